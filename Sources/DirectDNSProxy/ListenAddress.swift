@@ -6,7 +6,7 @@ internal import NIOCore
 public enum ListenAddress: Sendable, Hashable, CustomStringConvertible {
   /// An address of this machine and a port; 0 is any that is free.
   case tcp(IPAddress, port: UInt16)
-  /// A socket of the file system, which goes by the file's mode.
+  /// A Unix socket; the mode of its file says who may connect.
   case unix(path: String)
 
   /// Reads `127.0.0.1:3128`, `[::1]:3128`, `localhost:3128` or `unix:PATH`.
@@ -16,12 +16,12 @@ public enum ListenAddress: Sendable, Hashable, CustomStringConvertible {
   public init(_ text: String) throws(DirectDNSError) {
     if text.hasPrefix("unix:") {
       let path = String(text.dropFirst(5))
-      // sockaddr_un has so much room on Linux, the closing NUL included.
+      // The size of sun_path on Linux (sockaddr_un), with the NUL at its end.
       guard !path.isEmpty, path.utf8.count < 108, !path.utf8.contains(0) else {
         throw DirectDNSError(
           .invalidConfiguration, "\(text): the path of a socket has 1 to 107 bytes: take a shorter one")
       }
-      // To systemd and socat that is a socket without a file, which has no mode that says who may use it.
+      // systemd and socat write an abstract socket like this: it has no file, so no mode says who may use it.
       guard !path.hasPrefix("@") else {
         throw DirectDNSError(
           .invalidConfiguration,
@@ -49,11 +49,11 @@ public enum ListenAddress: Sendable, Hashable, CustomStringConvertible {
     self = .tcp(address, port: port)
   }
 
-  /// Where a socket listens; nil where that is no place of ours.
+  /// Where a socket listens; nil if it is of a kind that the proxy does not use.
   init?(_ address: SocketAddress?) {
     switch address {
     case .unixDomainSocket?:
-      // One without a path (unix(7), abstract) has no mode that says who may use it: everybody on the machine may.
+      // An abstract socket (unix(7)) has no file whose mode says who may use it: everybody on the machine may.
       guard let path = address?.pathname, !path.isEmpty else { return nil }
       self = .unix(path: path)
     case .v4?, .v6?:

@@ -2,9 +2,9 @@
 public import DirectDNS
 internal import Tracing
 
-/// One request or tunnel that has ended: what an access log has of it.
+/// A request or tunnel that has ended, as an access log shows it.
 ///
-/// Of a URL it has the origin and the path, and never the query, which holds secrets. A path may hold some, too.
+/// It has the origin and the path of a URL, and never the query, which often holds secrets. A path may hold some, too.
 public struct ProxyAccess: Sendable {
   /// What a client asked for.
   public enum Kind: String, Sendable {
@@ -20,44 +20,44 @@ public struct ProxyAccess: Sendable {
 
   /// What was asked for.
   public var kind: Kind
-  /// Who asked: an address, or nil for a Unix socket.
+  /// The client's address; nil for a Unix socket.
   public var client: IPAddress?
-  /// The user, where one was asked for; `token` for who came by a token.
+  /// The user, if the proxy asks for one; `token` for a client that used a token.
   public var user: String?
   /// The request's method; empty for SOCKS.
   public var method: String
-  /// The request's version of HTTP, `1.1` or `1.0`; nil for SOCKS, and where no request could be read.
+  /// The request's version of HTTP, `1.1` or `1.0`; nil for SOCKS, and if no request could be read.
   public var httpVersion: String?
-  /// Where it went; nil where the request did not say so.
+  /// The host and port that were asked for; nil if the request names none.
   public var origin: String?
   /// The path of a request in the clear, without its query.
   public var path: String?
-  /// The response's status; nil where a tunnel has none to tell.
+  /// The response's status, for SOCKS the one that HTTP would have; nil if it ended before there was one.
   public var status: Int?
-  /// Why it was refused or broke off: an error of RFC 9209, such as `dns_error`.
+  /// Why it was refused or broke off: a proxy error type of RFC 9209, such as `dns_error`.
   public var error: String?
   /// The address that was connected to.
   public var address: IPAddress?
-  /// The other proxy that it went through; nil where there was none.
+  /// The other proxy that it went through; nil if there was none.
   public var upstream: UpstreamProxy?
   /// Bytes of bodies or of a tunnel that the client sent.
   public var received = 0
-  /// Bytes of bodies or of a tunnel that it got.
+  /// Bytes of bodies or of a tunnel that the client received.
   public var sent = 0
   /// From the request's first byte to the end.
   public var duration = Duration.zero
-  /// How long looking up and connecting took; nil where a connection stood already.
+  /// How long the lookup and connecting took; nil if an open connection was used again.
   public var connect: Duration?
-  /// Whether it asked for `/live` or `/ready` of the proxy's own, as whoever watches it does every few seconds.
+  /// Whether it is a health check: a request for `/live` or `/ready` of the proxy itself.
   ///
-  /// `dnsctl proxy` leaves it out of its access log unless it is told otherwise.
+  /// `dnsctl proxy` leaves it out of its access log by default, since health checks come every few seconds.
   public var isProbe = false
-  /// What watches it, where there is a tracer.
+  /// Its span, if there is a tracer.
   var span: (any Span)?
-  /// What the spans of its lookup stand below.
+  /// The parent of the spans of its lookup.
   var context: ServiceContext? { span?.context }
 
-  /// Creates one, of which nothing is known but what was asked for.
+  /// Creates the record of a request or tunnel; what is known later is set later.
   public init(_ kind: Kind, method: String = "", client: IPAddress? = nil, origin: String? = nil) {
     self.kind = kind
     self.method = method

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import DirectDNS
 
-/// The file that tells a browser to use the proxy.
+/// The PAC file that tells a browser to use the proxy.
 ///
-/// It says `DIRECT` for nothing but what the configuration names so: a browser that falls back to it asks the machine's DNS
-/// in the clear as soon as the proxy is gone. Functions that ask DNS (`isInNet`, `dnsResolve`) stand nowhere in it.
+/// It says `DIRECT` only for names that the configuration sends to the system's DNS: with a general fallback to
+/// `DIRECT` a browser would ask the machine's DNS in the clear as soon as the proxy is gone. It uses no function that
+/// asks DNS (`isInNet`, `dnsResolve`).
 struct ProxyAutoConfiguration {
   let text: String
 
@@ -23,7 +24,7 @@ struct ProxyAutoConfiguration {
     text = lines.joined(separator: "\n") + "\n"
   }
 
-  /// What is said of which names, in the order that a browser asks in: that in which the proxy itself decides.
+  /// The conditions and whether they mean `DIRECT`, in the order in which the proxy itself decides.
   private static func rules(_ configuration: ProxyConfiguration) -> [(condition: String, isDirect: Bool)] {
     var rules = configuration.policy.deniedSuffixes.map { (condition: condition(.under($0)), isDirect: false) }
     for rule in configuration.routes.rules where rule.pattern != .everything {

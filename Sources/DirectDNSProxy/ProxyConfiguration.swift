@@ -5,47 +5,49 @@ public import DirectDNS
 public struct ProxyConfiguration: Sendable {
   /// Where it listens; `127.0.0.1:3128` by default.
   ///
-  /// An address that other machines reach needs ``users``.
+  /// An address that other machines can reach needs ``users``.
   public var listeners: [ListenAddress]
-  /// Descriptors of sockets that listen already, made by whoever started the process, such as systemd (sd_listen_fds(3)).
+  /// Descriptors of listening sockets that the process inherited, for example from systemd (sd_listen_fds(3)).
   ///
-  /// They are listened at beside ``listeners``, which may then be empty, and are closed at the end. None by default.
+  /// They are used in addition to ``listeners``, which may then be empty, and are closed at the end. None by default.
   public var inherited: [Int32]
   /// Which addresses may be connected to; public ones by default.
   ///
-  /// Each is judged before a connection is begun and once more when it stands.
+  /// Each is checked before connecting, and again once the connection is established.
   public var policy: AddressPolicy
-  /// Which names' addresses come from here, and which from the system's DNS; all from here by default.
+  /// Which names the resolver looks up, and which the system's DNS; all the resolver by default.
   public var direct: DirectSwitch
   /// Another proxy, through which connections go; none by default.
   ///
-  /// Names are looked up here, and it is asked for addresses that were judged, unless ``UpstreamProxy/resolvesNames``: then
-  /// names go to it as they are, and nobody here sees which addresses they have.
+  /// Names are looked up here, and the other proxy is asked for addresses that ``policy`` allows. With
+  /// ``UpstreamProxy/resolvesNames`` it is sent the names instead, and their addresses are not checked here.
   public var upstream: UpstreamProxy?
-  /// Which names go which way, in place of what ``direct`` and ``upstream`` make of all.
+  /// Rules that send some names another way than ``direct`` and ``upstream`` do.
   ///
-  /// A name that no rule has goes by the system's DNS where ``direct`` is off for it, else as `*` says, else through
-  /// ``upstream`` where there is one.
+  /// A name without a rule goes by the system's DNS if it is under a suffix for which ``direct`` is off, else as `*`
+  /// says, else through ``upstream`` if there is one.
   public var routes: ProxyRoutes
   /// Which ports may be connected to; 80, 443, and from 1024 by default.
   public var ports: ProxyPorts
   /// Who may use it; anybody by default.
   public var users: ProxyUsers?
-  /// The users of this machine, by their numbers, who may connect to Unix sockets; by default whoever the file's mode lets.
+  /// The user ids that may connect to Unix sockets; by default all that the mode of the file allows.
   ///
-  /// Others are hung up on: the kernel tells whose process a client is.
+  /// Other clients are disconnected: the kernel says whose process a client is.
   public var peers: Set<UInt32>?
-  /// What lookups want; the resolver's own ways by default.
+  /// The options of lookups; the resolver's configuration decides by default.
   public var lookup: LookupOptions
-  /// Its times and sizes.
+  /// Its limits of numbers, sizes and times.
   public var limits: ProxyLimits
-  /// The threads that carry connections; 1 by default, which moves some gigabits a second.
+  /// The number of threads that carry connections; 1 by default, which carries some gigabits per second.
   public var loops: Int
-  /// Is told of each request and tunnel when it has ended, on the thread that carried it; nobody by default.
+  /// Called with each request and tunnel that has ended, on the thread that carried it; nil by default.
   public var accessLog: (@Sendable (ProxyAccess) -> Void)?
-  /// Is told what whoever runs the proxy should know, such as that no file is left for another connection; nobody by default.
+  /// Called with messages for the operator, for example that no file descriptor is left for another connection; nil by
+  /// default.
   public var notice: (@Sendable (String) -> Void)?
-  /// What `/metrics` of the proxy's own says to clients of this machine, in Prometheus's text format; there is none by default.
+  /// The text of the proxy's own page `/metrics` for clients of this machine, in Prometheus's text format; by default
+  /// there is no such page.
   public var metrics: (@Sendable () -> String)?
 
   /// Creates a configuration; every part has a default.
@@ -101,14 +103,14 @@ public struct ProxyConfiguration: Sendable {
     guard times.allSatisfy({ $0 > .zero && $0 <= .seconds(30 * 86400) }) else {
       throw DirectDNSError(.invalidConfiguration, "limits: every time has to be more than 0 and at most 30 days")
     }
-    // Without any time nothing is kept, and nobody is waited for.
+    // 0 is allowed: then no connection is kept, and stopping does not wait.
     guard [limits.poolTimeout, limits.drainTimeout].allSatisfy({ $0 >= .zero && $0 <= .seconds(30 * 86400) }) else {
       throw DirectDNSError(
         .invalidConfiguration, "limits: poolTimeout and drainTimeout have to be from 0 to 30 days")
     }
   }
 
-  /// What rules may say, and whom the proxy may go through.
+  /// Checks the rules and the upstream proxy.
   private func validateRoutes() throws(DirectDNSError) {
     guard let upstream else {
       guard let rule = routes.rules.first(where: { $0.route == .upstream }) else { return }
@@ -123,7 +125,7 @@ public struct ProxyConfiguration: Sendable {
       .invalidConfiguration, "\(upstream): that is where this proxy listens itself: name another one")
   }
 
-  /// Refuses to serve everybody where other machines reach the proxy.
+  /// Requires users at an address that other machines can reach.
   func validateAccess(at place: ListenAddress) throws(DirectDNSError) {
     guard users == nil, place.isRemote else { return }
     throw DirectDNSError(
@@ -135,7 +137,7 @@ public struct ProxyConfiguration: Sendable {
 
 /// The ports that may be connected to.
 public struct ProxyPorts: Sendable, Hashable, CustomStringConvertible {
-  /// The ranges, in the order that they were given in.
+  /// The ranges, in the order given.
   public let ranges: [ClosedRange<UInt16>]
 
   /// Takes ranges of ports.
@@ -171,25 +173,25 @@ public struct ProxyPorts: Sendable, Hashable, CustomStringConvertible {
   }
 }
 
-/// What a proxy allows and waits for.
+/// A proxy's limits of numbers, sizes and times.
 public struct ProxyLimits: Sendable, Hashable {
-  /// The clients' connections at a time, tunnels included; 10 000 by default.
+  /// The most connections from clients at a time, tunnels included; 10 000 by default.
   ///
-  /// One more is refused by 503.
+  /// Another one is refused with 503.
   public var clients = 10_000
-  /// The tunnels at a time: those by CONNECT, by SOCKS and of requests that switch to another protocol, from when they are
-  /// asked for; as many as ``clients`` by default.
+  /// The most tunnels at a time, by CONNECT, by SOCKS and by `Upgrade`, counted from the request on; as many as
+  /// ``clients`` by default.
   ///
-  /// One more is refused by 503, behind which its client may go on, or by SOCKS's number. With fewer than ``clients`` there is
-  /// room left for plain requests and for whoever watches the proxy, however many tunnels are silent.
+  /// Another one is refused with 503, after which its client may send other requests, or with SOCKS's error code. With
+  /// fewer than ``clients`` there is room left for plain requests and health checks, however many tunnels are silent.
   public var tunnels: Int?
-  /// The bytes of a request's or a response's head; 64 KiB by default.
+  /// The most bytes of a request's or a response's head; 64 KiB by default.
   public var headSize = 65_536
-  /// The fields of a head; 500 by default.
+  /// The most fields of a head; 500 by default.
   public var fieldCount = 500
-  /// How long a client may take over a head once it has begun it; 15 s by default.
+  /// How long a client may take to send a head, from its first byte; 15 s by default.
   public var headTimeout = Duration.seconds(15)
-  /// How long a client's connection may stand between two requests; 75 s by default.
+  /// How long a client's connection may be idle between two requests; 75 s by default.
   public var idleTimeout = Duration.seconds(75)
   /// How long connecting may take, over all addresses of a name; 5 s by default.
   public var connectTimeout = Duration.seconds(5)
@@ -197,15 +199,18 @@ public struct ProxyLimits: Sendable, Hashable {
   public var responseTimeout = Duration.seconds(300)
   /// How long a tunnel may be silent in both directions; 1 h by default.
   public var tunnelTimeout = Duration.seconds(3600)
-  /// The same once one side has said that it sends no more, and an origin's silence once its client has; 5 min by default.
+  /// How long a connection may be silent once one side has stopped sending; 5 min by default.
+  ///
+  /// It applies to tunnels in place of a longer ``tunnelTimeout``, and to responses, once the client has stopped
+  /// sending, in place of a longer ``responseTimeout``.
   public var halfClosedTimeout = Duration.seconds(300)
   /// How long a connection to an origin is kept for the next request; 15 s by default.
   ///
-  /// Servers keep theirs for as long or longer, so that few requests meet one that has just closed.
+  /// Most servers keep their end open at least as long, so that few requests go to a connection that was just closed.
   public var poolTimeout = Duration.seconds(15)
-  /// The connections that are kept to one origin; 32 by default.
+  /// The most idle connections to one origin that each thread keeps; 32 by default.
   public var pooledConnections = 32
-  /// How long ending waits for requests and tunnels under way; 10 s by default.
+  /// How long stopping waits for requests and tunnels in progress; 10 s by default.
   public var drainTimeout = Duration.seconds(10)
 
   /// Creates limits; every one has a default.

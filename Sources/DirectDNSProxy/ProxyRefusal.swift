@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import DirectDNS
 
-/// What a proxy says in place of an origin (RFC 9110 §15, RFC 9209).
+/// A response of the proxy in place of the origin's (RFC 9110 §15, RFC 9209).
 ///
-/// Browsers run a page of the proxy's as the site's own, and keep its cookies: there is no script, no link and no cookie in
-/// one, and CONNECT gets no body at all.
+/// A browser takes the proxy's page for the site's own, and would run its scripts and keep its cookies. So it has no
+/// script, no link and no cookie, and a refusal of CONNECT has no body at all.
 struct ProxyRefusal: Error, Equatable, Sendable {
   let status: Int
   /// The type of proxy error, and its parameters (RFC 9209 §2.3).
   let error: String?
   /// What went wrong, and what to do.
   let message: String
-  /// Whether the connection cannot be used any more, since nobody knows where the next request begins.
+  /// Whether the connection has to be closed, for example since it is unknown where the next request begins.
   var closes = false
-  /// The realm that a password is asked for.
+  /// The realm for which the proxy asks for a password; nil if it does not.
   var challenge: String?
 
   init(_ status: Int, _ error: String?, _ message: String, closes: Bool = false, challenge: String? = nil) {
@@ -49,7 +49,7 @@ struct ProxyRefusal: Error, Equatable, Sendable {
     }
   }
 
-  /// Why a name has no address to go to, or no connection came about.
+  /// Why a lookup failed, or why its addresses may not be connected to.
   init(_ error: DirectDNSError) {
     switch error.code {
     case .invalidName, .invalidURL: self.init(400, "http_request_error", error.message)
@@ -83,10 +83,10 @@ struct ProxyRefusal: Error, Equatable, Sendable {
     }
   }
 
-  /// What a URL may be asked by; the proxy's own by two of them.
+  /// The methods that are allowed for a URL; the proxy's own pages allow two of them.
   static let allowedMethods = "GET, HEAD, POST, PUT, DELETE, PATCH, OPTIONS, CONNECT"
 
-  /// What a client asks for by `Accept`.
+  /// The format of the body, by the request's `Accept`.
   enum Form { case none, text, json, html }
 
   /// The response as bytes.
@@ -153,7 +153,7 @@ struct ProxyRefusal: Error, Equatable, Sendable {
 }
 
 extension ProxyRefusal.Form {
-  /// What a request accepts; text where it says nothing of it, nothing for CONNECT.
+  /// The format that a request accepts: text if it does not say, none for CONNECT.
   init(_ head: MessageHead, isConnect: Bool) {
     guard !isConnect else {
       self = .none

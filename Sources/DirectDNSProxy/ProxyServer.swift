@@ -11,12 +11,13 @@ public import ServiceLifecycle
   internal import Darwin
 #endif
 
-/// A forward proxy: what DirectDNS promises, for every language and every browser.
+/// A forward proxy, which brings DirectDNS to programs in any language and to browsers.
 ///
-/// It speaks HTTP/1.1 and HTTP/1.0 (absolute-form requests, CONNECT, Upgrade), SOCKS5, SOCKS4 and SOCKS4a on one port. Names
-/// are resolved by a `DirectResolver`, every address is judged, and what is learnt from connections goes back to it.
+/// It speaks HTTP/1.1 and HTTP/1.0 (absolute-form requests, CONNECT, Upgrade), SOCKS5, SOCKS4 and SOCKS4a on one port.
+/// A `DirectResolver` looks names up and is told which addresses could be connected to; every address is checked
+/// against the policy.
 ///
-/// A service for a service group, or on its own with ``start()`` and ``stop()``.
+/// It runs in a service group, or alone with ``start()`` and ``stop()``.
 public final class ProxyServer: Service {
   let shared: ProxyShared
   private let running = Locked<Running?>(nil)
@@ -34,9 +35,9 @@ public final class ProxyServer: Service {
   ///
   /// - Parameters:
   ///   - configuration: how it serves; every part has a default.
-  ///   - resolver: who resolves names; the caller shuts it down.
-  /// - Throws: an error of code `invalidConfiguration` when a part cannot be used: other machines reach an address and there
-  ///   are no users, say.
+  ///   - resolver: resolves names; the caller shuts it down.
+  /// - Throws: an error of code `invalidConfiguration` if a part cannot be used, for example if other machines can
+  ///   reach an address and there are no users.
   public convenience init(
     _ configuration: ProxyConfiguration = ProxyConfiguration(), resolver: DirectDNS.DirectResolver
   ) throws(DirectDNSError) {
@@ -50,12 +51,12 @@ public final class ProxyServer: Service {
     shared = ProxyShared(resolver, ProxySettings(configuration), telemetry)
   }
 
-  /// Goes on by another configuration; requests and tunnels under way keep the one that they began with.
+  /// Applies another configuration; requests and tunnels in progress keep the one that they began with.
   ///
-  /// Where it listens, and on how many threads, stays as it is.
+  /// The listeners and the number of threads stay as they are.
   ///
-  /// - Parameter configuration: what holds from now on.
-  /// - Throws: as ``init(_:resolver:)``; then the earlier one still holds.
+  /// - Parameter configuration: the new configuration.
+  /// - Throws: as ``init(_:resolver:)``; then the old configuration stays in force.
   public func update(_ configuration: ProxyConfiguration) throws(DirectDNSError) {
     try configuration.validate()
     for place in places { try configuration.validateAccess(at: place) }
@@ -64,7 +65,7 @@ public final class ProxyServer: Service {
 
   /// Whether a descriptor is a socket that listens (socket(7)).
   ///
-  /// Asked before SwiftNIO takes it: of what cannot be registered it never lets go, nor of the event loop.
+  /// Checked before SwiftNIO gets it, which never releases a descriptor that it cannot register, nor the event loop.
   private static func checkListens(_ descriptor: Int32) throws(IOError) {
     var listens: Int32 = 0
     var size = socklen_t(MemoryLayout<Int32>.size)
@@ -73,9 +74,10 @@ public final class ProxyServer: Service {
     guard listens != 0 else { throw IOError(errnoCode: EINVAL, reason: "getsockopt") }
   }
 
-  /// Checks that there are files for event loops and listeners, and for a client and its origin on each loop.
+  /// Checks that enough file descriptors are left for event loops and listeners, and for a client and its origin on
+  /// each loop.
   ///
-  /// SwiftNIO ends the process where it cannot have those of its loops, and no client could be accepted without the others.
+  /// SwiftNIO ends the process if it cannot have those of its loops, and without the others no client could be served.
   private static func checkRoom(_ configuration: ProxyConfiguration) throws(DirectDNSError) {
     var taken: [Int32] = []
     defer { for descriptor in taken { close(descriptor) } }
@@ -95,7 +97,7 @@ public final class ProxyServer: Service {
 
   /// Begins to listen.
   ///
-  /// - Returns: where, with the ports that were chosen for 0.
+  /// - Returns: where it listens, with the ports that were chosen for 0.
   /// - Throws: an error of code `fileUnusable` or `invalidConfiguration` that names the address and the reason.
   @discardableResult
   public func start() async throws(DirectDNSError) -> [ListenAddress] {
@@ -180,7 +182,7 @@ public final class ProxyServer: Service {
             try channel.carry(by: ClientHandler(loop.value))
           }
         }
-        // One who may not connect is hung up on by NIO, before a byte of it is read.
+        // SwiftNIO closes the connection of a client that may not connect, before a byte of it is read.
         guard isUnix, let peers = shared.settings.configuration.peers else { return serve() }
         return PeerUser.check(channel, isOneOf: peers).flatMap(serve)
       }
@@ -218,11 +220,13 @@ public final class ProxyServer: Service {
     }
   }
 
-  /// Where it listens by now.
+  /// Where it listens, with the ports that were chosen; empty before ``start()``.
   public var places: [ListenAddress] { shared.settings.places }
 
-  /// Ends it: nothing is accepted any more, what is under way may end within ``ProxyLimits/drainTimeout``, and what is
-  /// left then is cut off; at once where the task is cancelled.
+  /// Stops accepting, waits up to ``ProxyLimits/drainTimeout`` for requests and tunnels in progress, and cuts off the
+  /// rest.
+  ///
+  /// It does not wait if its task is cancelled.
   public func stop() async {
     guard
       let running = running.withLock({ running in
@@ -232,12 +236,12 @@ public final class ProxyServer: Service {
     else { return }
     for loop in running.loops { try? await loop.eventLoop.submit { loop.value.beginDraining() }.get() }
     for listener in running.listeners { try? await listener.close() }
-    // Before it drains: another one may be waiting for the path.
+    // Before draining, since another process may be waiting for the path.
     for file in running.files { file.remove() }
     for loop in running.loops { try? await loop.eventLoop.submit { loop.value.drain() }.get() }
     let end = ContinuousClock.now + shared.settings.limits.drainTimeout
     while shared.clients.value > 0, ContinuousClock.now < end {
-      // Whoever is cancelled waits no longer.
+      // A cancelled task does not wait.
       do { try await Task.sleep(for: .milliseconds(20)) } catch { break }
     }
     for loop in running.loops { try? await loop.eventLoop.submit { loop.value.stop() }.get() }

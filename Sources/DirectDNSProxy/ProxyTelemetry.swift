@@ -3,16 +3,16 @@ internal import CoreMetrics
 public import DirectDNS
 internal import Tracing
 
-/// A proxy's metrics and spans; nothing is done while nobody collects.
+/// The metrics and spans of a proxy; it does nothing if nobody collects them.
 ///
-/// One span for each request and tunnel, by the semantic conventions of OpenTelemetry for HTTP servers: below the one
-/// that a request in the clear names by its `traceparent`, and above those of its lookup.
+/// Each request and tunnel has a span, by the semantic conventions of OpenTelemetry for HTTP servers. Its parent is the
+/// one that the request's `traceparent` names, and the spans of its lookup are its children.
 struct ProxyTelemetry: Sendable {
   private let metrics = MetricSource()
   private let tracer: (any Tracer)?
   private let openTunnels = Locked(0)
 
-  /// The process's own systems, which have to be set up before the proxy is made.
+  /// Uses the metrics system and the tracer of the process, which have to be set up before.
   init(_ tracer: any Tracer = InstrumentationSystem.tracer) { self.tracer = tracer is NoOpTracer ? nil : tracer }
 
   func clients(_ clients: LimitedCount) {
@@ -33,7 +33,7 @@ struct ProxyTelemetry: Sendable {
 
   func retried() { metrics.count(.proxyRetries) }
 
-  /// Something was asked for.
+  /// Begins the span of a request or tunnel.
   func begin(_ access: inout ProxyAccess, to origin: ForwardOrigin?, _ head: MessageHead?) {
     guard let tracer, !access.isProbe else { return }
     var context = ServiceContext.topLevel
@@ -49,7 +49,7 @@ struct ProxyTelemetry: Sendable {
     access.span = span
   }
 
-  /// A method of the standards, or `_OTHER`, as the conventions have it: any text can be a method.
+  /// A standard method, or `_OTHER` as in the conventions, since a client can send any text as a method.
   private static func label(of method: String) -> String {
     let known = ["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "CONNECT", "TRACE"]
     return known.contains(method) ? method : "_OTHER"
@@ -73,10 +73,10 @@ struct ProxyTelemetry: Sendable {
     }
   }
 
-  /// A request or a tunnel has ended; its labels have no name of a host, and no text of a client's.
+  /// A request or a tunnel has ended; no label contains a host name or text from a client.
   func ended(_ access: ProxyAccess) {
     if let span = access.span { end(span, access) }
-    // Of a health check every few seconds they would say most.
+    // Health checks every few seconds would make up most of the numbers.
     guard metrics.isCollected, !access.isProbe else { return }
     let error = access.error.map { String($0.prefix { $0 != ";" }) }
     let outcome = error ?? access.status.map { "\($0 / 100)xx" } ?? "none"

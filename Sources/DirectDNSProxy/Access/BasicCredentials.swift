@@ -15,7 +15,7 @@ struct BasicCredentials: Equatable {
     self.password = password
   }
 
-  /// Reads a field's value; nil for another scheme, and for what is no Base64 of `name:password`.
+  /// Reads a field's value; nil for another scheme, and if it is not the Base64 form of `name:password`.
   init?(_ value: Span<UInt8>) {
     var index = 0
     while index < value.count, value[index] != 0x20 { index += 1 }

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CDirectDNSCrypt
 
-/// A password's hash as `htpasswd` and `mkpasswd` write them: bcrypt (`$2y$`), SHA-crypt (`$5$`, `$6$`), yescrypt (`$y$`).
+/// A password's hash as `htpasswd` and `mkpasswd` write it: bcrypt (`$2y$`), SHA-crypt (`$5$`, `$6$`), yescrypt
+/// (`$y$`).
 ///
-/// The C library checks it, and compares without telling by the time how much is alike. That takes as long as the hash was
-/// made to take: milliseconds to a second.
+/// The C library computes it, and the comparison takes constant time. A check takes as long as the hash is meant to
+/// take: milliseconds to a second.
 struct PasswordHash: Sendable, Hashable {
   private let text: String
 
-  /// Takes a hash; nil for a method that is unknown or that a fast machine breaks: plain text, DES, MD5, SHA-1.
+  /// Takes a hash; nil if it is cut off, or of a method that is unknown or weak: plain text, DES, MD5, SHA-1.
   init?(_ text: String) {
     let methods = ["$2a$", "$2b$", "$2y$", "$5$", "$6$", "$y$", "$7$"]
     guard methods.contains(where: { text.hasPrefix($0) }), Self.isWhole(text), unsafe directdns_crypt_knows(text) != 0
@@ -16,15 +17,16 @@ struct PasswordHash: Sendable, Hashable {
     self.text = text
   }
 
-  /// Whether nothing is cut off, which the C library does not look at: a file that is being written has such lines.
+  /// Whether the hash is complete, which the C library does not check: a file that is being written may end in a part
+  /// of one.
   private static func isWhole(_ text: String) -> Bool {
     let hash = text.utf8.split(separator: UInt8(ascii: "$"), omittingEmptySubsequences: false).last?.count ?? 0
     return if text.hasPrefix("$2") { text.utf8.count == 60 } else { hash == (text.hasPrefix("$6$") ? 86 : 43) }
   }
 
-  /// Whether a password is the one; waits for the hash.
+  /// Whether a password is right; blocks while the hash is computed.
   func matches(_ password: String) -> Bool {
-    // The C library reads to the first NUL: what stands behind it would not count.
+    // The C library reads up to the first NUL, and would ignore what comes after it.
     guard !password.utf8.contains(0) else { return false }
     return unsafe directdns_crypt_matches(password, text) != 0
   }

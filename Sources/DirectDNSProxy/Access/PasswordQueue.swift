@@ -3,9 +3,9 @@ internal import DirectDNS
 internal import Dispatch
 internal import NIOCore
 
-/// Where passwords are checked: away from the threads that carry connections, and never on all cores.
+/// Checks passwords away from the threads that carry connections, and leaves one core to them if there are several.
 ///
-/// Their hashes are made to be slow, and anybody may send as many wrong ones as there are connections.
+/// The hashes are slow on purpose, and anybody may send a wrong password on each connection.
 final class PasswordQueue: Sendable {
   private struct State {
     var running = 0
@@ -18,10 +18,10 @@ final class PasswordQueue: Sendable {
 
   /// Creates one.
   ///
-  /// - Parameter width: how many are checked at a time; by default one core is left to others, where there are several.
+  /// - Parameter width: how many are checked at a time; by default one less than there are cores, and at least 1.
   init(width: Int = max(1, System.coreCount - 1)) { self.width = width }
 
-  /// Has a check done in its turn.
+  /// Adds a check, which is done in its turn.
   func add(_ check: @escaping @Sendable () -> Void) {
     let begins = state.withLock { state in
       guard state.running < width else {

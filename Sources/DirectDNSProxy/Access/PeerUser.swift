@@ -10,9 +10,9 @@ internal import NIOCore
   internal import Glibc
 #endif
 
-/// Whose process is at the other end of a Unix socket, as the kernel tells (unix(7)): it cannot be made up.
+/// Whose process is at the other end of a Unix socket, as the kernel reports it (unix(7)): it cannot be forged.
 enum PeerUser {
-  /// Fails where somebody else than those may be there.
+  /// Fails unless the client's user is one of the allowed ones.
   static func check(_ channel: any Channel, isOneOf allowed: Set<UInt32>) -> EventLoopFuture<Void> {
     guard let provider = channel as? any SocketOptionProvider else {
       return channel.eventLoop.makeFailedFuture(Refusal())
@@ -30,7 +30,7 @@ enum PeerUser {
   }
 
   #if !canImport(Darwin)
-    /// `struct ucred` of unix(7), which the C library shows to GNU programs alone.
+    /// `struct ucred` of unix(7), which the C library declares only with `_GNU_SOURCE`.
     private struct Credentials {
       var pid: Int32
       var uid: UInt32

@@ -3,9 +3,9 @@ public import DirectDNS
 
 /// Who may use a proxy: names with passwords, and tokens.
 ///
-/// A client says who it is by `Proxy-Authorization: Basic`, or by SOCKS5's user name and password; a token is taken as the
-/// password of any name. Passwords that were found right are remembered by a keyed digest, so that a hash which is made to
-/// be slow is computed once for a client and not for each request.
+/// A client authenticates by `Proxy-Authorization: Basic`, or by SOCKS5's user name and password; a token is accepted
+/// as the password of any name. A keyed digest of each correct password is remembered, so that the slow hash is
+/// computed once for a client and not for each request.
 public final class ProxyUsers: Sendable {
   private let hashes: [String: PasswordHash]
   private let tokens: [[UInt8]]
@@ -15,12 +15,12 @@ public final class ProxyUsers: Sendable {
 
   /// Reads lines as `htpasswd` writes them: `NAME:HASH`, of bcrypt (`htpasswd -B`) or SHA-crypt.
   ///
-  /// Empty lines and those that begin with `#` are passed over.
+  /// Empty lines and those that begin with `#` are skipped.
   ///
   /// - Parameters:
   ///   - lines: the text of such a file; none by default.
   ///   - tokens: passwords that are right with any name; none by default.
-  /// - Throws: an error of code `invalidConfiguration` that names the line, never what stands in it.
+  /// - Throws: an error of code `invalidConfiguration` that names the line, but never shows it.
   public init(lines: String = "", tokens: [Secret] = []) throws(DirectDNSError) {
     var hashes: [String: PasswordHash] = [:]
     for (index, line) in lines.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
@@ -49,13 +49,13 @@ public final class ProxyUsers: Sendable {
     self.tokens = tokens.map { Digest.sha256(Array($0.text.utf8)) }
   }
 
-  /// What can be said of somebody without computing a slow hash.
+  /// What is known about a name and a password without computing a slow hash.
   enum Verdict: Equatable { case right, token, wrong, slow }
 
-  /// Who came by a token: the name beside it may be the token once more.
+  /// The user's name if a token was used: the name sent with it may be the token as well.
   static let tokenUser = "token"
 
-  /// Judges a name and a password at once, where that can be.
+  /// Checks a name and a password without computing a hash; `slow` if only the hash can tell.
   func verdict(on name: String, _ password: String) -> Verdict {
     // Digests are compared in constant time, whatever the password's length.
     let digest = Digest.sha256(Array(password.utf8))
@@ -64,7 +64,7 @@ public final class ProxyUsers: Sendable {
     return known.withLock { $0.contains(tag(name, password)) } ? .right : .slow
   }
 
-  /// Computes the hash; a name that nobody has takes as long as another.
+  /// Computes the hash; for an unknown name too, so that it takes as long as a known one.
   func check(_ name: String, _ password: String) -> Bool {
     guard let hash = hashes[name] else {
       _ = hashes.first?.value.matches(password)

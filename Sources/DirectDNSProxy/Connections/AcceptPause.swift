@@ -7,14 +7,15 @@ internal import NIOCore
   internal import Darwin
 #endif
 
-/// Accepts nothing more while the process has no file left, and goes on as soon as a connection has ended.
+/// Stops accepting while the process has no file descriptor left, until a connection ends.
 ///
-/// A socket with a client that cannot be accepted stays readable: without this the event loop would turn round at full
-/// speed until somebody goes.
+/// A listening socket stays readable while a client waits: without the pause the event loop would spin at full speed
+/// until a connection ends.
 final class AcceptPause: ChannelInboundHandler {
   typealias InboundIn = any Channel
 
-  /// Other things than our connections use files, and nobody tells when they are done.
+  /// Accepting is tried again after this time too, since descriptors that are not connections are closed without
+  /// notice.
   static let interval = TimeAmount.seconds(1)
 
   private let clients: LimitedCount
@@ -23,7 +24,7 @@ final class AcceptPause: ChannelInboundHandler {
   private var hasSaidSo = false
   private var isToldOfClients = false
 
-  /// What others hold of it: a listener that ends while it waits is held by nobody.
+  /// Weak references for the callbacks, which must not keep a closed listener alive.
   private struct Waiting {
     weak var pause: AcceptPause?
     weak var channel: (any Channel)?
@@ -36,8 +37,8 @@ final class AcceptPause: ChannelInboundHandler {
   }
 
   /// - Parameters:
-  ///   - clients: says when one goes.
-  ///   - notice: is told when no file is left, once until there are some again.
+  ///   - clients: tells when a client leaves.
+  ///   - notice: called when no descriptor is left, and again only if there were some in between.
   init(_ clients: LimitedCount, notice: @escaping (String) -> Void) {
     self.clients = clients
     self.notice = notice
@@ -46,7 +47,7 @@ final class AcceptPause: ChannelInboundHandler {
   func handlerRemoved(context: ChannelHandlerContext) { timer?.cancel() }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-    // There are files again: the next time is worth a line of its own.
+    // There are descriptors again: the next lack of them is reported again.
     hasSaidSo = false
     context.fireChannelRead(data)
   }
@@ -56,7 +57,7 @@ final class AcceptPause: ChannelInboundHandler {
       return context.fireErrorCaught(error)
     }
     guard timer == nil else { return }
-    // SwiftNIO keeps a read pending that has failed: not to ask for the next one would not stop it.
+    // SwiftNIO keeps a failed read pending: not asking for the next one would not stop it.
     accepts(false, context.channel)
     if !hasSaidSo {
       hasSaidSo = true
@@ -81,7 +82,7 @@ final class AcceptPause: ChannelInboundHandler {
   }
 
   private func accepts(_ isOn: Bool, _ channel: any Channel) {
-    // A listener that is closed by now accepts nothing, whatever it is told.
+    // It fails if the listener is closed by now, which accepts nothing anyway.
     try? channel.syncOptions?.setOption(.autoRead, value: isOn)
   }
 }

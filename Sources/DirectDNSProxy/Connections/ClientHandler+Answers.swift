@@ -2,17 +2,17 @@
 internal import DirectDNS
 internal import NIOCore
 
-/// What a client is answered by the proxy itself: refusals, and the few pages of its own.
+/// Responses of the proxy itself: refusals, and its own few pages.
 extension ClientHandler {
   /// Refuses a request.
   ///
   /// - Parameters:
   ///   - refusal: why.
-  ///   - request: the request; nil where none could be read.
-  ///   - access: what is told of it, where something is known already.
-  ///   - progress: how far its body was read; nil where nothing of it was.
-  ///   - head: the head of one that could be read and is of no use.
-  ///   - mayBeConnect: whether one that could not be read may have been for a tunnel.
+  ///   - request: the request; nil if none could be read.
+  ///   - access: its record for the access log, if there is one already.
+  ///   - progress: how far its body was read; nil if not at all.
+  ///   - head: the head of an invalid request, if it could be parsed.
+  ///   - mayBeConnect: whether a request that could not be read may have been a CONNECT.
   func refuse(
     _ refusal: ProxyRefusal, _ request: ClientRequest?, _ access: ProxyAccess? = nil, _ progress: BodyProgress? = nil,
     head: MessageHead? = nil, mayBeConnect: Bool = false
@@ -23,7 +23,7 @@ extension ClientHandler {
     if let began = request?.began ?? headBegan { access.duration = Duration(.now() - began) }
     settings.ended(access, loop.shared.telemetry)
     let closes = refusal.closes || request.map { !keeps($0) } ?? true
-    // A body that is small is read, and the connection goes on; the next request is not to be found behind another.
+    // If the body can be read to its end, the connection goes on; otherwise the next request cannot be found.
     let isDrained =
       progress?.isOver ?? false || (progress?.passed ?? 0) == 0 && request?.hasDrainableBody ?? false
     let head = request?.head ?? head
@@ -39,12 +39,12 @@ extension ClientHandler {
     resume()
   }
 
-  /// Reads what is left of a body and drops it, and then the next request.
+  /// Drops the rest of a body, and then waits for the next request.
   private func skipBody(_ progress: BodyProgress) {
     state = progress.isOver ? .head(since: nil) : .draining(progress, end: .now() + .seconds(10))
   }
 
-  /// Answers a request of the proxy's own; no side effects, whatever page of a browser asks.
+  /// Serves one of the proxy's own pages; without side effects, since any web page can make a browser ask for it.
   func serveOwn(_ path: String, _ request: ClientRequest) {
     let isRead = request.method == "GET" || request.method == "HEAD"
     var access = access(.http, nil, request, isProbe: isRead && (path == "/live" || path == "/ready"))
@@ -54,7 +54,7 @@ extension ClientHandler {
         ProxyRefusal(405, nil, "This is a proxy: ask it with the whole URL, or with CONNECT."), request, access)
     }
     if path == "/metrics", let metrics = settings.configuration.metrics, address?.isLoopback != false,
-      // A page can make a name of its own lead here (DNS rebinding), and would read them.
+      // Otherwise a web page could read them by a name of its own that resolves to this address (DNS rebinding).
       request.isForLocalHost
     {
       return respond(
@@ -80,7 +80,7 @@ extension ClientHandler {
     }
   }
 
-  /// Where this client found the proxy.
+  /// The address at which this client reached the proxy.
   private var pacPlace: String {
     if let local = context?.channel.localAddress, let address = local.ipAddressValue?.unmapped, let port = local.port {
       return "\(ListenAddress.tcp(address, port: UInt16(port)))"

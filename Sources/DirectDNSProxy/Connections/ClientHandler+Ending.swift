@@ -2,15 +2,15 @@
 internal import DirectDNS
 internal import NIOCore
 
-/// How a client's connection ends: by the client, by the proxy, and by time.
+/// How a client's connection ends: by the client, by the proxy, and by timeouts.
 extension ClientHandler {
-  /// Ends it at once, in such a way that what was cut off is seen to be.
+  /// Ends it at once, by a reset, so that what was cut off does not look complete.
   func abort() {
     leave(isBroken: true, "connection_terminated")
     reset()
   }
 
-  /// The proxy is ending: what waits for a request is closed, and what is under way closes behind its response.
+  /// The proxy is stopping: closes a connection that waits for a request; others close after their response.
   func drain() {
     switch state {
     case .head(since: nil): isWrittenOut ? close() : linger()
@@ -18,7 +18,7 @@ extension ClientHandler {
     }
   }
 
-  /// The client is gone, or has to go.
+  /// Ends what is in progress: the client is gone, or is to be disconnected.
   func leave(isBroken: Bool, _ error: String? = nil) {
     switch state {
     case .connecting(let pending): settings.ended(pending.cancel(), loop.shared.telemetry)
@@ -29,14 +29,14 @@ extension ClientHandler {
     state = .closed
   }
 
-  /// Whether the client is gone: a flush may find that out, and everything has ended by the time that it returns.
+  /// Whether the client is gone: a flush may find that out, and has then ended everything when it returns.
   var isGone: Bool { if case .closed = state { true } else { false } }
 
-  /// Closes when all that was written has gone out.
+  /// Closes after everything that was written has been sent.
   func closeBehindWrites() { context?.closeBehindWrites(.all) }
 
-  /// Says that nothing more follows, and reads on for a while: a client that is still sending would lose the response to
-  /// a reset.
+  /// Closes the sending direction, and reads on for a while: otherwise a client that is still sending would get a reset
+  /// and lose the response.
   func linger() {
     guard let context, !isGone else { return }
     guard !hasStopped else {
@@ -55,24 +55,24 @@ extension ClientHandler {
     context?.close(mode: .all, promise: nil)
   }
 
-  /// Closes by a reset: what was cut off must not look whole.
+  /// Closes by a reset, so that what was cut off does not look complete.
   func reset() {
     state = .closed
     context?.channel.setReset()
     context?.close(mode: .all, promise: nil)
   }
 
-  /// Ends a tunnel for its silence.
+  /// Ends a tunnel that was silent for too long.
   ///
-  /// Whoever has not heard the end of what the other side sends sees a reset: much that goes through tunnels ends with its
-  /// connection, and must not look whole.
+  /// A side that has not received the end of the other's data gets a reset: in many protocols a message ends with its
+  /// connection, and a part of it must not look complete.
   private func cutOff(_ tunnel: Tunnel, _ error: String) {
     let hasAll = tunnel.hasOriginStopped && isWrittenOut
     tunnel.end(isBroken: !(tunnel.hasClientStopped && tunnel.origin.isWrittenOut), error)
     hasAll ? close() : reset()
   }
 
-  /// Closes, in such a way that what has not gone out is seen to be missing.
+  /// Closes; by a reset if something has not been sent.
   private func end() { isWrittenOut ? close() : reset() }
 
   private var isWrittenOut: Bool { context?.isWrittenOut ?? true }
@@ -91,11 +91,11 @@ extension ClientHandler {
       }
     case .socks(_, let since): if now - since > TimeAmount(limits.headTimeout) { close() }
     case .exchange(let exchange): exchange.timePassed(now, limits)
-    // It has been answered: who still sends the body would lose that to a reset.
+    // It has been answered. A client that still sends the body would lose the response to a reset.
     case .draining(_, let limit): if now >= limit { linger() }
     case .lingering(let end, _):
       guard now >= end else { break }
-      // A client that reads slowly has yet to get what was said; one that has stopped reading is cut off, and sees that.
+      // A client that reads slowly still gets the response; one that has stopped reading gets a reset.
       if isWrittenOut {
         close()
       } else if now - end > TimeAmount(limits.responseTimeout) {

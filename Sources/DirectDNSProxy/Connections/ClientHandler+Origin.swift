@@ -2,7 +2,7 @@
 internal import DirectDNS
 internal import NIOCore
 
-/// What the origin that a client's request or tunnel has got tells of itself.
+/// What the connection to the origin reports to its client.
 extension ClientHandler {
   var unwrapsChunks: Bool { if case .exchange(let exchange) = state { exchange.unwrapsChunks } else { false } }
 
@@ -11,7 +11,7 @@ extension ClientHandler {
     case .tunnel(let tunnel): if tunnel.origin.isWritable { resume() }
     case .exchange(let exchange):
       goOn()
-      // What is passed on here may be the last of a body: no reading follows that would flush it.
+      // This may be the last part of a body, and no later read would flush it.
       exchange.flush()
     default: break
     }
@@ -41,7 +41,7 @@ extension ClientHandler {
     if case .exchange(let exchange) = state { exchange.originSwitched(head, rest) }
   }
 
-  /// There is no response; `fault` where there is something that is none.
+  /// There is no valid response; `fault` says what is wrong with the one that came, if any.
   func originFailed(_ fault: MessageFault?) {
     if case .exchange(let exchange) = state { exchange.originFailed(fault) }
   }
@@ -57,7 +57,7 @@ extension ClientHandler {
   func originStopped(isBroken: Bool) {
     guard case .tunnel(let tunnel) = state else { return }
     if isBroken {
-      // Behind its end a reset is no more than a connection that is gone.
+      // After the origin's end of data, a reset is just the end of the connection.
       tunnel.end(isBroken: true, tunnel.hasOriginStopped ? nil : "connection_terminated")
       reset()
     } else {
@@ -80,7 +80,7 @@ extension ClientHandler {
     if early.readableBytes > 0 { originSent(early) }
     flush()
     guard !isGone else { return }
-    // What came right behind the request.
+    // Bytes that came right after the request.
     if held.readableBytes > 0 {
       tunnel.clientSent(takeHeld())
       tunnel.origin.flush()
@@ -90,6 +90,6 @@ extension ClientHandler {
     tunnel.origin.resume()
   }
 
-  /// The origin sends no more: the client hears that, and may go on sending.
+  /// The origin has stopped sending: the client is told so, and may still send.
   func finishSending() { context?.closeBehindWrites(.output) }
 }

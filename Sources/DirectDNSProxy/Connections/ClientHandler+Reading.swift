@@ -2,11 +2,11 @@
 internal import DirectDNS
 internal import NIOCore
 
-/// What has come from a client is read on, each time when something has changed.
+/// Reads what a client has sent, whenever something has changed.
 extension ClientHandler {
-  /// Goes on with what has come.
+  /// Reads on in the bytes that have come.
   func goOn() {
-    // Once at a time: what ends within goes on in the loop that led to it, and not a call deeper for each request.
+    // Not recursive: a request that ends inside the loop continues in it, instead of one call deeper for each request.
     guard !isGoingOn else { return }
     isGoingOn = true
     while held.readableBytes > 0, readOn() {}
@@ -14,7 +14,7 @@ extension ClientHandler {
     if hasStopped { inputEnded() }
   }
 
-  /// Reads what has come.
+  /// Reads one step.
   ///
   /// - Returns: whether there is more to be read.
   private func readOn() -> Bool {
@@ -39,7 +39,8 @@ extension ClientHandler {
     }
   }
 
-  /// The client sends no more (RFC 9112 §9.6 knows that of each side alone): what it has asked for is answered.
+  /// The client has stopped sending, which may be only one direction of the connection (RFC 9112 §9.6): what it has
+  /// asked for is answered.
   private func inputEnded() {
     switch state {
     case .tunnel(let tunnel): tunnel.clientStopped()
@@ -47,11 +48,11 @@ extension ClientHandler {
       guard !exchange.clientStopped() else { break }
       let hasResponse = exchange.hasResponse
       leave(isBroken: false)
-      // Should it read on, it must not take what it has for the whole.
+      // If it still reads, it must not take what it has for the whole response.
       hasResponse ? reset() : close()
-    // What it sent ahead is for the tunnel; one without that has no use for it.
+    // Bytes that it sent ahead are for the tunnel; without them the tunnel would be of no use to it.
     case .connecting where held.readableBytes > 0: break
-    // It has asked for more than it has read.
+    // More requests wait for it to read the responses.
     case .head where held.readableBytes > 0 && !canTakeMore: break
     case .head, .socks, .draining, .connecting, .lingering:
       leave(isBroken: false)
@@ -60,7 +61,7 @@ extension ClientHandler {
     }
   }
 
-  /// What has come and was not looked at, for somebody who puts back what he leaves of it.
+  /// Takes the bytes that were not read yet; the caller puts back what it does not use.
   func takeHeld() -> ByteBuffer {
     let taken = held
     held = ByteBuffer()

@@ -2,23 +2,24 @@
 internal import DirectDNS
 internal import NIOCore
 
-/// What a client asks for: its heads, who it is, and where they go.
+/// A client's requests: their heads, the user, and where they go.
 extension ClientHandler {
-  /// Reads a head, and begins what it asks for.
+  /// Reads a head, and starts its request.
   ///
   /// - Returns: whether there is more to be read.
   func readHead() -> Bool {
     guard case .head(let since) = state, let first: UInt8 = held.getInteger(at: held.readerIndex) else { return false }
     if since == nil {
       takeSettings()
-      // At a connection's first byte alone: behind a request nobody who reads HTTP in between would know of it.
+      // Only at the first byte of a connection: after a request, an HTTP intermediary would not notice the other
+      // protocol.
       if first == 4 || first == 5, !speaksHTTP {
         state = .socks(SOCKSHandshake(wantsUser: settings.configuration.users != nil), since: .now())
         return true
       }
       speaksHTTP = true
       switch first {
-      // Empty lines before a request, as old clients send them behind a body (RFC 9112 §2.2).
+      // Empty lines before a request, as old clients send them after a body (RFC 9112 §2.2).
       case 0x0d where held.readableBytes == 1: return false
       case 0x0d where held.getInteger(at: held.readerIndex + 1, as: UInt8.self) == 0x0a:
         held.moveReaderIndex(forwardBy: 2)
@@ -53,13 +54,13 @@ extension ClientHandler {
     }
   }
 
-  /// One `Host`, which could be one (RFC 9112 §3.2).
+  /// Checks that there is one `Host`, and that it is valid (RFC 9112 §3.2).
   private func checked(_ head: MessageHead) throws(MessageFault) -> MessageHead {
     let hosts = head.values(.host)
     guard hosts.count <= 1 else { throw .malformed("it has Host more than once") }
     guard let host = hosts.first else {
       guard case .request(let method, _) = head.start else { return head }
-      // Some clients leave it out of CONNECT, whose target says all.
+      // Some clients leave it out of CONNECT, whose target names the host.
       guard head.minorVersion == 0 || head.bytes.span.extracting(method).isEqual("CONNECT") else {
         throw .malformed("it has no Host")
       }
@@ -100,7 +101,7 @@ extension ClientHandler {
     ProxyRefusal(407, nil, text, challenge: "DirectDNS proxy")
   }
 
-  /// Has a password checked away from the loop, which a slow hash would hold up.
+  /// Checks a password away from the loop, which a slow hash would block.
   func judge(_ users: ProxyUsers, _ credentials: BasicCredentials, _ completion: @escaping (Bool) -> Void) {
     state = .judging
     let bound = NIOLoopBound((self, completion), eventLoop: loop.eventLoop)
@@ -145,7 +146,7 @@ extension ClientHandler {
     }
   }
 
-  /// OPTIONS that may go no further (RFC 9110 §7.6.2).
+  /// Answers OPTIONS that may not be forwarded (RFC 9110 §7.6.2).
   private func answerOptions(_ request: ClientRequest) {
     respond(
       200, "Allow: \(ProxyRefusal.allowedMethods)\r\n", body: "", request, access(.http, request.origin, request))
@@ -172,19 +173,19 @@ extension ClientHandler {
     }
   }
 
-  /// Whether the connection stays behind a request.
+  /// Whether the connection stays open after a request.
   func keeps(_ request: ClientRequest) -> Bool {
-    // A client of HTTP/1.0 may be a proxy that passes on what was not for it, and waits for the end (RFC 9112 §9.3). What
-    // came behind CONNECT was meant for the tunnel, and is no request.
+    // A client of HTTP/1.0 may be a proxy that passes `Connection` on without understanding it, and waits for the end
+    // (RFC 9112 §9.3). Bytes after CONNECT were meant for the tunnel, and are not a request.
     request.head.minorVersion == 1 && request.head.keepsConnection && !loop.isDraining
       && !(request.isConnect && held.readableBytes > 0)
   }
 
-  /// What is told of something at its end; its span begins.
+  /// Makes a record for the access log, and begins its span.
   func access(
     _ kind: ProxyAccess.Kind, _ origin: ForwardOrigin?, _ request: ClientRequest? = nil, isProbe: Bool = false
   ) -> ProxyAccess {
-    // Written out for somebody who reads it.
+    // The text is made only if there is an access log.
     let isRead = settings.configuration.accessLog != nil
     var access = ProxyAccess(
       kind, method: request?.method ?? "", client: address, origin: isRead ? origin.map { "\($0)" } : nil)
@@ -198,11 +199,11 @@ extension ClientHandler {
   ///
   /// - Parameters:
   ///   - origin: where to.
-  ///   - access: what is told of it at its end.
+  ///   - access: its record for the access log.
   ///   - via: the proxies that the client's request has come through.
   ///   - began: when it was asked for.
-  ///   - answer: what the client is told.
-  ///   - refused: whether the connection goes on when there is none.
+  ///   - answer: makes the response to the client.
+  ///   - refused: whether the connection stays open if there is no tunnel.
   func open(
     _ origin: ForwardOrigin, _ access: ProxyAccess, _ via: ProxyVia, began: NIODeadline,
     answer: @escaping (Result<Void, ProxyRefusal>) -> ByteBuffer, refused: @escaping () -> Bool

@@ -25,7 +25,7 @@ extension ClientHandler {
       return true
     case .refuse(let bytes, let fault):
       var access = access(handshake.version == 4 ? .socks4 : .socks5, nil)
-      // What the same is called by HTTP.
+      // The status that HTTP has for it.
       access.status = fault == .credentials ? 407 : 400
       access.error = fault == .credentials ? nil : "http_request_error"
       access.duration = Duration(.now() - since)
@@ -52,7 +52,7 @@ extension ClientHandler {
         return false
       }
     case .connect(let origin):
-      // SOCKS has no place for the proxies that it has come through.
+      // SOCKS has no field for the proxies that a request has come through.
       var access = access(handshake.version == 4 ? .socks4 : .socks5, origin)
       access.user = handshake.user
       open(origin, access, ProxyVia(), began: since) { result in
@@ -69,7 +69,7 @@ extension ClientHandler {
 }
 
 extension SOCKSHandshake.Reply {
-  /// What SOCKS5 calls a refusal.
+  /// SOCKS5's reply for a refusal.
   init(_ refusal: ProxyRefusal) {
     switch refusal.error?.prefix(while: { $0 != ";" }) {
     case "destination_ip_prohibited"?, "http_request_denied"?, "proxy_loop_detected"?: self = .forbidden

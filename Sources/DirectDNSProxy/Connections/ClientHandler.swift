@@ -2,29 +2,29 @@
 internal import DirectDNS
 internal import NIOCore
 
-/// One client's connection: reads what it asks for, and carries what it sends and gets.
+/// A client's connection: reads its requests, and carries data in both directions.
 ///
-/// All of it happens on its event loop's thread.
+/// Used only on its event loop's thread.
 final class ClientHandler: ChannelDuplexHandler {
   typealias InboundIn = ByteBuffer
   typealias OutboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer
 
   enum State {
-    /// A head is awaited; `since` where its first byte has come.
+    /// Waits for a head; `since` is when its first byte came.
     case head(since: NIODeadline?)
     case socks(SOCKSHandshake, since: NIODeadline)
     /// A password is being checked.
     case judging
-    /// A tunnel's way is being found.
+    /// A tunnel is being connected.
     case connecting(PendingTunnel)
     /// A request is under way.
     case exchange(Exchange)
-    /// The body of a refused request is read, so that the next one can be.
+    /// The body of an answered request is dropped, so that the next request can be read.
     case draining(BodyProgress, end: NIODeadline)
     case tunnel(Tunnel)
-    /// Everything was said; what still comes is read and dropped, since closing at once would lose what was said. Who
-    /// goes on sending gets until `last`.
+    /// Everything was sent. What still comes is read and dropped, since closing at once could lose the response. A
+    /// client that goes on sending has until `last`.
     case lingering(end: NIODeadline, last: NIODeadline)
     case closed
   }
@@ -33,24 +33,26 @@ final class ClientHandler: ChannelDuplexHandler {
   var state = State.head(since: nil)
   var held = ByteBuffer()
   var searched = 0
-  /// It began with what is no SOCKS.
+  /// Whether the connection began with something other than SOCKS.
   var speaksHTTP = false
   private(set) var context: ChannelHandlerContext?
   private var holdsRead = false
   private var isCounted = false
   var isGoingOn = false
-  /// It sends no more; what it has asked for is still answered.
+  /// Whether the client has stopped sending; what it has asked for is still answered.
   private(set) var hasStopped = false
-  /// Whether either direction has ended by itself: a reset that a write has found is told by no error.
+  /// Whether either direction was closed in order; if not, the connection was reset, which no error reports if a write
+  /// met the reset.
   private var hasEnded = false
   var lastActivity = NIODeadline.now()
   private(set) var address: IPAddress?
-  /// Where its last request went that was answered.
+  /// The origin of its last request that was answered.
   var lastOrigin: ForwardOrigin?
-  /// The connections to origins that are this client's alone.
+  /// The connections to origins that only this client uses.
   private(set) var ownPool: OriginPool?
 
-  /// What holds for what it asks for: taken once when a head begins, so that a change in between is no mixture.
+  /// The settings of the present request: taken once when a head begins, so that an update in between does not mix two
+  /// configurations.
   private(set) var settings: ProxySettings
 
   init(_ loop: ProxyLoop) {
@@ -61,14 +63,14 @@ final class ClientHandler: ChannelDuplexHandler {
   /// When the first byte of the head that is being read came.
   var headBegan: NIODeadline? { if case .head(let since) = state { since } else { nil } }
 
-  /// Something is asked for.
+  /// Takes the current settings for a new request.
   func takeSettings() { settings = loop.shared.settings }
 
   // MARK: Life
 
   func handlerAdded(context: ChannelHandlerContext) {
     self.context = context
-    // A socket at [::] has IPv4's clients in mapped form (RFC 4291 §2.5.5.2).
+    // A socket at [::] shows IPv4 clients in mapped form (RFC 4291 §2.5.5.2).
     address = context.channel.remoteAddress?.ipAddressValue?.unmapped
   }
 
@@ -105,7 +107,7 @@ final class ClientHandler: ChannelDuplexHandler {
     close()
   }
 
-  /// Where a connection to an origin waits for the next request.
+  /// The pool in which a connection to an origin waits for the next request.
   func pool(for handler: OriginHandler) -> OriginPool {
     guard handler.isOneClients else { return loop.pool }
     let pool = ownPool ?? OriginPool(loop.eventLoop)
@@ -131,8 +133,8 @@ final class ClientHandler: ChannelDuplexHandler {
     switch state {
     case .tunnel(let tunnel): tunnel.origin.isWritable
     case .lingering, .closed, .draining: true
-    // Who does not read what he gets asks for nothing more.
-    // One byte more than a head may have tells that it is too large.
+    // A client that does not read its responses has to wait with further requests. One byte more than a head may have
+    // shows that it is too large.
     case .head: canTakeMore && held.readableBytes <= max(Connections.heldLimit, settings.limits.headSize)
     case .socks, .judging, .connecting, .exchange: held.readableBytes < Connections.heldLimit
     }

@@ -11,7 +11,7 @@ final class ClientRequest {
   /// When its first byte came.
   let began: NIODeadline
   let via: ProxyVia
-  /// What `Max-Forwards` says to the next hop.
+  /// The `Max-Forwards` for the next hop; nil leaves the field as it is.
   var maxForwards: Int?
 
   init(_ head: MessageHead, _ framing: BodyFraming, method: String, _ target: ForwardTarget, began: NIODeadline) {
@@ -24,13 +24,13 @@ final class ClientRequest {
   }
 
   var progress: BodyProgress { BodyProgress(framing) }
-  /// Whether it does no harm when it is done though nobody waits for it, or done twice (RFC 9110 §9.2.2).
+  /// Whether it does no harm if it is carried out for a client that is gone, or twice (RFC 9110 §9.2.2).
   var isIdempotent: Bool { ["GET", "HEAD", "OPTIONS", "PUT", "DELETE"].contains(method) }
-  /// Whether it can be sent once more: what has gone on of a body is not kept.
+  /// Whether it can be sent again; the sent part of a body is not kept for that.
   var canBeRetried: Bool { framing == .none && isIdempotent }
   var isConnect: Bool { if case .authority = target { true } else { false } }
 
-  /// The value of `Authorization` for one that has none but user info in its URL.
+  /// The value of `Authorization` from its URL's user info, if it has no such field.
   var authorization: String? {
     guard case .absolute(_, _, let authorization) = target, !head.contains(.authorization) else { return nil }
     return authorization
@@ -43,7 +43,7 @@ final class ClientRequest {
     }
   }
 
-  /// Whether its `Host`, which was found to be one, is an address or `localhost`.
+  /// Whether its `Host`, which was checked, is an address or `localhost`.
   var isForLocalHost: Bool {
     guard let value = head.onlyValue(.host), let url = try? WebURL("http://" + head.text(value)) else { return false }
     return switch url.host {
@@ -52,7 +52,7 @@ final class ClientRequest {
     }
   }
 
-  /// Whether its body can be read to its end when it is refused: what waits for `100 Continue` may never come.
+  /// Whether its body can be read to its end after a refusal: a client that waits for `100 Continue` may never send it.
   var hasDrainableBody: Bool {
     switch framing {
     case .none: true

@@ -7,7 +7,7 @@ internal import NIOCore
   internal import Darwin
 #endif
 
-/// Why an address could not be connected to, straight or through another proxy.
+/// Why an address could not be connected to, directly or through another proxy.
 struct ConnectFailure {
   private let code: CInt?
   private let refusal: ProxyRefusal?
@@ -38,7 +38,7 @@ struct ConnectFailure {
     }
   }
 
-  /// The status of a response that says so.
+  /// The status of the response.
   var status: Int {
     if let refusal { return refusal.status }
     return switch code {

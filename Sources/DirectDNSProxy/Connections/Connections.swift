@@ -7,20 +7,20 @@ internal import NIOCore
   internal import Darwin
 #endif
 
-/// What all connections have in common, clients' and origins'.
+/// Limits of all connections, to clients and to origins.
 enum Connections {
-  /// Above the high mark nothing more is read from the other side; below the low one it goes on.
+  /// Above the high mark nothing more is read from the other side; below the low one reading goes on.
   static let waterMark = ChannelOptions.Types.WriteBufferWaterMark(low: 64 * 1024, high: 256 * 1024)
-  /// What is kept of a client's bytes while they cannot go on.
+  /// The most bytes of a client that are kept while they cannot be passed on.
   static let heldLimit = 65_536
-  /// How long what was written last may take to go out, when nothing else is left to do.
+  /// How long the last bytes may take to be sent before the connection is reset.
   static let writingLimit = TimeAmount.minutes(5)
 }
 
 extension Channel {
-  /// Has a handler carry what the connection brings.
+  /// Adds the handler of a new connection, and sets its options.
   ///
-  /// Options are set at once: a bootstrap's own cost a future each.
+  /// Options are set synchronously: each one set by a bootstrap costs a future.
   func carry(by handler: some ChannelHandler) throws {
     if let options = syncOptions {
       try options.setOption(.allowRemoteHalfClosure, value: true)
@@ -30,17 +30,17 @@ extension Channel {
     try pipeline.syncOperations.addHandler(handler)
   }
 
-  /// Has closing send a reset.
+  /// Makes closing send a reset.
   func setReset() {
     _ = (self as? any SocketOptionProvider)?.setSoLinger(linger(l_onoff: 1, l_linger: 0))
   }
 }
 
 extension ChannelHandlerContext {
-  /// Closes when all that was written has gone out.
+  /// Closes after everything that was written has been sent.
   func closeBehindWrites(_ mode: CloseMode) {
     guard !isWrittenOut else { return close(mode: mode, promise: nil) }
-    // One who has stopped reading would keep the connection for ever.
+    // A peer that has stopped reading would keep the connection for ever.
     let end =
       mode != .all
       ? nil
@@ -59,10 +59,10 @@ extension ChannelHandlerContext {
 }
 
 extension ByteBuffer {
-  /// Whether a request for a tunnel stands there, well-formed or not.
+  /// Whether it begins with a CONNECT request, well-formed or not.
   var beginsConnect: Bool { readableBytesView.prefix(8).elementsEqual("CONNECT ".utf8) }
 
-  /// Appends bytes, or takes them over where there are none yet.
+  /// Appends a buffer; if this one is empty, takes the other one's storage instead of copying.
   mutating func appendOrTake(_ other: inout ByteBuffer) {
     if readableBytes == 0 { self = other } else { writeBuffer(&other) }
   }

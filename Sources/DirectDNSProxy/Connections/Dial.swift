@@ -9,11 +9,11 @@ internal import NIOPosix
   internal import Darwin
 #endif
 
-/// One connection on its way: the race over a name's addresses (RFC 8305), on one event loop.
+/// Opens one connection: the race of a name's addresses (RFC 8305), on one event loop.
 ///
 /// ``ConnectionRace`` decides which address is tried when; this opens and closes.
 final class Dial: Connecting {
-  /// What came of it.
+  /// The result.
   enum Outcome {
     case connected(OriginHandler)
     case failed(ProxyRefusal)
@@ -47,10 +47,10 @@ final class Dial: Connecting {
   ///
   /// - Parameters:
   ///   - loop: where it runs.
-  ///   - settings: what holds for whoever asked for it.
-  ///   - origin: what is connected to.
-  ///   - way: its addresses that may be used, at least one, and the proxy that is asked for them.
-  ///   - policy: what the address that was dialled is judged by.
+  ///   - settings: the settings of the request.
+  ///   - origin: what to connect to.
+  ///   - way: the allowed addresses, at least one, and the other proxy to go through, if any.
+  ///   - policy: checks the address that was connected to.
   init(_ loop: ProxyLoop, _ settings: ProxySettings, _ origin: ForwardOrigin, _ way: Way, _ policy: AddressPolicy) {
     self.loop = loop
     self.settings = settings
@@ -69,7 +69,7 @@ final class Dial: Connecting {
     step()
   }
 
-  /// Nobody wants it any more.
+  /// Gives up; the completion is not called.
   func cancel() {
     completion = nil
     end()
@@ -93,7 +93,7 @@ final class Dial: Connecting {
     }
   }
 
-  /// Finds out the other family's addresses, which join the race as soon as they are there.
+  /// Gets the other family's addresses, which join the race as soon as they are known.
   private func ask() {
     let bound = NIOLoopBound(self, eventLoop: loop.eventLoop)
     others?.connect { [eventLoop = loop.eventLoop] found in
@@ -122,7 +122,7 @@ final class Dial: Connecting {
     guard let target = try? SocketAddress(packedIPAddress: ByteBuffer(bytes: address.bytes), port: Int(origin.port))
     else { return failed(number, IOError(errnoCode: EAFNOSUPPORT, reason: "connect")) }
     ClientBootstrap(group: loop.eventLoop)
-      // The race has its own times.
+      // The race has its own timeouts.
       .connectTimeout(.hours(1))
       .channelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
@@ -142,7 +142,7 @@ final class Dial: Connecting {
       }
   }
 
-  /// Has the other proxy connect to an address.
+  /// Asks the other proxy to connect to an address.
   private func ask(_ upstream: UpstreamProxy, for address: IPAddress, _ number: Int) {
     let connection = UpstreamConnection(
       loop, settings, upstream, to: ForwardOrigin(.address(address), port: origin.port),
@@ -157,7 +157,7 @@ final class Dial: Connecting {
         handler.established(to: address)
         end()
         completion(.connected(handler))
-      // Another address would meet with the same.
+      // Another address would fail in the same way.
       case .failed(let refusal) where !connection.isAboutTarget: finish(.failed(refusal))
       case .failed(let refusal): failed(number, refusal)
       }
@@ -166,7 +166,7 @@ final class Dial: Connecting {
 
   private func connected(_ number: Int, _ channel: any Channel) {
     let attempt = attempts[number]
-    // What was dialled is judged, whatever was asked for.
+    // The address that was really connected to is checked, whichever was asked for.
     guard let real = channel.remoteAddress?.ipAddressValue, policy.objection(to: real, host: origin.host) == nil else {
       channel.close(promise: nil)
       return failed(number, IOError(errnoCode: EACCES, reason: "connect"))
@@ -197,7 +197,7 @@ final class Dial: Connecting {
     let failure = ConnectFailure(error)
     failures.append((address, failure))
     loop.shared.telemetry.failedConnect()
-    // What another proxy cannot reach says nothing of the way from here.
+    // If another proxy cannot reach an address, that says nothing about reaching it from here.
     if upstream == nil, case .name = origin.host, failure.isAboutAddress {
       loop.shared.died(address)
     }

@@ -2,7 +2,7 @@
 internal import DirectDNS
 internal import NIOCore
 
-/// What comes back from an origin, and what becomes of it.
+/// The origin's response, and what is done with it.
 extension Exchange {
   /// An interim response (RFC 9110 §15.2); HTTP/1.0 knows none.
   func originInformed(_ head: MessageHead) {
@@ -14,9 +14,10 @@ extension Exchange {
   func originAnswered(_ head: MessageHead, status: Int, _ framing: BodyFraming) {
     if status == 407, case .passing(let handler) = stage {
       handler.close()
-      // Whoever asked has a password for this proxy at best.
+      // The client's password, if it has one, is for this proxy.
       if case .proxy(let upstream) = handler.hop { return refuse(upstream.credentialsRefusal) }
-      // An origin is no proxy: the client would take this one to be asking, and for an origin's realm (RFC 9110 §11.7.1).
+      // Only a proxy may send 407: the client would think that this one asks, and for the origin's realm (RFC 9110
+      // §11.7.1).
       return refuse(
         ProxyRefusal(
           502, "http_protocol_error",
@@ -25,7 +26,7 @@ extension Exchange {
     if request.head.minorVersion == 0, framing == .untilClose, head.contains(.transferEncoding),
       case .passing(let handler) = stage
     {
-      // It has no transfer codings (RFC 9112 §6.1), and nobody here can undo this one.
+      // HTTP/1.0 has no transfer codings (RFC 9112 §6.1), and this proxy cannot decode this one.
       handler.close()
       return refuse(ProxyRefusal(response: .coding, from: origin))
     }
@@ -38,7 +39,8 @@ extension Exchange {
     client.write(
       ByteBuffer(
         bytes: ForwardedHead.response(head, closes: closesClient, isUnwrapped: request.head.minorVersion == 0)))
-    // A body that there cannot be may come all the same, and would be taken for the next response.
+    // A response that cannot have a body, but announces one, may still send it. It would be taken for the next
+    // response.
     let announcesBody =
       head.contains(.transferEncoding)
       || status == 204 && head.contains(.contentLength) && !head.has("0", in: .contentLength)
@@ -85,7 +87,7 @@ extension Exchange {
   /// There is no response.
   func originFailed(_ fault: MessageFault?) {
     guard case .passing(let handler) = stage else { return }
-    // Where the origin was told that nothing follows, it may have ended for a client that is gone.
+    // If the origin was told that the client has stopped sending, it may have closed for that reason.
     let canRetry =
       fault == nil && handler.isReused && !handler.hasAnswered && !handler.hasFinishedSending && request.canBeRetried
     handler.close()
@@ -102,7 +104,7 @@ extension Exchange {
     refuse(refusal)
   }
 
-  /// The response broke off behind its head.
+  /// The response broke off after its head.
   func broke() {
     if case .passing(let handler) = stage { handler.close() }
     stage = .over

@@ -2,7 +2,7 @@
 internal import DirectDNS
 internal import NIOCore
 
-/// One request in the clear and its response (RFC 9110 §7.6): found a way for, passed on, and passed back.
+/// A request in the clear and its response (RFC 9110 §7.6): finds its way, and passes both on.
 final class Exchange {
   enum Stage {
     case routing
@@ -31,7 +31,7 @@ final class Exchange {
   var lastActivity = NIODeadline.now()
   var began = NIODeadline.now()
   let isUpgrade: Bool
-  /// Of what may become a tunnel: no origin has switched to another protocol by then.
+  /// The place of an `Upgrade` among the tunnels, taken before the origin can switch to another protocol.
   private(set) var place: TunnelPlace?
 
   init(_ client: ClientHandler, _ request: ClientRequest, _ origin: ForwardOrigin, path: [UInt8], user: String?) {
@@ -75,7 +75,7 @@ final class Exchange {
     }
   }
 
-  /// What becomes another protocol wants a tunnel: few proxies pass that on.
+  /// An `Upgrade` goes through a tunnel: few proxies pass it on.
   private var hop: Way.Hop { way.hop(isPlain: !isUpgrade) }
 
   func connect() {
@@ -115,14 +115,15 @@ final class Exchange {
   /// Passes on what has come of the request's body, as long as the origin can take it.
   func passRequest() {
     guard case .passing(let handler) = stage, !progress.isOver, handler.isWritable else { return }
-    // Taken away meanwhile: a write may tell at once that the origin can take no more, or more again, which leads here.
+    // Taken out first: a write may report at once that the origin can take no more, or more again, which calls this
+    // again.
     var buffer = client.takeHeld()
     guard buffer.readableBytes > 0 else { return }
     lastActivity = .now()
     do throws(MessageFault) {
       _ = try progress.pass(&buffer) { handler.write($0) }
     } catch {
-      // The origin has half a request: it must not take it for a whole one.
+      // The origin has a part of a request, which it must not take for a complete one.
       handler.reset()
       guard hasResponse else { return refuse(ProxyRefusal(request: error)) }
       stage = .over
@@ -133,12 +134,12 @@ final class Exchange {
     client.resume()
   }
 
-  /// The client sends no more, and the origin hears that behind a request that is whole: it decides, as without a proxy,
-  /// whether it goes on for one who may be gone.
+  /// The client has stopped sending, and the origin is told so once it has the whole request: as without a proxy, it
+  /// decides whether to go on for a client that may be gone.
   ///
   /// - Returns: whether the request goes on.
   func clientStopped() -> Bool {
-    // One who may have given up, and may ask somebody else, does not have it begun behind his back.
+    // Before it is sent, only an idempotent request goes on: the client may have given up, and ask somebody else.
     guard case .passing(let handler) = stage else { return request.isIdempotent }
     guard progress.isOver else { return client.held.readableBytes > 0 }
     handler.finishSending()
@@ -155,18 +156,18 @@ final class Exchange {
   // MARK: Ends
 
   func timePassed(_ now: NIODeadline, _ limits: ProxyLimits) {
-    // One who reads slowly keeps the origin waiting, not the other way round.
+    // If the client reads slowly, the origin waits for it, and not the other way round.
     let silence = client.canTakeMore ? limits.responseTimeout : limits.tunnelTimeout
     let limit = client.hasStopped ? min(silence, limits.halfClosedTimeout) : silence
     guard case .passing(let handler) = stage, now - lastActivity > TimeAmount(limit) else { return }
-    // The origin must not take half a request for a whole one.
+    // The origin must not take a part of a request for a complete one.
     progress.isOver ? handler.close() : handler.reset()
     stage = .over
     guard !hasResponse else {
       end(client.canTakeMore ? "connection_read_timeout" : "connection_write_timeout")
       return client.reset()
     }
-    // Who waits for 100 Continue waits for the origin.
+    // A client that waits for 100 Continue waits for the origin.
     let isClientLate =
       !progress.isOver && handler.isWritable && (progress.passed > 0 || !request.head.contains(.expect))
     refuse(
@@ -175,7 +176,7 @@ final class Exchange {
         : ProxyRefusal(504, "connection_read_timeout", "\(origin) has not answered in time."))
   }
 
-  /// The client is gone: so is the request.
+  /// Ends the request of a client that is gone.
   func abandon() {
     route.cancel()
     connection?.cancel()
@@ -186,7 +187,7 @@ final class Exchange {
     end("connection_terminated")
   }
 
-  /// Says what went wrong in place of a response, and goes on with the next request where that can be.
+  /// Sends a refusal in place of a response, and goes on with the next request if possible.
   func refuse(_ refusal: ProxyRefusal) {
     stage = .over
     place?.leave()

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import DirectDNS
 
-/// How many there are of what there may be only so many of, clients or tunnels, on all loops of a proxy; and who waits for
-/// one of them to go.
+/// Counts clients or tunnels on all loops of a proxy, up to a limit, and tells callers when one of them leaves.
 final class LimitedCount: Sendable {
   private struct State {
     var count = 0
@@ -13,7 +12,7 @@ final class LimitedCount: Sendable {
 
   var value: Int { state.withLock(\.count) }
 
-  /// Counts one in; false where there is no room for it.
+  /// Counts one more; false if the limit is reached.
   func enter(limit: Int) -> Bool {
     state.withLock { state in
       guard state.count < limit else { return false }
@@ -25,7 +24,7 @@ final class LimitedCount: Sendable {
   func leave() {
     let waiting = state.withLock { state in
       state.count -= 1
-      // Nothing is copied where nobody waits.
+      // Nothing is copied if nobody waits.
       guard !state.waiting.isEmpty else { return [] as [@Sendable () -> Void] }
       defer { state.waiting = [] }
       return state.waiting
@@ -33,6 +32,6 @@ final class LimitedCount: Sendable {
     for told in waiting { told() }
   }
 
-  /// Tells once, on whatever thread it happens.
+  /// Calls `tell` once, when one leaves, on the thread on which that happens.
   func whenOneLeaves(_ tell: @escaping @Sendable () -> Void) { state.withLock { $0.waiting.append(tell) } }
 }

@@ -9,12 +9,12 @@ extension OriginHandler {
 
   func readHead() { while readOneHead() {} }
 
-  /// Reads one of the heads that a response may have.
+  /// Reads the head of a response, or of an interim one.
   ///
-  /// - Returns: whether it was an interim one (RFC 9110 §15.2), which others follow.
+  /// - Returns: whether it was an interim one (RFC 9110 §15.2), after which others follow.
   private func readOneHead() -> Bool {
     guard case .head(let isToHEAD) = state, let client else { return false }
-    // Empty lines that old servers send behind a body or before a response.
+    // Empty lines that old servers send after a body or before a response.
     while held.readableBytes >= 2, held.getInteger(at: held.readerIndex, as: UInt16.self) == 0x0d0a {
       held.moveReaderIndex(forwardBy: 2)
     }
@@ -43,7 +43,7 @@ extension OriginHandler {
         return true
       default:
         client.originAnswered(head, status: status, framing)
-        // Not where that was nothing to pass on.
+        // Not if the response could not be passed on.
         guard case .head = state else { return false }
         state = .body(BodyProgress(framing, isUnwrapped: client.unwrapsChunks))
         if framing == .none { over() } else if held.readableBytes > 0 { pass(takeHeld()) }
@@ -63,13 +63,13 @@ extension OriginHandler {
   func pass(_ buffer: ByteBuffer) {
     guard case .body(var progress) = state, let client else { return }
     var buffer = buffer
-    // Not two copies of one thing.
+    // Avoids a second copy of `progress`.
     state = .done
     do throws(MessageFault) {
       let isOver = try progress.pass(&buffer) { client.originSent($0) }
       if isOver {
         state = .body(progress)
-        // What comes behind a response nobody has asked for.
+        // Nobody has asked for bytes that come after a response.
         over(isClean: buffer.readableBytes == 0)
       } else {
         state = .body(progress)
@@ -93,7 +93,7 @@ extension OriginHandler {
       if progress.framing == .untilClose, !isBroken {
         over()
       } else {
-        // Where a client of HTTP/1.0 would take the connection's end for the response's.
+        // Whether a client, of HTTP/1.0 for example, would take the end of the connection for the end of the response.
         let isWholeByItsEnd = progress.framing == .untilClose || client?.unwrapsChunks == true
         client?.originBroke(isReset: isBroken || isWholeByItsEnd)
       }

@@ -9,12 +9,12 @@ final class OriginHandler: ChannelDuplexHandler {
   typealias OutboundOut = ByteBuffer
 
   enum State {
-    /// It stands, and nobody uses it.
+    /// It is connected, and not used yet.
     case unused
-    /// To another proxy, which has yet to connect.
+    /// It is connected to another proxy, which has yet to connect to the target.
     case shaking(UpstreamHandshake, (UpstreamHandshake.Failure?) -> Void)
     case pooled(OriginPool, ForwardOrigin)
-    /// A response's head is awaited.
+    /// It waits for the head of a response.
     case head(isToHEAD: Bool)
     case body(BodyProgress)
     /// The response is over; the request may not be.
@@ -33,9 +33,9 @@ final class OriginHandler: ChannelDuplexHandler {
   private(set) var idleEnd = NIODeadline.distantFuture
   private(set) var connected = NIODeadline.now()
   private(set) var address = IPAddress.ipv4(0)
-  /// Whom it is to, and what it carries.
+  /// What it is connected to, and what it carries.
   var hop = Way.Hop.direct
-  /// Whether the origin may know by it who asks, so that nobody else's requests may go on it.
+  /// Whether its credentials authenticate the whole connection, so that no other client's requests may use it.
   var isOneClients = false
   /// Whether it has served a request before this one.
   private(set) var isReused = false
@@ -45,7 +45,8 @@ final class OriginHandler: ChannelDuplexHandler {
   private(set) var hasFinishedSending = false
   private(set) var headSize = 65_536
   private(set) var fieldLimit = 500
-  /// Whether either direction has ended by itself: a reset that a write has found is told by no error.
+  /// Whether either direction was closed in order; if not, the connection was reset, which no error reports if a write
+  /// met the reset.
   private var hasEnded = false
 
   // MARK: Life
@@ -54,13 +55,13 @@ final class OriginHandler: ChannelDuplexHandler {
 
   func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
 
-  /// It stands, to that address.
+  /// It is connected to that address.
   func established(to address: IPAddress) {
     self.address = address
     connected = .now()
   }
 
-  /// Has another proxy connect; the completion is told why it has not, and is called once unless this is closed.
+  /// Asks another proxy to connect; the completion gets the failure, if any, and is called once unless this is closed.
   func shake(_ handshake: UpstreamHandshake, _ completion: @escaping (UpstreamHandshake.Failure?) -> Void) {
     state = .shaking(handshake, completion)
     write(ByteBuffer(bytes: handshake.beginning))
@@ -112,7 +113,7 @@ final class OriginHandler: ChannelDuplexHandler {
 
   /// Closes when all that was written has gone out.
   func closeBehindWrites() {
-    // Nobody is told of an end that is ours.
+    // The client is not told, since this side closes.
     state = .closed
     client = nil
     context?.closeBehindWrites(.all)
@@ -148,7 +149,7 @@ final class OriginHandler: ChannelDuplexHandler {
 
   /// It carries a tunnel from now on.
   ///
-  /// - Returns: what it has sent already.
+  /// - Returns: the bytes that the origin has sent already.
   func beginTunnel(for client: ClientHandler) -> ByteBuffer {
     self.client = client
     state = .tunnel
@@ -164,7 +165,7 @@ final class OriginHandler: ChannelDuplexHandler {
 
   func flush() { context?.flush() }
 
-  /// The client sends no more.
+  /// The client has stopped sending.
   func finishSending() {
     guard !hasFinishedSending else { return }
     hasFinishedSending = true
@@ -180,7 +181,7 @@ final class OriginHandler: ChannelDuplexHandler {
 
   private var wantsRead: Bool {
     switch state {
-    // Of interim responses there may be any number.
+    // For `head` too, since there may be any number of interim responses.
     case .head, .body, .tunnel: client?.canTakeMore ?? true
     case .unused, .shaking, .pooled, .done, .closed: true
     }
@@ -214,7 +215,7 @@ final class OriginHandler: ChannelDuplexHandler {
     case .shaking:
       held.appendOrTake(&buffer)
       goOnShaking()
-    // Nobody has asked for anything: whatever that is, it is no response to what is asked next.
+    // No request is pending: these bytes are not the response to the next one.
     case .pooled: close()
     case .done, .closed: break
     }

@@ -4,26 +4,26 @@ internal import NIOCore
 
 /// Connections to origins that wait for the next request.
 final class OriginPool {
-  /// A connection is given up at that age, so that a name that moved is followed.
+  /// A connection is not kept beyond this age, so that changed addresses of a name take effect.
   private static let maximumAge = TimeAmount.minutes(10)
 
-  /// Which of the connections a request may go on: the origin may be closing any of them, and the request is lost then
-  /// unless it can be sent once more.
+  /// Which idle connections a request may use: the origin may be closing any of them, and then the request is lost
+  /// unless it can be sent again.
   ///
-  /// No client loses one that it would not lose without a proxy too. A connection that is one client's alone does for any
-  /// of its requests, however long it has waited: on another one the client would have to log in again, which some cannot
-  /// once they have sent a body.
+  /// No client loses a request that it would not lose without a proxy too. A connection of its own serves any of its
+  /// requests, however long it was idle: on another one the client would have to log in again, which some cannot once
+  /// they have sent a body.
   enum Reuse {
     /// Any: the request can be sent once more.
     case any
-    /// Those that have not waited for long. The client's last request was for this origin as well, so that without a proxy
-    /// it would use its own connection again.
+    /// Those that were idle for a short time. The client's last request was for this origin as well, so that without a
+    /// proxy it would use its own connection again.
     case recent
-    /// Only those that are the client's alone: without a proxy it would make a new connection.
+    /// Only the client's own: without a proxy it would open a new connection.
     case own
   }
 
-  /// How long a recent connection has waited at most: few servers close one sooner.
+  /// How long a recent connection was idle at most: few servers close one sooner.
   fileprivate static let recentAge = TimeAmount.seconds(1)
 
   private let eventLoop: any EventLoop
@@ -31,21 +31,21 @@ final class OriginPool {
 
   init(_ eventLoop: any EventLoop) { self.eventLoop = eventLoop }
 
-  /// Takes a connection that goes this way; the one that was used last.
+  /// Takes the matching connection that was used last.
   ///
   /// - Parameters:
-  ///   - origin: where it is to.
-  ///   - way: where it may lead.
-  ///   - hop: whom it is to, and what it carries.
-  ///   - reuse: which ones will do.
+  ///   - origin: the origin of the request.
+  ///   - way: the allowed addresses.
+  ///   - hop: what it has to be connected to, and to carry.
+  ///   - reuse: which idle connections may be used.
   ///   - now: the time.
-  /// - Returns: the connection; nil where none will do.
+  /// - Returns: the connection; nil if none matches.
   func take(
     _ origin: ForwardOrigin, _ way: Way, _ hop: Way.Hop, _ reuse: Reuse, at now: NIODeadline = .now()
   ) -> OriginHandler? {
     guard var waiting = idle[origin] else { return nil }
     defer { idle[origin] = waiting.isEmpty ? nil : waiting }
-    // Those before it have waited for longer.
+    // Those before it were idle for longer.
     while let handler = waiting.last, handler.isOneClients || reuse.allows(age: now - handler.idleSince) {
       waiting.removeLast()
       guard handler.isUsable, handler.hop == hop, way.addresses.isEmpty || way.addresses.contains(handler.address)
@@ -60,8 +60,8 @@ final class OriginPool {
 
   /// Keeps a connection for the next request.
   ///
-  /// One that is a client's alone is kept as long as the client's own, and grows as old: who has logged in stays so, as without
-  /// a proxy. Whether it may still be used, its address says when it is taken.
+  /// A client's own connection is kept as long as the client's connection to the proxy may be idle, at any age: a
+  /// client that has logged in stays logged in, as without a proxy. Its address is checked when it is taken.
   func put(_ handler: OriginHandler, for origin: ForwardOrigin, _ limits: ProxyLimits, at now: NIODeadline = .now()) {
     guard limits.poolTimeout > .zero, limits.pooledConnections > 0,
       handler.isOneClients || now - handler.connected < Self.maximumAge
@@ -74,7 +74,7 @@ final class OriginPool {
     idle[origin] = waiting
   }
 
-  /// A connection has ended while it waited.
+  /// An idle connection has ended.
   func remove(_ handler: OriginHandler, of origin: ForwardOrigin) {
     guard var waiting = idle[origin] else { return }
     waiting.removeAll { $0 === handler }
@@ -85,7 +85,7 @@ final class OriginPool {
     for handler in idle.values.joined() where handler.idleEnd <= now { handler.close() }
   }
 
-  /// An address has been found dead: what waits for requests there would only lose one.
+  /// An address is dead: its idle connections would only lose requests.
   func close(to address: IPAddress) {
     for handler in idle.values.joined() where handler.address == address { handler.close() }
   }

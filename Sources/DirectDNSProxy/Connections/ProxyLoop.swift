@@ -2,7 +2,7 @@
 internal import DirectDNS
 internal import NIOCore
 
-/// What the connections of one event loop share; used on its thread alone.
+/// What the connections of one event loop share; used only on its thread.
 final class ProxyLoop {
   let eventLoop: any EventLoop
   let shared: ProxyShared
@@ -19,7 +19,8 @@ final class ProxyLoop {
   /// Whether the proxy is ending.
   private(set) var isDraining = false
 
-  /// Begins to look after times; once a second is enough for what is counted in seconds, and costs a silent tunnel nothing.
+  /// Starts to check the timeouts once a second: that is enough for limits in seconds, and a silent tunnel costs no
+  /// timer.
   func start() {
     let bound = NIOLoopBound(self, eventLoop: eventLoop)
     sweep = eventLoop.scheduleRepeatedTask(initialDelay: .seconds(1), delay: .seconds(1)) { _ in
@@ -36,10 +37,10 @@ final class ProxyLoop {
 
   func remove(_ client: ClientHandler) { clients[ObjectIdentifier(client)] = nil }
 
-  /// From now on connections close behind their responses.
+  /// From now on connections close after their responses.
   func beginDraining() { isDraining = true }
 
-  /// Ends what waits for nothing; requests and tunnels under way may end by themselves.
+  /// Closes idle connections; requests and tunnels in progress may end by themselves.
   func drain() {
     pool.closeAll()
     for client in clients.values { client.drain() }
@@ -61,9 +62,9 @@ final class ProxyShared: Sendable {
   /// The addresses of this machine, when the proxy was made.
   let machine: Set<IPAddress>
   let clients = LimitedCount()
-  /// Those that are open, and those that have been asked for.
+  /// Tunnels that are open or being opened.
   let tunnels = LimitedCount()
-  /// What it calls itself to other proxies.
+  /// Identifies it to other proxies.
   let mark = ProxyVia.makeMark()
   private let held: Locked<ProxySettings>
   private let loops = Locked<[NIOLoopBound<ProxyLoop>]>([])
@@ -77,27 +78,27 @@ final class ProxyShared: Sendable {
 
   var settings: ProxySettings { held.withLock(\.self) }
 
-  /// The proxy runs on those loops; on none once it has ended.
+  /// Sets the loops that the proxy runs on; none once it has stopped.
   func runs(on loops: [NIOLoopBound<ProxyLoop>]) { self.loops.withLock { $0 = loops } }
 
-  /// An address cannot be connected to: it is used last from now on, and what stands to it no more.
+  /// An address cannot be connected to: it is tried last from now on, and idle connections to it are closed.
   func died(_ address: IPAddress) {
     resolver.report(address, .failed)
     for loop in loops.withLock(\.self) { loop.eventLoop.execute { loop.value.pool.close(to: address) } }
   }
 
-  /// Goes on by another configuration at the same places.
+  /// Applies another configuration; the listeners stay as they are.
   func update(_ configuration: ProxyConfiguration) {
     held.withLock { $0 = ProxySettings(configuration, at: $0.places) }
   }
 
-  /// It listens by now, at these places, with the ports that were chosen.
+  /// It listens at these places, with the ports that were chosen.
   func listens(at places: [ListenAddress]) {
     held.withLock { $0 = ProxySettings($0.configuration, at: places) }
   }
 }
 
-/// A configuration in the form that connections need it in; a class, since each request looks at it.
+/// A configuration, and where the proxy listens; a class, since each request holds it.
 final class ProxySettings: Sendable {
   let configuration: ProxyConfiguration
   /// Where the proxy listens.

@@ -3,7 +3,7 @@ internal import DirectDNS
 internal import NIOCore
 internal import Tracing
 
-/// Finds where a request may go: the way of its name, and the name's addresses, judged.
+/// Finds where a request may go: the route of its host, and the host's allowed addresses.
 final class Route {
   enum Outcome {
     case way(Way)
@@ -24,8 +24,8 @@ final class Route {
   /// - Parameters:
   ///   - origin: what it asked for.
   ///   - loop: where it runs.
-  ///   - settings: what held when it asked.
-  ///   - context: what its lookups' spans stand below.
+  ///   - settings: the settings of the request.
+  ///   - context: the parent of its lookups' spans.
   init(to origin: ForwardOrigin, _ loop: ProxyLoop, _ settings: ProxySettings, below context: ServiceContext? = nil) {
     self.loop = loop
     self.settings = settings
@@ -34,16 +34,16 @@ final class Route {
     policy = settings.policy
   }
 
-  /// Nobody wants it any more; a query that is under way goes on for the cache.
+  /// Gives up; a query that is in progress goes on for the cache.
   func cancel() {
     completion = nil
     task?.cancel()
     task = nil
   }
 
-  /// Finds the way of what a client asked for.
+  /// Finds the way to what a client asked for.
   ///
-  /// - Parameter completion: is told it, at once where nobody has to be asked.
+  /// - Parameter completion: called with the result, at once if no lookup is needed.
   func find(_ completion: @escaping (Outcome) -> Void) {
     let configuration = settings.configuration
     guard configuration.ports.allow(origin.port) else {
@@ -64,7 +64,8 @@ final class Route {
     find(by: route)
   }
 
-  /// Finds the way to a proxy that was configured, which no policy and no rule judges.
+  /// Finds the way to the configured proxy: no policy checks it, and rules decide only whether the system's DNS is
+  /// used.
   func findUpstream(_ completion: @escaping (Outcome) -> Void) {
     policy = .any
     self.completion = completion
@@ -84,7 +85,7 @@ final class Route {
   private func look(up name: HostName, _ route: ProxyRoute) {
     let configuration = settings.configuration
     let resolver = loop.shared.resolver
-    // Names that nobody is asked for, such as localhost, would be others at the other proxy.
+    // Names that are never looked up, such as localhost, would mean another host at the other proxy.
     if let upstream, upstream.resolvesNames, !resolver.answersItself(name) {
       return finish(.way(Way(addresses: [], others: nil, upstream: upstream)))
     }
@@ -102,7 +103,7 @@ final class Route {
         families async throws(DirectDNSError) in try await look(families)
       }
     }
-    // A stale answer serves when the refresh does not come in time: that is waited for.
+    // A stale answer is used only if the refresh does not come in time, so the lookup is awaited.
     if isDirect, let known = resolver.cached(name, options: lookup), known.freshness != .stale {
       return found(known, others(known, nil))
     }
@@ -117,7 +118,7 @@ final class Route {
     }
   }
 
-  /// A lookup has brought addresses; where none of them may be used, the other family is awaited.
+  /// A lookup has found addresses; if none of them is allowed, waits for the other family.
   private func found(_ known: Resolution, _ others: OtherFamily?) {
     guard completion != nil else { return }
     let judged = judge(Array(known.addresses))
@@ -130,7 +131,7 @@ final class Route {
       wait { () async throws(DirectDNSError) in
         try await others.outcome().get()
       } then: { [self] outcome in
-        // Without it nobody knows of an address that is allowed.
+        // If it failed, no address is allowed.
         let more = (try? outcome.get())?.addresses.map { $0 } ?? []
         finish(judge(known.addresses + more))
       }
@@ -144,7 +145,7 @@ final class Route {
     completion?(outcome)
   }
 
-  /// Waits for a lookup, and goes on where it began.
+  /// Waits for a lookup, and continues on the event loop.
   private func wait(
     for look: @escaping @Sendable () async throws(DirectDNSError) -> Resolution,
     then: @escaping (Result<Resolution, DirectDNSError>) -> Void
@@ -166,7 +167,7 @@ final class Route {
     }
   }
 
-  /// Judges addresses by a policy, and by whether they are this proxy's own.
+  /// The addresses that a policy allows, without those of this proxy.
   static func judge(
     _ addresses: [IPAddress], _ origin: ForwardOrigin, _ policy: AddressPolicy, _ shared: ProxyShared,
     _ settings: ProxySettings
@@ -175,7 +176,7 @@ final class Route {
     do throws(DirectDNSError) { allowed = try policy.allowed(addresses, for: origin.host) } catch {
       return .failure(ProxyRefusal(error))
     }
-    // A request to the proxy itself would go round for ever.
+    // A request to the proxy itself would loop for ever.
     let others = allowed.filter { address in
       !settings.places.contains { $0.leads(from: address, port: origin.port, machine: shared.machine) }
     }
@@ -187,11 +188,11 @@ final class Route {
 }
 
 extension ListenAddress {
-  /// Whether a connection to an address of this machine ends here.
+  /// Whether a connection to an address may reach this listener; `machine` has the addresses of this machine.
   func leads(from address: IPAddress, port: UInt16, machine: Set<IPAddress>) -> Bool {
     guard case .tcp(let place, let ownPort) = self, ownPort == port else { return false }
     let (own, address) = (place.unmapped, address.unmapped)
-    // 0.0.0.0 and :: listen at every address of this machine, and who connects to them connects to it.
+    // 0.0.0.0 and :: listen at every address of this machine, and a connection to them goes to this machine.
     let isUnspecified = { (address: IPAddress) in address.bytes.allSatisfy { $0 == 0 } }
     return own == address || address.isLoopback || isUnspecified(address)
       || isUnspecified(own) && machine.contains(address)
@@ -199,18 +200,18 @@ extension ListenAddress {
 }
 
 extension ProxyConfiguration {
-  /// Which way a host goes.
+  /// The route of a host.
   func route(for host: WebURL.Host) -> ProxyRoute {
     if let route = routes.route(for: host) { return route }
     if case .offUnder = direct, !direct.isOn(for: host) { return .system }
     return routes.otherwise ?? (upstream == nil ? .direct : .upstream)
   }
 
-  /// Whether a name that goes some way is looked up by the resolver, and not by the system's DNS.
+  /// Whether the resolver looks a name of this route up, and not the system's DNS.
   func isDirect(_ name: HostName, by route: ProxyRoute) -> Bool {
     switch route {
     case .system, .refuse: false
-    // A rule for the name says more than the switch, unless that is off for all.
+    // A rule for the name overrides the switch, unless that is off for all.
     case .direct: direct != .off
     case .upstream: direct.isOn(for: name)
     }

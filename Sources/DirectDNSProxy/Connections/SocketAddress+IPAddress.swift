@@ -3,9 +3,9 @@ internal import DirectDNS
 internal import NIOCore
 
 extension SocketAddress {
-  /// The address without its port; nil for one of the file system.
+  /// The address without its port; nil for a Unix socket.
   var ipAddressValue: IPAddress? {
-    // Behind the family and the port, and with IPv6 the flow label (RFC 3493 §3.3).
+    // After the family and the port, and with IPv6 the flow label (RFC 3493 §3.3).
     let place: Range<Int>
     switch self {
     case .v4: place = 4..<8

@@ -2,7 +2,7 @@
 internal import DirectDNS
 internal import NIOCore
 
-/// Bytes both ways, as they are: CONNECT, SOCKS, and what a request switched to.
+/// Carries bytes unchanged in both directions: CONNECT, SOCKS, and what a request switched to.
 final class Tunnel {
   let origin: OriginHandler
   private unowned let client: ClientHandler
@@ -38,7 +38,7 @@ final class Tunnel {
     access.sent += buffer.readableBytes
   }
 
-  /// The client sends no more: the origin hears that, and may go on sending.
+  /// The client has stopped sending: the origin is told so, and may still send.
   func clientStopped() {
     guard !hasClientStopped else { return }
     hasClientStopped = true
@@ -60,11 +60,11 @@ final class Tunnel {
     end(isBroken: false)
   }
 
-  /// Ends it, and says so once.
+  /// Ends it, and reports that once.
   ///
   /// - Parameters:
   ///   - isBroken: whether the origin sees a reset.
-  ///   - error: what cut it off; nil where it ended by itself.
+  ///   - error: why it was cut off; nil if it ended by itself.
   func end(isBroken: Bool, _ error: String? = nil) {
     guard !isEnded else { return }
     isEnded = true
@@ -77,9 +77,9 @@ final class Tunnel {
   }
 }
 
-/// A tunnel whose way is being found.
+/// A tunnel that is being connected.
 final class PendingTunnel {
-  /// What is told of it when it comes to nothing.
+  /// Its record for the access log, if it is cancelled.
   private(set) var access: ProxyAccess
   let began: NIODeadline
   let place: TunnelPlace
@@ -116,9 +116,9 @@ final class PendingTunnel {
     }
   }
 
-  /// Nobody wants it any more.
+  /// Gives up; the completion is not called.
   ///
-  /// - Returns: what is told of that.
+  /// - Returns: its record for the access log.
   func cancel() -> ProxyAccess {
     isCancelled = true
     route?.cancel()

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A tunnel's place among as many as there may be: from when it is asked for, since all that are asked for at once would
-/// find room otherwise, to its end.
+/// A tunnel's place within the limit, taken at its request and not when it opens: otherwise all that are requested at
+/// once would find room.
 final class TunnelPlace {
   private let tunnels: LimitedCount
   private var isTaken = true
 
   /// Takes one.
   ///
-  /// - Throws: what the client is told where there is none.
+  /// - Throws: the refusal, if there is no room.
   init(_ loop: ProxyLoop, _ limits: ProxyLimits) throws(ProxyRefusal) {
     tunnels = loop.shared.tunnels
     guard tunnels.enter(limit: limits.tunnels ?? limits.clients) else {

@@ -12,25 +12,25 @@ internal import NIOCore
 
 /// The file of a Unix socket that we listen at.
 ///
-/// It stays when its program is killed, and has to be taken away by the next one: but never from a program that listens
-/// there still, and at the end only our own, since another one may listen at the path by then. SwiftNIO, which takes away
-/// whatever is at the path, does neither.
+/// It stays if its program is killed, and the next program has to remove it, but never while a program still listens
+/// there. At the end only our own file may be removed, since another program may listen at the path by then. SwiftNIO
+/// checks neither, and removes whatever is at the path.
 struct UnixSocketFile: Sendable {
   private let path: String
   private let device: UInt64
   private let node: UInt64
 
-  /// Notes the file that is there now; nil where there is none.
+  /// Notes the file that is there now; nil if there is none.
   private init?(at path: String) {
     guard let status = Self.status(of: path) else { return nil }
     self.path = path
     (device, node) = (UInt64(truncatingIfNeeded: status.st_dev), UInt64(truncatingIfNeeded: status.st_ino))
   }
 
-  /// Listens at a path, in place of a socket at which nobody does.
+  /// Listens at a path; replaces the file of a socket at which nobody listens.
   ///
   /// - Returns: the socket, which is the caller's, and its file.
-  /// - Throws: why there can be no socket of ours: somebody listens there, another file is there, or what bind(2) says.
+  /// - Throws: if somebody listens there or another file is there, and the errors of bind(2) and the other calls.
   static func listen(at path: String) throws -> (socket: Int32, file: UnixSocketFile) {
     try removeDead(at: path)
     let descriptor = try makeSocket()
@@ -49,7 +49,7 @@ struct UnixSocketFile: Sendable {
     }
   }
 
-  /// Takes the file away if it is still the one that was noted.
+  /// Removes the file if it is still the one that was noted.
   func remove() {
     guard let now = UnixSocketFile(at: path), now.device == device, now.node == node else { return }
     _ = unsafe unlink(path)
@@ -64,12 +64,12 @@ struct UnixSocketFile: Sendable {
     }
     let descriptor = try makeSocket()
     defer { close(descriptor) }
-    // One whose line of waiting connections is full would keep us.
+    // Otherwise this would wait for a listener whose backlog is full.
     guard fcntl(descriptor, F_SETFL, O_NONBLOCK) == 0 else { throw IOError(errnoCode: errno, reason: "fcntl") }
     do {
       try unsafe call("connect", path) { unsafe connect(descriptor, $0, $1) }
     } catch let error as IOError where error.errnoCode == ECONNREFUSED {
-      // The kernel knows of nobody behind the file. Who refuses us for another reason is somebody.
+      // Nobody listens at the file. With any other error somebody does.
       _ = unsafe unlink(path)
       return
     } catch _ as IOError {}
@@ -96,7 +96,7 @@ struct UnixSocketFile: Sendable {
     return descriptor
   }
 
-  /// Calls what takes a socket's address.
+  /// Calls a function that takes a socket's address.
   private static func call(
     _ name: String, _ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32
   ) throws {
@@ -119,5 +119,5 @@ struct UnixSocketFile: Sendable {
   }
 }
 
-/// `listen(2)`, beside the type's own of that name.
+/// `listen(2)`, which the type's own function of that name hides.
 private func systemListen(_ descriptor: Int32) -> Int32 { listen(descriptor, 1024) }

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import DirectDNS
 
-/// The way that was found for a request: the addresses that it may go to, and the proxy that is asked for them.
+/// The way that was found for a request: the addresses that it may go to, and the proxy to go through, if any.
 struct Way {
-  /// In the order of use; none where the other proxy is told the name.
+  /// In the order of use; empty if the other proxy is sent the name.
   var addresses: [IPAddress]
-  /// The family that may still come.
+  /// The other family, whose addresses may still come.
   var others: OtherFamily?
   var upstream: UpstreamProxy?
-  /// The proxies that the request has come through, this one not yet.
+  /// The proxies that the request has come through, without this one.
   var via = ProxyVia()
 
-  /// Whom a connection is to and what it carries: what has to be the same for another request to use it.
+  /// What a connection leads to and carries, which has to be the same for another request to use it.
   enum Hop: Hashable, Sendable {
     /// To an origin.
     case direct
@@ -21,16 +21,17 @@ struct Way {
     case proxy(UpstreamProxy)
   }
 
-  /// What a connection is.
+  /// The kind of connection that is needed.
   ///
-  /// - Parameter isPlain: whether it is for requests in the clear: a proxy of HTTP that looks names up need not tunnel them.
-  /// - Returns: what has to be the same for another request.
+  /// - Parameter isPlain: whether it is for requests in the clear, for which an HTTP proxy that looks names up needs no
+  ///   tunnel.
+  /// - Returns: the kind.
   func hop(isPlain: Bool) -> Hop {
     guard let upstream else { return .direct }
     return isPlain && addresses.isEmpty && upstream.kind == .http ? .proxy(upstream) : .tunnel(upstream)
   }
 
-  /// What makes a connection that goes this way.
+  /// What opens a connection that goes this way.
   func connection(
     to origin: ForwardOrigin, _ hop: Hop, _ loop: ProxyLoop, _ settings: ProxySettings
   ) -> any Connecting {
@@ -43,9 +44,9 @@ struct Way {
   }
 }
 
-/// What ends in a connection or a refusal, once, unless it is cancelled.
+/// Opens a connection: the completion gets it or a refusal, once, unless it is cancelled.
 protocol Connecting: AnyObject {
   func start(_ completion: @escaping (Dial.Outcome) -> Void)
-  /// Nobody wants it any more.
+  /// Gives up; the completion is not called.
   func cancel()
 }

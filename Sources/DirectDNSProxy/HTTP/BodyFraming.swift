@@ -4,10 +4,10 @@ package enum BodyFraming: Equatable, Sendable {
   case none
   case length(Int)
   case chunked
-  /// The connection's end is the body's.
+  /// The body ends with the connection.
   case untilClose
 
-  /// A request's; what is ambiguous is refused.
+  /// The framing of a request's body; an ambiguous one is refused.
   package static func of(request head: MessageHead) throws(MessageFault) -> BodyFraming {
     let length = try contentLength(head)
     guard head.contains(.transferEncoding) else { return length.map { $0 == 0 ? .none : .length($0) } ?? .none }
@@ -17,21 +17,21 @@ package enum BodyFraming: Equatable, Sendable {
     return .chunked
   }
 
-  /// A response's.
+  /// The framing of a response's body.
   ///
   /// - Parameters:
   ///   - head: the response.
   ///   - status: its status.
   ///   - isToHEAD: whether it answers HEAD.
   /// - Returns: how its body ends.
-  /// - Throws: that it is ambiguous.
+  /// - Throws: if it is ambiguous.
   package static func of(response head: MessageHead, status: Int, isToHEAD: Bool) throws(MessageFault) -> BodyFraming {
     guard !isToHEAD, !isBodiless(status) else { return .none }
     if head.contains(.transferEncoding) {
       guard head.minorVersion == 1, head.onlyValue(.transferEncoding) != nil, !head.contains(.contentLength) else {
         throw .malformed("the length is ambiguous")
       }
-      // Another coding ends with the connection; one that ends in "chunked" needs another to be undone first.
+      // A body in any other coding is passed on as it is until the connection ends, even if "chunked" is the last one.
       return isChunkedAlone(head) ? .chunked : .untilClose
     }
     guard let length = try contentLength(head) else { return .untilClose }
@@ -46,7 +46,7 @@ package enum BodyFraming: Equatable, Sendable {
     return head.bytes.span.extracting(value).isEqualIgnoringCase("chunked")
   }
 
-  /// The length, be it said once or, in a response, several times alike.
+  /// The length; a response may repeat the same one.
   private static func contentLength(_ head: MessageHead) throws(MessageFault) -> Int? {
     var found: Int?
     for value in head.values(.contentLength) {

@@ -3,7 +3,7 @@ internal import NIOCore
 
 /// How far a body has been passed on.
 struct BodyProgress {
-  /// So many go on as they are, without being copied.
+  /// Up to so many pieces are passed on without being copied.
   private static let fewPieces = 4
 
   let framing: BodyFraming
@@ -17,7 +17,7 @@ struct BodyProgress {
   ///
   /// - Parameters:
   ///   - framing: how the body ends.
-  ///   - isUnwrapped: whether chunks are taken off.
+  ///   - isUnwrapped: whether the chunked coding is removed.
   init(_ framing: BodyFraming, isUnwrapped: Bool = false) {
     self.framing = framing
     chunks = ChunkedBody(isUnwrapped: isUnwrapped)
@@ -28,8 +28,8 @@ struct BodyProgress {
   /// Passes on what belongs to the body.
   ///
   /// - Parameters:
-  ///   - buffer: what has come; what is behind the body stays in it.
-  ///   - pass: takes what goes on.
+  ///   - buffer: what has come; what comes after the body stays in it.
+  ///   - pass: called with what is to be passed on.
   /// - Returns: whether the body is over.
   /// - Throws: what is wrong with its chunks.
   mutating func pass(_ buffer: inout ByteBuffer, _ pass: (ByteBuffer) -> Void) throws(MessageFault) -> Bool {
@@ -49,7 +49,7 @@ struct BodyProgress {
     case .chunked:
       var pieces: [ChunkedBody.Piece] = []
       let count = try chunks.read(buffer.readableBytesUInt8Span, into: &pieces)
-      // Each of many small ones would cost a write.
+      // Many small pieces are joined, since each costs a write.
       var together: ByteBuffer? = pieces.count > Self.fewPieces ? ByteBuffer() : nil
       for piece in pieces {
         var part: ByteBuffer

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A body in chunks on its way through (RFC 9112 §7.1): checked byte by byte, passed on without its chunk extensions, and
-/// its end found.
+/// Checks a chunked body byte by byte (RFC 9112 §7.1), takes out its chunk extensions, and finds its end.
 ///
-/// A value, moved by bytes. What may be passed on it says as ranges, so that nothing is copied.
+/// A value that is fed with bytes. It returns what may be passed on as ranges, so that nothing is copied.
 package struct ChunkedBody: Sendable {
-  /// What is to be passed on of the bytes that were read.
+  /// What is to be passed on.
   package enum Piece: Equatable, Sendable {
-    /// These bytes, as they are.
+    /// These of the bytes that were read.
     case pass(Range<Int>)
-    /// The trailers' lines with their ends, and the empty line behind them.
+    /// The trailers' lines with their line ends, and the empty line after them.
     case end(trailers: [UInt8])
   }
 
@@ -23,12 +22,12 @@ package struct ChunkedBody: Sendable {
     case over
   }
 
-  /// More digits than any length has that a machine can count.
+  /// A number with so many hexadecimal digits fits into an `Int`.
   private static let digitLimit = 15
   private static let extensionLimit = 4096
 
   private let trailerLimit: Int
-  /// Whether only what is inside the chunks is wanted.
+  /// Whether only the chunks' data is passed on.
   private let isUnwrapped: Bool
   private var state = State.size(digits: 0, value: 0)
   private var size = 0
@@ -36,7 +35,7 @@ package struct ChunkedBody: Sendable {
   /// Creates one at the first byte of a body.
   ///
   /// - Parameters:
-  ///   - isUnwrapped: whether only what is inside the chunks is passed on, for a client of HTTP/1.0.
+  ///   - isUnwrapped: whether only the chunks' data is passed on, for a client of HTTP/1.0.
   ///   - trailerLimit: the most bytes of trailers.
   package init(isUnwrapped: Bool = false, trailerLimit: Int = 16_384) {
     self.isUnwrapped = isUnwrapped
@@ -49,13 +48,13 @@ package struct ChunkedBody: Sendable {
   ///
   /// - Parameters:
   ///   - bytes: what has come.
-  ///   - pieces: gets what is to be passed on.
-  /// - Returns: how many bytes were of the body; all of them, unless it has ended.
+  ///   - pieces: what is to be passed on is appended to it.
+  /// - Returns: how many bytes belong to the body: all of them, unless it has ended.
   /// - Throws: what is wrong with it.
   package mutating func read(_ bytes: Span<UInt8>, into pieces: inout [Piece]) throws(MessageFault) -> Int {
     var index = 0
     var passed = 0
-    /// What came since the last piece is passed on, but for what the caller does not want.
+    /// Passes on what came since the last piece, or drops it if it is not wanted.
     func pass(to end: Int, wanted: Bool) {
       if wanted, end > passed { pieces.append(.pass(passed..<end)) }
       passed = end
@@ -93,7 +92,7 @@ package struct ChunkedBody: Sendable {
       case .sizeLineFeed:
         guard byte == 0x0a else { throw .malformed("a carriage return stands alone") }
         index += 1
-        // With its chunks as one piece: each costs whoever sends it a write.
+        // The size and its chunk are passed on as one piece, since each piece costs a write.
         if isUnwrapped || size == 0 { pass(to: index, wanted: !isUnwrapped) }
         state = size > 0 ? .data(size) : .trailers([])
       case .data(let left):
@@ -133,14 +132,14 @@ package struct ChunkedBody: Sendable {
     return index
   }
 
-  /// Whether a carriage return and a line feed stand so many bytes before the end.
+  /// Whether there is a carriage return and a line feed so many bytes before the end.
   private static func endsInLineEnd(_ lines: [UInt8], before count: Int) -> Bool {
     // Not by suffix(_:) == […], which goes through all lines each time.
     let end = lines.count - count
     return end >= 2 && lines[end - 2] == 0x0d && lines[end - 1] == 0x0a
   }
 
-  /// The trailers that may be passed on: nothing of framing, routing and credentials (RFC 9110 §6.5.1).
+  /// The trailers that may be passed on: without fields of framing, routing and credentials (RFC 9110 §6.5.1).
   private static func checked(_ lines: [UInt8]) throws(MessageFault) -> [UInt8] {
     guard lines.count > 2 else { return lines }
     let bytes = lines.span
@@ -156,9 +155,10 @@ package struct ChunkedBody: Sendable {
   }
 }
 
-/// The extensions behind a chunk's size (RFC 9112 §7.1.1): `;name=value`, the value a token or a quoted text.
+/// The extensions after a chunk's size (RFC 9112 §7.1.1): `;name=value`, the value a token or a quoted text.
 ///
-/// White space may stand before a semicolon and around names and values, and never at a line's end: parsers disagree there.
+/// White space is allowed before a semicolon and around names and values, but not at a line's end, where parsers
+/// disagree.
 private struct ChunkExtension: Sendable {
   private enum State: Sendable {
     case space, beforeName, name, afterName, beforeValue, value, quoted, escaped, closed

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The fields that `Connection` and `Proxy-Connection` of a head name: they are for the next hop alone (RFC 9110 §7.6.1).
+/// The fields that a head names in `Connection` and `Proxy-Connection`: they are only for the next hop (RFC 9110
+/// §7.6.1).
 struct ConnectionNames {
-  /// More than any honest head names; what is compared with each field as it stands.
+  /// Up to so many names are compared with each field directly; ordinary heads have fewer.
   private static let fewest = 8
 
   private var tokens: [Range<Int>] = []
-  /// The same in lower case, where there are more: some tens of thousands find room in a head, beside hundreds of fields.
+  /// The same in lower case, if there are more: a head has room for some tens of thousands, besides hundreds of fields.
   private var names: Set<[UInt8]> = []
 
   init(_ head: MessageHead) {

@@ -19,7 +19,7 @@ package enum FieldName: UInt8, Sendable {
   case authorization
   case wwwAuthenticate
   case cookie
-  /// DirectDNS's own note of a request's URL: never taken from outside.
+  /// DirectDNS's own field with a request's URL: never accepted from outside.
   case originalURL
   case proxyVia
   case accept
@@ -35,14 +35,14 @@ package enum FieldName: UInt8, Sendable {
     ("originalurl", .originalURL), ("directdns-via", .proxyVia), ("accept", .accept),
   ]
 
-  /// The same by length, so that most names are told apart by it alone.
+  /// The same by length, which tells most names apart.
   private static let byLength: [[(bytes: [UInt8], name: FieldName)]] = {
     var table: [[(bytes: [UInt8], name: FieldName)]] = Array(repeating: [], count: 32)
     for (text, name) in known { table[text.utf8.count].append((Array(text.utf8), name)) }
     return table
   }()
 
-  /// Reads a name, whose case does not count.
+  /// Reads a name, ignoring case.
   init(_ bytes: Span<UInt8>) {
     self = .other
     guard bytes.count < Self.byLength.count else { return }
@@ -52,7 +52,7 @@ package enum FieldName: UInt8, Sendable {
     }
   }
 
-  /// Whether it is for the next hop alone (RFC 9110 §7.6.1), or for this proxy.
+  /// Whether it is only for the next hop (RFC 9110 §7.6.1), or for this proxy.
   var isHopByHop: Bool {
     switch self {
     case .connection, .proxyConnection, .keepAlive, .te, .upgrade, .http2Settings, .proxyAuthorization,
@@ -64,7 +64,7 @@ package enum FieldName: UInt8, Sendable {
     }
   }
 
-  /// Whether `Connection` cannot strike it out: a message's framing, its destination and its credentials.
+  /// Whether `Connection` cannot remove it: a message's framing, its destination and its credentials.
   var isProtected: Bool {
     switch self {
     case .host, .transferEncoding, .contentLength, .authorization, .cookie, .expect: true
@@ -72,12 +72,12 @@ package enum FieldName: UInt8, Sendable {
     }
   }
 
-  /// Whether it may stand behind a body (RFC 9110 §6.5.1).
+  /// Whether it may be a trailer (RFC 9110 §6.5.1).
   var isAllowedInTrailers: Bool { self == .other || self == .accept }
 }
 
 extension Span<UInt8> {
-  /// Whether it spells a lower-case text in any case.
+  /// Whether it equals a lower-case text, ignoring case.
   func isEqualIgnoringCase(_ lower: Span<UInt8>) -> Bool {
     guard count == lower.count else { return false }
     for index in indices {
@@ -88,6 +88,6 @@ extension Span<UInt8> {
     return true
   }
 
-  /// Whether it spells a lower-case text in any case.
+  /// Whether it equals a lower-case text, ignoring case.
   func isEqualIgnoringCase(_ lower: String) -> Bool { isEqualIgnoringCase(lower.utf8.span) }
 }

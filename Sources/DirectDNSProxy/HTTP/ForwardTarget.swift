@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import DirectDNS
 
-/// What a request's target says (RFC 9112 §3.2).
+/// The target of a request (RFC 9112 §3.2).
 enum ForwardTarget: Equatable, Sendable {
-  /// An origin, and what to ask it for, byte for byte as it came; the URL's user info as `Authorization` has it, a secret.
+  /// An origin, and the path byte for byte as it came; `authorization` comes from the URL's user info, and is a secret.
   case absolute(ForwardOrigin, path: [UInt8], authorization: String? = nil)
-  /// An origin to be connected to.
+  /// An origin to connect to.
   case authority(ForwardOrigin)
   /// A path of the proxy's own.
   case own(path: String)
@@ -13,7 +13,7 @@ enum ForwardTarget: Equatable, Sendable {
   /// Reads a request's target.
   ///
   /// - Parameter head: a request.
-  /// - Returns: what it says.
+  /// - Returns: the target.
   /// - Throws: what is wrong with it; a host that cannot be used is a fault too.
   static func of(_ head: MessageHead) throws(MessageFault) -> ForwardTarget {
     guard case .request(let method, let range) = head.start else { throw .malformed("that is no request") }
@@ -50,7 +50,8 @@ enum ForwardTarget: Equatable, Sendable {
     return .absolute(origin, path: path, authorization: authorization)
   }
 
-  /// The user info of an authority as `Authorization` has it: wget and others leave it in the URL that a proxy gets.
+  /// An authority's user info as a value of `Authorization`: wget and others leave it in the URL that they send to a
+  /// proxy.
   private static func authorization(_ authority: ArraySlice<UInt8>) throws(MessageFault) -> String {
     guard let text = String(validating: authority, as: UTF8.self), let url = try? WebURL("http://\(text)"),
       let credentials = url.basicCredentials
@@ -58,7 +59,7 @@ enum ForwardTarget: Equatable, Sendable {
     return credentials
   }
 
-  /// The scheme of what is sent in the clear, with its two slashes; nil where another stands, or none.
+  /// The scheme `http://` or `ws://`, with its two slashes; nil if there is another one, or none.
   private static func scheme(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Range<Int>? {
     for scheme in ["http://", "ws://"] {
       let end = range.lowerBound + scheme.utf8.count
@@ -84,7 +85,7 @@ struct ForwardOrigin: Hashable, Sendable, CustomStringConvertible {
   ///
   /// - Parameters:
   ///   - text: the text.
-  ///   - defaultPort: the port where none stands; nil where one has to.
+  ///   - defaultPort: the port if the text has none; nil if it must have one.
   /// - Throws: what is wrong with it.
   init(_ text: Span<UInt8>, defaultPort: UInt16?) throws(MessageFault) {
     let read: WebURL.HostAndPort
@@ -94,14 +95,14 @@ struct ForwardOrigin: Hashable, Sendable, CustomStringConvertible {
     self.init(read.host, port: port)
   }
 
-  /// As it stands in `Host` of a request in the clear.
+  /// The value of `Host` in a request in the clear.
   var hostField: String { port == 80 ? host.description : description }
 
   var description: String { "\(host):\(port)" }
 }
 
 extension Span<UInt8> {
-  /// Whether it is that text, to the byte.
+  /// Whether it equals a text, byte for byte.
   func isEqual(_ text: String) -> Bool {
     let other = text.utf8.span
     return count == other.count && indices.allSatisfy { self[$0] == other[$0] }

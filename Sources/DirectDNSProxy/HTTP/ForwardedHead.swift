@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import DirectDNS
 
-/// A head as it goes to the next hop (RFC 9110 §7.6): the bytes that came, without what was for this hop alone.
+/// A head as it goes to the next hop (RFC 9110 §7.6): the bytes that came, without what was only for this hop.
 enum ForwardedHead {
   /// A request as it goes to its origin.
   ///
   /// - Parameters:
   ///   - head: the request.
-  ///   - origin: where it goes; its name is what `Host` says, whatever the field said.
-  ///   - path: what is asked for.
-  ///   - authorization: the value of `Authorization` where the request has none and its URL has user info.
-  ///   - maxForwards: what the field says now; nil leaves it as it is.
-  ///   - upgrades: whether it may switch to another protocol: not behind a body.
-  ///   - upstream: the proxy that it goes to, which is told the whole URL; nil for the origin itself.
-  ///   - via: the proxies that such a proxy is told of.
-  /// - Returns: the head, its empty line included.
+  ///   - origin: where it goes; `Host` names it, whatever the request said.
+  ///   - path: the path, with the query.
+  ///   - authorization: the value of `Authorization` if the request has none and its URL has user info.
+  ///   - maxForwards: the new value of the field; nil leaves it as it is.
+  ///   - upgrades: whether it may switch to another protocol, which a request with a body may not.
+  ///   - upstream: the proxy that it goes to, which is sent the whole URL; nil for the origin itself.
+  ///   - via: the proxies that it has come through, which only such a proxy is told.
+  /// - Returns: the head, with its empty line.
   static func request(
     _ head: MessageHead, to origin: ForwardOrigin, path: [UInt8], authorization: String? = nil,
     maxForwards: Int? = nil, upgrades: Bool = true, through upstream: UpstreamProxy? = nil, via: ProxyVia = ProxyVia()
@@ -25,7 +25,7 @@ enum ForwardedHead {
     bytes += head.bytes[method]
     bytes.append(0x20)
     if upstream != nil { bytes += "http://\(origin.hostField)".utf8 }
-    // OPTIONS * is a URL without a path to a proxy (RFC 9112 §3.2.4).
+    // For a proxy, OPTIONS * is a URL without a path (RFC 9112 §3.2.4).
     if upstream == nil || path != [UInt8(ascii: "*")] { bytes += path }
     bytes += " HTTP/1.1\r\nHost: ".utf8
     bytes += origin.hostField.utf8
@@ -50,22 +50,22 @@ enum ForwardedHead {
   ///
   /// - Parameters:
   ///   - head: the response.
-  ///   - closes: whether the client's connection ends behind it.
-  ///   - isUnwrapped: whether it goes to a client of HTTP/1.0, which gets a body in chunks without them.
-  /// - Returns: the head, its empty line included.
+  ///   - closes: whether the client's connection ends after it.
+  ///   - isUnwrapped: whether it goes to a client of HTTP/1.0, for which a chunked body is decoded.
+  /// - Returns: the head, with its empty line.
   static func response(_ head: MessageHead, closes: Bool = false, isUnwrapped: Bool = false) -> [UInt8] {
     guard case .response(let status, _) = head.start else { return [] }
     var bytes: [UInt8] = []
     bytes.reserveCapacity(head.bytes.count + 32)
     bytes += "HTTP/1.1".utf8
-    // From behind the version to the line's end.
+    // From after the version to the line's end.
     let lineEnd = head.bytes.firstIndex(of: 0x0a) ?? head.bytes.endIndex - 1
     bytes += head.bytes[8...lineEnd]
     var dropped: Set<FieldName> = []
-    // Some clients wait for what a response without a body announces (RFC 9112 §6.1; RFC 9110 §8.6).
+    // Some clients wait for the body that such a response announces but cannot have (RFC 9112 §6.1; RFC 9110 §8.6).
     if isUnwrapped || BodyFraming.isBodiless(status) { dropped = [.transferEncoding, .trailer] }
     if status < 200 || status == 204 { dropped.insert(.contentLength) }
-    // Said several times alike it is said once.
+    // A repeated length is sent once.
     let lengths = dropped.contains(.contentLength) ? [] : head.values(.contentLength)
     if lengths.count > 1 { dropped.insert(.contentLength) }
     appendFields(head, without: dropped, maxForwards: nil, to: &bytes)
@@ -74,7 +74,7 @@ enum ForwardedHead {
       bytes += head.bytes[lengths[0]]
       bytes += "\r\n".utf8
     }
-    // What was switched to, or is wanted (RFC 9110 §15.5.22).
+    // The protocol that was switched to, or is required (RFC 9110 §15.5.22).
     if status == 101 || status == 426 {
       for field in head.fields where field.name == .upgrade {
         bytes += "Connection: Upgrade\r\n".utf8
@@ -87,7 +87,7 @@ enum ForwardedHead {
     return bytes
   }
 
-  /// The protocols that a request wants to switch to; nil for one that does not, and for what the next hop could not know.
+  /// The protocols that a request wants to switch to; nil for none, and for h2c, whose settings are only for this hop.
   static func upgrade(_ head: MessageHead) -> Range<Int>? {
     guard head.minorVersion == 1, head.has("upgrade", in: .connection), let value = head.onlyValue(.upgrade),
       !value.isEmpty, !head.has("h2c", in: .upgrade)
@@ -115,7 +115,7 @@ enum ForwardedHead {
     }
   }
 
-  /// What frames a message as everybody reads it: a tab, a zero ahead or capitals lead some astray.
+  /// A framing field in the form that everybody reads alike: a tab, a leading zero or capitals mislead some.
   private static func framing(_ head: MessageHead, _ field: MessageHead.Field) -> String? {
     switch field.name {
     case .contentLength:

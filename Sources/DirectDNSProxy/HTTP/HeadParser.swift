@@ -5,22 +5,22 @@ package enum MessageFault: Error, Equatable {
   case malformed(String)
   case tooLarge
   case version
-  /// A transfer coding that nobody here can undo.
+  /// A transfer coding that the proxy cannot decode.
   case coding
 }
 
 /// Reads heads by RFC 9112, without any of its leniencies: what two parsers may read in two ways is refused.
 ///
-/// A response may have folded lines, which become one, and white space before a colon, which is taken away, since old
+/// A response may have folded lines, which become one, and white space before a colon, which is removed, since old
 /// servers send them (§5.1, §5.2).
 package enum HeadParser {
   package enum Kind { case request, response }
 
   /// Where a head ends.
   package enum End: Equatable {
-    /// Behind its empty line.
+    /// After its empty line.
     case at(Int)
-    /// Not among these bytes; the search may go on from there when there are more.
+    /// Not in these bytes; with more of them the search may go on from there.
     case missing(searched: Int)
   }
 
@@ -30,7 +30,7 @@ package enum HeadParser {
   ///   - bytes: what has come.
   ///   - searched: how much of it was searched before.
   /// - Returns: where it ends, or how far it was searched.
-  /// - Throws: that a carriage return stands alone, so that no end may ever come.
+  /// - Throws: if there is a carriage return without a line feed, since the end might then never come.
   package static func end(in bytes: Span<UInt8>, from searched: Int = 0) throws(MessageFault) -> End {
     var index = searched
     while index < bytes.count {
@@ -40,7 +40,7 @@ package enum HeadParser {
         guard bytes[index + 1] == 0x0a else { throw .malformed("a carriage return stands alone") }
         index += 1
       case 0x0a:
-        // A line feed alone ends no line; the parser says so.
+        // The parser refuses a line that ends in a line feed alone.
         if index + 1 < bytes.count, bytes[index + 1] == 0x0a { return .at(index + 2) }
         if index + 2 < bytes.count, bytes[index + 1] == 0x0d, bytes[index + 2] == 0x0a { return .at(index + 3) }
         if index + 2 >= bytes.count { return .missing(searched: index) }
@@ -57,7 +57,7 @@ package enum HeadParser {
   ///   - bytes: the head with its empty line.
   ///   - kind: what it is the head of.
   ///   - fieldLimit: the most fields.
-  /// - Returns: the head, where its bytes stand.
+  /// - Returns: the head, which refers to the bytes.
   /// - Throws: what is wrong with it.
   package static func parse(_ bytes: [UInt8], _ kind: Kind, fieldLimit: Int = 500) throws(MessageFault) -> MessageHead {
     var bytes = bytes
@@ -91,7 +91,7 @@ package enum HeadParser {
     }
     for index in (colon + 1)..<line.upperBound {
       let byte = bytes[index]
-      // Of the controls only these change what a message is; old servers send others (RFC 9110 §5.5).
+      // In a response only NUL and CR are refused: old servers send other control characters (RFC 9110 §5.5).
       let isBad = kind == .request ? byte < 0x20 && byte != 0x09 || byte == 0x7f : byte == 0 || byte == 0x0d
       guard !isBad else { throw .malformed("a field's value has a control character") }
     }
@@ -141,7 +141,7 @@ package enum HeadParser {
     return (.response(status: status, reason: reason), minorVersion)
   }
 
-  /// `HTTP/1.0` and `HTTP/1.1`, in capitals alone (RFC 9112 §2.3).
+  /// `HTTP/1.0` and `HTTP/1.1`, only in capitals (RFC 9112 §2.3).
   private static func version(_ bytes: Span<UInt8>, _ range: Range<Int>) throws(MessageFault) -> Int {
     let name = "HTTP/".utf8
     guard zip(range, name).allSatisfy({ bytes[$0] == $1 }), bytes[range.lowerBound + 6] == UInt8(ascii: "."),
@@ -154,9 +154,9 @@ package enum HeadParser {
     }
   }
 
-  /// Makes one line of folded ones; what was a line's end becomes spaces.
+  /// Joins folded lines; their line ends become spaces.
   private static func unfold(_ bytes: inout [UInt8]) {
-    // Behind the first line there is nothing to be gone on with.
+    // The first line cannot be folded.
     var index = (bytes.firstIndex(of: 0x0a) ?? 0) + 1
     while index + 2 < bytes.count {
       if bytes[index] == 0x0d, bytes[index + 1] == 0x0a, bytes[index + 2] == 0x20 || bytes[index + 2] == 0x09 {
@@ -167,7 +167,7 @@ package enum HeadParser {
     }
   }
 
-  /// Moves a colon to its field's name; the white space that stood between them is then before the value.
+  /// Moves a colon next to its field's name; the white space between them then comes before the value.
   private static func closeUpNames(_ bytes: inout [UInt8]) {
     var index = 0
     while let lineEnd = bytes[index...].firstIndex(of: 0x0a) {
@@ -212,7 +212,7 @@ extension UInt8 {
     return letter &- 0x61 < 6 ? letter - 0x61 + 10 : nil
   }
 
-  /// Whether it may stand in a token (RFC 9110 §5.6.2).
+  /// Whether it is allowed in a token (RFC 9110 §5.6.2).
   var isTokenByte: Bool { self < 128 && Self.tokenBytes[Int(self)] }
 
   private static let tokenBytes: [Bool] = (0..<128).map { code in

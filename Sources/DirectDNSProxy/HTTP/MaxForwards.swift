@@ -2,17 +2,17 @@
 
 /// How many proxies a request may still pass (RFC 9110 §7.6.2).
 enum MaxForwards: Equatable, Sendable {
-  /// It says nothing of that.
+  /// It has no such limit.
   case unlimited
   /// This one has to answer it.
   case end
-  /// What the next one is told.
+  /// It is passed on with this number.
   case goOn(Int)
 
-  /// What is told at most: more than there are proxies, and every recipient can count it.
+  /// The most that is passed on: more than there are proxies, and every recipient can hold it.
   private static let most = 0x7fff_ffff
 
-  /// Reads it; TRACE, of which it is said as well, goes no further anyway.
+  /// Reads the field, which is also for TRACE, but that is refused anyway.
   ///
   /// - Parameters:
   ///   - head: a request.

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The head of an HTTP/1 message, where its bytes stand (RFC 9112 §2–5).
+/// The head of an HTTP/1 message: its bytes, and where its parts are in them (RFC 9112 §2–5).
 ///
-/// The bytes stay what they are: whoever passes a message on writes them again without the lines that are not for the next
-/// hop. SwiftNIO's parser makes text of them, which bytes that are no UTF-8 do not survive, and knows no methods but its own.
+/// The bytes stay as they came: a message is passed on by writing them again without the lines that are not for the
+/// next hop. SwiftNIO's parser converts them to text, which changes bytes that are not UTF-8, and knows only its own
+/// methods.
 package struct MessageHead: Sendable {
   package enum Start: Sendable, Equatable {
     case request(method: Range<Int>, target: Range<Int>)
-    /// The reason phrase is what stands behind the status, be it nothing.
+    /// The reason phrase is what comes after the status, and may be empty.
     case response(status: Int, reason: Range<Int>)
   }
 
@@ -32,7 +33,7 @@ package struct MessageHead: Sendable {
   /// The values of a field, in their order.
   func values(_ name: FieldName) -> [Range<Int>] { fields.lazy.filter { $0.name == name }.map(\.value) }
 
-  /// The values of a field that is not among those that are acted on, by its name in lower case.
+  /// The values of a field that ``FieldName`` has no case for, by its name in lower case.
   func values(named name: String) -> [Range<Int>] {
     fields.lazy.filter { field in
       field.name == .other && bytes.span.extracting(field.line.lowerBound..<field.colon).isEqualIgnoringCase(name)
@@ -51,7 +52,7 @@ package struct MessageHead: Sendable {
     return found
   }
 
-  /// Whether a list of tokens has one, in any case.
+  /// Whether a list of tokens contains one, ignoring case.
   func has(_ token: String, in name: FieldName) -> Bool {
     var isFound = false
     forEachToken(of: name) { if bytes.span.extracting($0).isEqualIgnoringCase(token) { isFound = true } }
@@ -71,8 +72,8 @@ package struct MessageHead: Sendable {
     }
   }
 
-  /// Whether it has credentials, or asks for some, that say who a connection is and not who a request is: NTLM and
-  /// Negotiate (RFC 4559 §6).
+  /// Whether it has or asks for credentials that authenticate the connection and not the request: NTLM and Negotiate
+  /// (RFC 4559 §6).
   var authenticatesConnection: Bool {
     var isFound = false
     let look = { (token: Range<Int>) in
@@ -84,7 +85,7 @@ package struct MessageHead: Sendable {
     return isFound
   }
 
-  /// Whether its response has no body, whatever it says (RFC 9110 §9.3.2).
+  /// Whether it is a HEAD request, whose response has no body, whatever it says (RFC 9110 §9.3.2).
   var isToHEAD: Bool { if case .request(let method, _) = start { text(method) == "HEAD" } else { false } }
 
   /// Whether the sender means to keep the connection (RFC 9112 §9.3).

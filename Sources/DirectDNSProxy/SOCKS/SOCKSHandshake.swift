@@ -3,30 +3,30 @@ internal import DirectDNS
 
 /// The beginning of a SOCKS connection: SOCKS5 (RFC 1928, RFC 1929), SOCKS4 and SOCKS4a.
 ///
-/// A value, moved by bytes: it has no connection and waits for nobody.
+/// A value that is fed with bytes: it has no connection, and never blocks.
 struct SOCKSHandshake {
   enum Step: Equatable {
     /// More bytes are needed.
     case wait
-    /// Say this, and go on.
+    /// Send this, and read on.
     case say([UInt8])
-    /// Judge these, and go on with ``SOCKSHandshake/judged(_:)``.
+    /// Check these, and go on with ``SOCKSHandshake/judged(_:as:)``.
     case judge(BasicCredentials)
-    /// Connect, and answer by ``SOCKSHandshake/reply(_:)``.
+    /// Connect, and answer with ``SOCKSHandshake/reply(_:)``.
     case connect(ForwardOrigin)
-    /// Say this, and close.
+    /// Send this, and close.
     case refuse([UInt8], Fault)
   }
 
-  /// What is wrong with what a client says.
+  /// What is wrong with what a client sends.
   enum Fault: Equatable {
-    /// A name and a password that are wanted and are missing or wrong.
+    /// A name and a password are required, and are missing or wrong.
     case credentials
-    /// It cannot be understood, or asks for what is not served.
+    /// It cannot be understood, or asks for something that is not supported.
     case request
   }
 
-  /// What becomes of a request, in SOCKS5's numbers (RFC 1928 §6).
+  /// The result of a request, with SOCKS5's numbers (RFC 1928 §6).
   enum Reply: UInt8 {
     case connected = 0
     case failed = 1
@@ -42,7 +42,7 @@ struct SOCKSHandshake {
   private let wantsUser: Bool
   private var state = State.greeting
   private(set) var version: UInt8 = 5
-  /// Who it is, once the password was found to be right.
+  /// The user, once the password was found to be right.
   private(set) var user: String?
 
   /// Creates one for a connection whose first byte is 4 or 5.
@@ -50,7 +50,7 @@ struct SOCKSHandshake {
 
   /// Reads on.
   ///
-  /// - Parameter bytes: what has come; what was read is taken off.
+  /// - Parameter bytes: what has come; what was read is removed.
   /// - Returns: what to do.
   mutating func read(_ bytes: inout ArraySlice<UInt8>) -> Step {
     switch state {
@@ -61,11 +61,11 @@ struct SOCKSHandshake {
     }
   }
 
-  /// Goes on when the credentials were judged.
+  /// Goes on after the credentials were checked.
   ///
   /// - Parameters:
   ///   - isRight: whether they are right.
-  ///   - name: who that is, where it is not for the credentials' name to say.
+  ///   - name: the user, if it is not the name in the credentials.
   /// - Returns: what to do.
   mutating func judged(_ isRight: Bool, as name: String? = nil) -> Step {
     guard state == .judging else { return .wait }
@@ -76,7 +76,8 @@ struct SOCKSHandshake {
 
   /// The answer to a request.
   func reply(_ reply: Reply) -> [UInt8] {
-    // SOCKS4 knows granted and rejected. The bound address is of no use to a client, and tells of the network.
+    // SOCKS4 has only granted and rejected. The bound address is not sent: clients do not need it, and it reveals
+    // something about the network.
     version == 4
       ? [0, reply == .connected ? 90 : 91, 0, 0, 0, 0, 0, 0] : [5, reply.rawValue, 0, 1, 0, 0, 0, 0, 0, 0]
   }
@@ -136,12 +137,12 @@ struct SOCKSHandshake {
     return connect(host, port)
   }
 
-  /// `4 1 PORT ADDRESS USER 0`, and `NAME 0` behind an address of 0.0.0.x (SOCKS4a); each of at most 255 bytes.
+  /// `4 1 PORT ADDRESS USER 0`, and `NAME 0` after an address of 0.0.0.x (SOCKS4a); each of at most 255 bytes.
   private mutating func readSOCKS4(_ bytes: inout ArraySlice<UInt8>) -> Step {
     version = 4
     let read = Array(bytes.prefix(8 + 256 + 256))
     guard read.count >= 9 else { return .wait }
-    // Not of all that has come: what is refused is so however the bytes are cut.
+    // Limited, so that the same bytes are refused however they are split.
     guard let userEnd = read[8...].prefix(256).firstIndex(of: 0) else {
       return read.count < 8 + 256 ? .wait : tooLong()
     }
@@ -174,7 +175,7 @@ struct SOCKSHandshake {
 
   private static func name(_ bytes: ArraySlice<UInt8>) -> WebURL.Host? {
     let text = String(decoding: bytes, as: UTF8.self)
-    // An address of IPv6 may stand there as text without its brackets.
+    // An IPv6 address may be sent as text without its brackets.
     if let address = IPAddress(text) { return .address(address) }
     return try? WebURL.Host(text)
   }

@@ -2,7 +2,7 @@
 internal import DirectDNS
 internal import NIOCore
 
-/// One connection through another proxy: to it, and by its handshake on to where a request goes.
+/// Opens a connection through another proxy: connects to it, and does the handshake for the target.
 final class UpstreamConnection: Connecting {
   private let loop: ProxyLoop
   private let settings: ProxySettings
@@ -15,18 +15,18 @@ final class UpstreamConnection: Connecting {
   private var handler: OriginHandler?
   private var timer: Scheduled<Void>?
   private var completion: ((Dial.Outcome) -> Void)?
-  /// Whether a failure is one of where the request goes, so that another address may do better.
+  /// Whether the failure concerns the target and not the proxy, so that another address may work.
   private(set) var isAboutTarget = false
 
   /// Creates one.
   ///
   /// - Parameters:
   ///   - loop: where it runs.
-  ///   - settings: what holds for whoever asked for it.
+  ///   - settings: the settings of the request.
   ///   - upstream: the proxy.
   ///   - target: what it is asked to connect to; nil for requests with the whole URL.
   ///   - timeout: how long all of it may take.
-  ///   - via: the proxies that the request has come through, this one too.
+  ///   - via: the proxies that the request has come through, including this one.
   init(
     _ loop: ProxyLoop, _ settings: ProxySettings, _ upstream: UpstreamProxy, to target: ForwardOrigin?,
     timeout: Duration, via: ProxyVia

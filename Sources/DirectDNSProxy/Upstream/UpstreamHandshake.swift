@@ -2,16 +2,16 @@
 internal import DirectDNS
 internal import NIOCore
 
-/// What is said to another proxy until it has connected: CONNECT (RFC 9110 §9.3.6), or SOCKS5 (RFC 1928, RFC 1929).
+/// The handshake with another proxy until it has connected: CONNECT (RFC 9110 §9.3.6), or SOCKS5 (RFC 1928, RFC 1929).
 ///
-/// A value, moved by bytes: it has no connection and waits for nobody.
+/// A value that is fed with bytes: it has no connection, and never blocks.
 struct UpstreamHandshake {
   enum Step: Equatable {
     /// More bytes are needed.
     case wait
-    /// Say this, and read on.
+    /// Send this, and read on.
     case say([UInt8])
-    /// It is connected; what is left of the bytes is the origin's.
+    /// It is connected; the bytes that are left are the origin's.
     case connected
     case failed(Failure)
   }
@@ -39,7 +39,7 @@ struct UpstreamHandshake {
     state = upstream.kind == .http ? .response : .method
   }
 
-  /// What is said first.
+  /// What is sent first.
   var beginning: [UInt8] {
     switch upstream.kind {
     case .http:
@@ -51,7 +51,7 @@ struct UpstreamHandshake {
 
   /// Reads on.
   ///
-  /// - Parameter bytes: what has come; what was read is taken off.
+  /// - Parameter bytes: what has come; what was read is removed.
   /// - Returns: what to do.
   mutating func read(_ bytes: inout ByteBuffer) -> Step {
     do throws(Failure) {
@@ -66,7 +66,7 @@ struct UpstreamHandshake {
     }
   }
 
-  /// The proxy has hung up.
+  /// The proxy has closed the connection.
   var cutOff: Failure { broken("it closed the connection", "connection_terminated") }
 
   // MARK: CONNECT
@@ -82,7 +82,7 @@ struct UpstreamHandshake {
         let head = try HeadParser.parse(bytes.readBytes(length: end) ?? [], .response, fieldLimit: 500)
         guard case .response(let status, let reason) = head.start else { return .wait }
         guard !(100..<200).contains(status) else { continue }
-        // Whatever lengths a 2xx tells, no body follows it.
+        // A 2xx has no body here, whatever length it announces.
         guard !(200..<300).contains(status) else { return .connected }
         return .failed(refused(status, head.text(reason), head))
       }
@@ -110,8 +110,9 @@ struct UpstreamHandshake {
       isAboutTarget: true)
   }
 
-  /// The type of proxy error that a Proxy-Status says (RFC 9209 §2.1.1), if it is one of the standard's: metrics have it for a
-  /// label, and its other parameters are another's words.
+  /// The proxy error type in a `Proxy-Status` (RFC 9209 §2.1.1), if it is a standard one.
+  ///
+  /// It becomes a label of metrics. The other parameters are text of the other proxy, and are not used.
   static func error(in field: String) -> String? {
     guard let start = field.firstRange(of: "error=")?.upperBound else { return nil }
     let token = String(field[start...].prefix { $0.isASCII && ($0.isLowercase || $0 == "_") })
@@ -212,7 +213,7 @@ struct UpstreamHandshake {
 }
 
 extension UpstreamProxy {
-  /// The field that it wants, with its line's end; empty where it wants no user.
+  /// The field with its credentials, with its line's end; empty if there is no user.
   var authorization: String {
     guard let user else { return "" }
     return "Proxy-Authorization: Basic \(Base64.encoded(Array("\(user):\(password?.text ?? "")".utf8)))\r\n"
