@@ -6,7 +6,7 @@ internal import DnsctlCommands
 
 /// How a line of the access log is written.
 enum AccessLogFormat: String, ExpressibleByArgument, CaseIterable, Sendable {
-  /// An object a line.
+  /// A JSON object per line.
   case json
   /// As Apache and nginx write it.
   case combined
@@ -19,9 +19,9 @@ struct AccessLine {
   /// Writes a line.
   ///
   /// - Parameters:
-  ///   - access: what was asked for.
+  ///   - access: the request or tunnel.
   ///   - format: how it is written.
-  ///   - showsPath: whether a path stands in it; never a query.
+  ///   - showsPath: whether it has the path; it never has the query.
   ///   - ended: the wall clock when it ended.
   init(_ access: ProxyAccess, _ format: AccessLogFormat, showsPath: Bool, ended: WallInstant) {
     switch format {
@@ -62,7 +62,7 @@ struct AccessLine {
       "\(client) - \(access.user.map(escaped) ?? "-") [\(ended.commonLogText)] \"\(escaped(request))\" \(status) \(access.sent) \"-\" \"-\"\n"
   }
 
-  /// What would end a quoted text, or act on a terminal, as `\xNN`.
+  /// Writes what would end a quoted text, or act on a terminal, as `\xNN`.
   private static func escaped(_ text: String) -> String {
     var escaped = ""
     for scalar in text.unicodeScalars {

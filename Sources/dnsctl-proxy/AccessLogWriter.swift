@@ -5,19 +5,19 @@ internal import DnsctlCommands
 internal import Dispatch
 internal import Synchronization
 
-/// Writes the access log behind the connections' backs: a reader that is slow holds nobody up.
+/// Writes the access log in the background, so that a slow reader delays no connection.
 ///
-/// Lines that find no room are counted, and the count is said as soon as there is.
+/// Lines beyond ``room`` are dropped and counted; the count is written as soon as there is room.
 final class AccessLogWriter: Sendable {
   private struct State {
     var lines: [String] = []
     var dropped = 0
     var isWriting = false
-    /// Whether it was told that lines are lost.
+    /// Whether the last write failed.
     var hasFailed = false
   }
 
-  /// The lines that wait at most.
+  /// The most lines that wait.
   static let room = 10_000
 
   private let format: AccessLogFormat
@@ -34,10 +34,10 @@ final class AccessLogWriter: Sendable {
   /// - Parameters:
   ///   - format: how a line is written.
   ///   - showsPaths: whether lines have paths.
-  ///   - showsProbes: whether there are lines of what asks for the proxy's health every few seconds, and would be most of them.
+  ///   - showsProbes: whether health checks are logged, which come every few seconds and would be most of the lines.
   ///   - output: where they go.
   ///   - clock: what tells the time of day.
-  ///   - complain: hears once of lines that could not be written, and once more when the next failure follows a success.
+  ///   - complain: called when a write fails, and again only if one has succeeded in between.
   init(
     _ format: AccessLogFormat, showsPaths: Bool, showsProbes: Bool = false, _ output: any OutputSink,
     clock: any ResolverClock,
@@ -66,7 +66,8 @@ final class AccessLogWriter: Sendable {
     if begins { queue.async { self.writeAll() } }
   }
 
-  /// Waits until all lines are out, and no longer than that: a reader that is stuck must not keep the process.
+  /// Waits until all lines are written, but not longer than the limit: a reader that is stuck must not keep the
+  /// process.
   ///
   /// - Parameter limit: two seconds by default.
   /// - Returns: whether they are.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The variables by which programs learn of a proxy: a pure function of what stands there already.
+/// The variables by which programs learn of a proxy: a pure function of those that are set already.
 struct ChildEnvironment {
-  /// Those that are told of the proxy.
+  /// The variables that name the proxy.
   private let told: [String: String]
-  /// Those that would lead past it.
+  /// Variables that would lead around it.
   private static let dropped = ["no_proxy", "NO_PROXY", "HTTP_PROXY", "ALL_PROXY"]
 
   /// Points programs at a proxy.
@@ -16,9 +16,8 @@ struct ChildEnvironment {
   init(javaOptions: String?, host: String, port: UInt16, tellsJava: Bool) {
     var variables: [String: String] = [:]
     let url = "http://\(host):\(port)"
-    // Not HTTP_PROXY: a CGI program takes it for a field of a request's (CVE-2016-5385), and whoever reads it reads the
-    // lower-case one first.
-    // ws_proxy and wss_proxy are aiohttp's, which looks its WebSockets' proxies up by their schemes.
+    // Not HTTP_PROXY: a CGI program gets a request's field `Proxy` in it (CVE-2016-5385), and programs that read it
+    // read the lower-case one first. aiohttp reads ws_proxy and wss_proxy, by the scheme of a WebSocket.
     for name in ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ws_proxy", "wss_proxy"] {
       variables[name] = url
     }
@@ -34,7 +33,8 @@ struct ChildEnvironment {
     told = variables
   }
 
-  /// The variables of a program, each `NAME=VALUE`: those that are there already, byte for byte, but for the proxy's.
+  /// The variables of a program, each `NAME=VALUE`: the inherited ones, byte for byte, with those about proxies
+  /// replaced.
   func variables(over inherited: [[UInt8]]) -> [[UInt8]] {
     let names = Set((told.keys + Self.dropped).map { Array($0.utf8) })
     return inherited.filter { !names.contains(Array($0.prefix { $0 != UInt8(ascii: "=") })) }

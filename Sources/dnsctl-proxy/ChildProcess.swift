@@ -10,7 +10,7 @@ internal import DnsctlCommands
   internal import Glibc
 #endif
 
-/// A program that runs beside us, at the same terminal and with the same standard streams.
+/// A child process, at the same terminal and with the same standard streams.
 struct ChildProcess: Sendable {
   /// Why it could not be started.
   enum Failure: Error, Equatable {
@@ -21,7 +21,8 @@ struct ChildProcess: Sendable {
     init(_ code: Int32) {
       switch code {
       case ENOENT: self = .notFound
-      // A shell would read such a file itself, and execvp(3) has one read it: be it a program of another machine.
+      // A shell, and execvp(3) by means of one, would run such a file as a script, even if it is a program for another
+      // machine.
       case ENOEXEC:
         self = .notExecutable(
           "it is no program of this machine, and no script whose first line names what reads it, such as #!/bin/sh")
@@ -29,7 +30,7 @@ struct ChildProcess: Sendable {
       }
     }
 
-    /// What shells end with there.
+    /// The exit status that shells use for it.
     var status: Int32 {
       switch self {
       case .notFound: 127
@@ -43,7 +44,7 @@ struct ChildProcess: Sendable {
     case exited(Int32)
     case died(signal: Int32)
 
-    /// Its status; 128 and the signal's number where one ended it, as shells have it.
+    /// Its exit status; 128 and the signal's number if one ended it, as in shells.
     var status: Int32 {
       switch self {
       case .exited(let status): status
@@ -56,7 +57,7 @@ struct ChildProcess: Sendable {
 
   private let signals: SignalRelay
 
-  /// Starts a program, which is looked for along `PATH`; signals go to it from then on.
+  /// Starts a program, which is searched for in `PATH`; signals are passed on to it from then on.
   ///
   /// - Parameters:
   ///   - words: its name and its arguments, byte for byte.
@@ -71,8 +72,8 @@ struct ChildProcess: Sendable {
     var attributes = posix_spawnattr_t()
     unsafe posix_spawnattr_init(&attributes)
     defer { unsafe posix_spawnattr_destroy(&attributes) }
-    // Threads of a pool block signals, and we ignore those that we pass on, and SIGPIPE: none of that is meant for the
-    // program. What whoever started us had us ignore, as nohup does, it ignores too.
+    // Pool threads block signals, and we ignore SIGPIPE and the signals that we pass on: the program must inherit
+    // neither. It does inherit what our parent made us ignore, for example by nohup.
     var (defaults, blocked) = (sigset_t(), sigset_t())
     unsafe sigemptyset(&defaults)
     for number in signals.heard + [SIGPIPE] { unsafe sigaddset(&defaults, number) }

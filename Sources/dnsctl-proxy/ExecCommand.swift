@@ -13,7 +13,7 @@ internal import DnsctlCommands
   internal import Glibc
 #endif
 
-/// `dnsctl exec`: a program, and a proxy for it alone.
+/// `dnsctl exec`: runs a program with a proxy of its own.
 struct ExecCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "exec",
@@ -59,7 +59,7 @@ struct ExecCommand: AsyncParsableCommand {
   var words: [String] = []
 
   func run() async throws {
-    // What is captured for the program has these in it, too.
+    // The words captured for the program include these, too.
     if ["--help", "-h", "-help"].contains(words.first) { throw CleanExit.helpRequest(self) }
     let inherited = InheritedDescriptors()
     let context = CommandContext.process()
@@ -88,7 +88,7 @@ struct ExecCommand: AsyncParsableCommand {
     return status == .answered ? ended.withLock(\.self) : .exited(status.rawValue)
   }
 
-  /// The words of the program as they came: they end the command line, and need not be UTF-8.
+  /// The bytes of the program's words, which end the command line and need not be UTF-8.
   private static func bytes(of program: [String]) -> [[UInt8]] {
     let words = Array(ProcessArguments.bytes.suffix(program.count))
     return words.map { String(decoding: $0, as: UTF8.self) } == program ? words : program.map { Array($0.utf8) }
@@ -99,7 +99,7 @@ struct ExecCommand: AsyncParsableCommand {
     _ ended: Locked<ChildProcess.Ending>, in context: CommandContext
   ) async throws(SettingsError) -> ExitStatus {
     var limits = ProxyLimits()
-    // What the program left behind has no claim to the proxy.
+    // Processes that the program leaves running do not keep the proxy.
     limits.drainTimeout = .milliseconds(100)
     let entry = try ways.entry(over: settings.proxy, in: context)
     let configuration = ProxyConfiguration(

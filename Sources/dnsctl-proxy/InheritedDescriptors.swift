@@ -7,17 +7,17 @@
   internal import Glibc
 #endif
 
-/// The descriptors that whoever started us gave us, for a program that we start.
+/// The descriptors that this process inherited, to be passed on to a program that it starts.
 ///
-/// Ours are not for it: SwiftNIO's sockets stay open over exec(2), so that the program could take the proxy's connections,
-/// and what it leaves running would keep the proxy's port.
+/// Its own are not passed on: SwiftNIO's sockets stay open across exec(2), so that the program could use the proxy's
+/// connections, and a process that it leaves running would keep the proxy's port.
 struct InheritedDescriptors: Sendable {
   private let numbers: Set<Int32>
 
-  /// Those that are open now; taken before anything of our own is opened.
+  /// Those that are open now; called before anything of our own is opened.
   init() { numbers = Set(Self.open()) }
 
-  /// Has all others closed when a program starts.
+  /// Makes all others close when a program starts.
   func keepOthers() {
     for descriptor in Self.open() where descriptor > STDERR_FILENO && !numbers.contains(descriptor) {
       let flags = fcntl(descriptor, F_GETFD)
@@ -31,7 +31,7 @@ struct InheritedDescriptors: Sendable {
     let own = unsafe dirfd(folder)
     var numbers: [Int32] = []
     while let entry = unsafe readdir(folder) {
-      // Where it is: the structure's room for the name is larger than what the system has written.
+      // Read in place, not from a copy: the structure's room for the name is larger than what the system has written.
       guard let offset = MemoryLayout<dirent>.offset(of: \.d_name) else { continue }
       let text = unsafe UnsafeRawPointer(entry).advanced(by: offset).assumingMemoryBound(to: CChar.self)
       let name = unsafe String(cString: text)

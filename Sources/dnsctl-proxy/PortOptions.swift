@@ -3,7 +3,7 @@ internal import ArgumentParser
 internal import DirectDNS
 internal import DirectDNSProxy
 
-/// Where a proxy may connect to.
+/// The ports that a proxy may connect to.
 struct PortOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(

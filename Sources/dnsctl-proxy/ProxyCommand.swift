@@ -15,7 +15,7 @@ internal import UnixSignals
   internal import Glibc
 #endif
 
-/// `dnsctl proxy`: a forward proxy that resolves, judges and connects as `fetch` does.
+/// `dnsctl proxy`: a forward proxy that resolves, checks addresses and connects as `fetch` does.
 struct ProxyCommand: ContextCommand {
   static let configuration = CommandConfiguration(
     commandName: "proxy",
@@ -70,7 +70,7 @@ struct ProxyCommand: ContextCommand {
       let settings = try upstream.settings(in: context)
       let registry = proxy.servesMetrics ? PrometheusRegistry() : nil
       if let registry { context.collectMetrics(registry) }
-      // Whoever waits for the first line wants the proxy's place.
+      // Not announced yet: scripts that wait for the first line expect the proxy's address in it.
       let endpoint = try await metrics.start(in: context, from: registry, isTold: false)
       return try await endpoint.serving { () async throws(SettingsError) in
         try await serve(settings, registry, endpoint, in: context)
@@ -115,7 +115,7 @@ struct ProxyCommand: ContextCommand {
       let held = Locked((settings: settings, entry: entry, users: users))
       let read = { @Sendable in
         systemd.tell(.reloading(microseconds: Systemd.microseconds))
-        // Who may use it is read again with all else; a file that cannot be used changes nothing.
+        // The upstream proxy and the users are read again, too; a file that cannot be used changes nothing.
         do throws(SettingsError) {
           let entry = try ways.entry(over: held.withLock { $0.settings.proxy }, in: context)
           held.withLock { $0.entry = entry }
@@ -138,8 +138,8 @@ struct ProxyCommand: ContextCommand {
       } read: {
         read()
       }
-      // Without a file to follow the other files are read again all the same, and a reload of a service never ends it; at a
-      // terminal SIGHUP ends the process.
+      // Without a configuration file SIGHUP still has the other files read again, so that a reload never ends a
+      // service; at a terminal SIGHUP ends the process.
       if following == nil, !context.isAtTerminal {
         context.ignoreHangUp()
         following = Task {

@@ -103,7 +103,7 @@ struct ProxyOptions: ParsableArguments {
     if logsProbes, logFormat == nil { throw ValidationError("--log-probes needs --access-log.") }
   }
 
-  /// Where it listens beside the sockets that were handed over.
+  /// Where it listens in addition to the sockets that systemd handed over.
   func listeners(beside inherited: [Int32]) -> [ListenAddress] {
     listening.isEmpty && inherited.isEmpty ? [.tcp(.ipv4(0x7f00_0001), port: 3128)] : listening
   }
@@ -138,7 +138,7 @@ struct ProxyOptions: ParsableArguments {
     }
   }
 
-  /// What stands in `@FILE`'s first line, or in `$NAME` of the environment; nil for any other text.
+  /// The first line of `@FILE`, or the value of `$NAME` in the environment; nil for any other text.
   static func secret(
     _ text: String, _ option: String, in context: CommandContext
   ) throws(SettingsError) -> String? {
@@ -147,7 +147,7 @@ struct ProxyOptions: ParsableArguments {
     }
     guard text.hasPrefix("$") else { return nil }
     guard let value = context.environment[String(text.dropFirst())] else {
-      // Not its name: that may be a password which begins with a dollar.
+      // Without its name, which may be a password that begins with a dollar.
       throw SettingsError(.usage, "\(option): the environment has no variable of that name.")
     }
     return value
@@ -164,7 +164,7 @@ struct ProxyOptions: ParsableArguments {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// Where the access log goes; nil where there is none.
+  /// The writer of the access log; nil if there is none.
   func accessLog(in context: CommandContext) -> AccessLogWriter? {
     logFormat.map {
       AccessLogWriter(

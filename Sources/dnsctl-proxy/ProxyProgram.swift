@@ -2,8 +2,8 @@
 internal import ArgumentParser
 internal import DnsctlCommands
 
-/// What `dnsctl proxy` and `dnsctl exec` start: a program of its own, since its event loops would weigh on every start of
-/// dnsctl.
+/// The program that `dnsctl proxy` and `dnsctl exec` start; separate, since its event loops would slow down every start
+/// of dnsctl.
 @main
 struct ProxyProgram: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
@@ -13,7 +13,7 @@ struct ProxyProgram: AsyncParsableCommand {
   static func main() { Dnsctl.start { await Dnsctl.main(Dnsctl.asksForCompletions ? AllCommands.self : self) } }
 }
 
-/// Every command with its options, those of this program in their places: what a shell completes.
+/// All commands with their options, this program's own in their places, for the completion of shells.
 private struct AllCommands: AsyncParsableCommand {
   private static let own: [any ParsableCommand.Type] = [ProxyCommand.self, ExecCommand.self]
 

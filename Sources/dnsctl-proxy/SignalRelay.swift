@@ -10,20 +10,20 @@ internal import DnsctlCommands
   internal import Glibc
 #endif
 
-/// Signals that whoever sends them to us means for a program: listened to before it begins, so that none is lost.
+/// Passes the signals that this process gets on to a program; listens before the program starts, so that none is lost.
 final class SignalRelay: Sendable {
   private struct State {
     var program: pid_t?
-    /// What came before the program.
+    /// Signals that came before the program.
     var early: [Int32] = []
   }
 
   private let state: Locked<State>
   private let signals: HeardSignals
-  /// Those that are passed on; whoever started us deaf to others meant it.
+  /// The signals that are passed on; without those that our parent made us ignore.
   var heard: [Int32] { signals.numbers }
 
-  /// Begins to listen; done when every signal is heard.
+  /// Starts to listen; returns when every signal is listened to.
   init() {
     let state = Locked(State())
     self.state = state
@@ -32,7 +32,7 @@ final class SignalRelay: Sendable {
     ]) { Self.pass($0, state) }
   }
 
-  /// Passes on to a program from now on, and first what came before it.
+  /// Passes signals on to a program from now on, starting with those that came before.
   func begin(_ program: pid_t) {
     let early = state.withLock { state in
       defer { state.early = [] }
@@ -42,14 +42,14 @@ final class SignalRelay: Sendable {
     for number in early { kill(program, number) }
   }
 
-  /// The program has ended: its number may be another's.
+  /// The program has ended: its process id may be reused.
   func end() {
     signals.end()
     state.withLock { $0 = State() }
   }
 
   private static func pass(_ number: Int32, _ state: Locked<State>) {
-    // What is pressed at a terminal all of its foreground has heard already.
+    // A signal that comes from the terminal has reached the whole foreground process group already.
     guard ![SIGINT, SIGQUIT, SIGWINCH].contains(number) || !isInForeground else { return }
     let program = state.withLock { state in
       if state.program == nil { state.early.append(number) }
@@ -58,7 +58,7 @@ final class SignalRelay: Sendable {
     if let program { kill(program, number) }
   }
 
-  /// Whether we are in the foreground of our terminal, which need not be what standard input is.
+  /// Whether we are in the foreground of our terminal, which need not be the standard input.
   private static var isInForeground: Bool {
     let terminal = unsafe open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC)
     guard terminal >= 0 else { return false }

@@ -9,13 +9,13 @@ internal import Dispatch
   internal import Glibc
 #endif
 
-/// What systemd wants to know of a service, and the sockets that it hands over: sd_notify(3) and sd_listen_fds(3), both by
-/// the protocols that their pages promise to keep, without libsystemd.
+/// Reports a service's state to systemd, and takes over the sockets that it hands over: sd_notify(3) and
+/// sd_listen_fds(3), by the protocols that their man pages promise to keep, without libsystemd.
 struct Systemd {
-  /// What is told.
+  /// A state that is reported.
   enum State {
     case ready(status: String)
-    /// The configuration was read again at that time of the monotonic clock; what follows is ready.
+    /// The configuration is being read again since that time of the monotonic clock; `ready` follows.
     case reloading(microseconds: UInt64)
     case stopping
 
@@ -31,14 +31,14 @@ struct Systemd {
 
   /// The descriptors of the sockets that were handed over.
   let sockets: [Int32]
-  /// Where it listens: a path, or `@` and a name of Linux's abstract name space.
+  /// Where systemd listens: a path, or `@` and a name of Linux's abstract namespace.
   private let place: String?
 
   /// Reads what a service manager has set.
   ///
   /// - Parameters:
   ///   - environment: the variables.
-  ///   - process: this process's number: sockets of another one stay its own.
+  ///   - process: this process's id; sockets for another process are left alone.
   init(_ environment: [String: String], process: Int32) {
     place = environment["NOTIFY_SOCKET"].flatMap { $0.hasPrefix("/") || $0.hasPrefix("@") ? $0 : nil }
     // The first one behind the standard streams (SD_LISTEN_FDS_START).
@@ -47,7 +47,7 @@ struct Systemd {
     sockets = (1...1024).contains(count) ? Array(3..<3 + count) : []
   }
 
-  /// Tells it; that nobody listens is no fault.
+  /// Reports a state; it is no error if nobody listens.
   func tell(_ state: State) {
     guard let place else { return }
     var address = sockaddr_un()

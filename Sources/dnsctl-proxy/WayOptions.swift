@@ -4,7 +4,7 @@ internal import DirectDNS
 internal import DirectDNSConfiguration
 internal import DnsctlCommands
 
-/// Which way names go, over what the configuration file says.
+/// Which way names go; these options override the configuration file.
 struct WayOptions: ParsableArguments {
   @Option(
     name: .customLong("upstream"),
@@ -35,7 +35,7 @@ struct WayOptions: ParsableArguments {
     })
   var rules: [WayRule] = []
 
-  /// What holds over the configuration file.
+  /// The configuration file's entry, changed by these options.
   func entry(over configured: ProxyEntry, in context: CommandContext) throws(SettingsError) -> ProxyEntry {
     var entry = configured
     if let upstreamText {
