@@ -7,13 +7,13 @@
   internal import Glibc
 #endif
 
-/// Words as C's `argv` and `environ` have them: bytes that end with 0, and a null pointer behind the last.
+/// Words in the form of C's `argv` and `environ`: bytes that end with 0, and a null pointer after the last word.
 package struct CStrings {
   private let words: [[CChar]]
 
   package init(_ words: [[UInt8]]) { self.words = words.map { $0.map { CChar(truncatingIfNeeded: $0) } + [0] } }
 
-  /// Lends the pointers, which are good until the body returns.
+  /// Calls the body with the pointers, which are valid until it returns.
   package func withPointers<Result>(_ body: ([UnsafeMutablePointer<CChar>?]) -> Result) -> Result {
     var pointers: [UnsafeMutablePointer<CChar>?] = unsafe words.map { word in
       unsafe word.withUnsafeBufferPointer { bytes in unsafe bytes.baseAddress.flatMap { unsafe strdup($0) } }

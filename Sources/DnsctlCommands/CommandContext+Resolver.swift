@@ -4,16 +4,16 @@ package import DirectDNSConfiguration
 internal import Synchronization
 
 extension CommandContext {
-  /// What a resolver is lent for; it writes to the context that it is given.
+  /// What a resolver is needed for; it writes to the context that it is given.
   typealias ResolverUse = @Sendable (DirectResolver, CommandContext) async throws(SettingsError) -> ExitStatus
 
-  /// Lends a resolver, and ends it in such a way that its store has what was learned, after an interrupt too.
+  /// Makes a resolver for a body, and shuts it down so that its store has what was learned, after an interrupt too.
   ///
   /// - Parameters:
-  ///   - settings: what it is made of.
-  ///   - body: what it is needed for.
-  /// - Returns: what `body` returns, or the signal's status where one came before.
-  /// - Throws: that there can be no such resolver, or what `body` throws.
+  ///   - settings: the resolver's settings.
+  ///   - body: uses the resolver.
+  /// - Returns: what `body` returns, or the signal's status if one came first.
+  /// - Throws: if there can be no such resolver, and what `body` throws.
   func withResolver(
     _ settings: DirectSettings, _ body: @escaping ResolverUse
   ) async throws(SettingsError) -> ExitStatus {
@@ -21,12 +21,12 @@ extension CommandContext {
     let signal = SignalWait()
     defer { signal.cancel() }
     return try await withResolver(settings, store, { _ in .answered }) { resolver throws(SettingsError) in
-      // Without a store there is nothing to be saved: a signal ends the process at once.
+      // Without a store there is nothing to save: a signal ends the process at once.
       store == nil ? try await body(resolver, self) : try await untilInterrupted(resolver, signal, body)
     }
   }
 
-  /// Lends a resolver for the sake of what is stored: it is a failure if that cannot be.
+  /// Makes a resolver for a body that is meant to fill a store: it is a failure if an answer cannot be stored.
   func withResolver(
     _ settings: DirectSettings, storing store: any AnswerStore, _ body: @escaping ResolverUse
   ) async throws(SettingsError) -> ExitStatus {
@@ -37,18 +37,18 @@ extension CommandContext {
     }
   }
 
-  /// What is not stored is a failure where it was asked for.
+  /// Answers that could not be stored are a failure, if storing them was asked for.
   static func judge(_ flush: StoreFlush) -> ExitStatus { flush.unwritten > 0 ? .streams : .answered }
 
-  /// Lends a resolver to a command that runs on and listens to signals itself.
+  /// Makes a resolver for a command that keeps running and listens to signals itself.
   ///
   /// - Parameters:
-  ///   - settings: what the resolver is made of.
-  ///   - store: where answers are remembered; nil for nowhere.
-  ///   - judge: what is made of answers that could not be stored.
-  ///   - body: what the resolver is needed for.
+  ///   - settings: the resolver's settings.
+  ///   - store: where answers are stored; nil for nowhere.
+  ///   - judge: the status for answers that could not be stored.
+  ///   - body: uses the resolver.
   /// - Returns: what `body` returns.
-  /// - Throws: that there can be no such resolver, or what `body` throws.
+  /// - Throws: if there can be no such resolver, and what `body` throws.
   package func withResolver(
     _ settings: DirectSettings, _ store: (any AnswerStore)?, _ judge: (StoreFlush) -> ExitStatus = { _ in .answered },
     _ body: (DirectResolver) async throws(SettingsError) -> ExitStatus
@@ -67,8 +67,8 @@ extension CommandContext {
     }
     let outcome: Result<ExitStatus, SettingsError>
     do throws(SettingsError) { outcome = .success(try await body(resolver)) } catch { outcome = .failure(error) }
-    // A refresh behind an answer would never come about in a process that ends with it. One that is told to end does not
-    // wait for what has yet to be learned.
+    // A refresh in the background would never finish in a process that ends with the answer. A process that is told to
+    // end does not wait for it.
     let isToldToEnd = [.success(.interrupted), .success(.terminated)].contains(outcome)
     if store != nil, !isToldToEnd { await resolver.finishQueries(within: configuration.cache.clientResponseTimeout) }
     let flush = await resolver.shutdown(flushingWithin: DirectResolver.flushLimit)
@@ -76,9 +76,9 @@ extension CommandContext {
     return try outcome.get().joined(judge(flush))
   }
 
-  /// Runs a body until it ends or a signal comes, and then lets it write no more.
+  /// Runs a body until it ends or a signal comes, after which it can write nothing more.
   ///
-  /// Its task is left behind: the process ends before it could.
+  /// Its task is not awaited: the process ends before the task could.
   private func untilInterrupted(
     _ resolver: DirectResolver, _ signal: SignalWait, _ body: @escaping ResolverUse
   ) async throws(SettingsError) -> ExitStatus {
@@ -100,7 +100,8 @@ extension CommandContext {
   }
 }
 
-/// Listens to signals until the store has what was learned: one that comes while it is told ends nothing either.
+/// Listens to signals until the store has what was learned: one that comes while it is written does not end the process
+/// either.
 private final class SignalWait: Sendable {
   private let task = Mutex<Task<Void, Never>?>(nil)
 
@@ -110,12 +111,12 @@ private final class SignalWait: Sendable {
 }
 
 extension SettingsError {
-  /// Why there can be no resolver or no client.
+  /// Why there is no resolver or no client.
   init(_ error: DirectDNSError) {
     self.init(error.code == .fileUnusable ? .streams : .configuration, error.description)
   }
 
-  /// Says so on standard error.
+  /// Reports it on standard error.
   package func status(in context: CommandContext, of command: String) -> ExitStatus {
     context.complain(status == .usage ? "\(message.asSentence) See dnsctl \(command) --help." : message)
     return status

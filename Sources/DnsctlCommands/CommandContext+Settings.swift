@@ -3,10 +3,10 @@ internal import DirectDNS
 internal import DirectDNSConfiguration
 
 extension CommandContext {
-  /// What options come to, with environment and configuration file.
+  /// The settings that result from options, environment and configuration file.
   ///
   /// - Parameters:
-  ///   - path: the configuration file that was asked for.
+  ///   - path: the configuration file that the options name.
   ///   - overrides: what the options say.
   /// - Returns: the settings.
   /// - Throws: what is wrong, and where.
@@ -19,13 +19,13 @@ extension CommandContext {
     }
   }
 
-  /// The file that was asked for, or the default one if it is there, for as long as the command runs.
+  /// Follows the file that was asked for, or the default one if it exists, for as long as the command runs.
   ///
   /// - Parameters:
-  ///   - path: the configuration file that was asked for.
+  ///   - path: the configuration file that the options name.
   ///   - overrides: what the options say.
-  ///   - observer: is told of each further reading.
-  /// - Returns: the file, which is read when it runs; nil if there is none.
+  ///   - observer: called after each further reading.
+  /// - Returns: the file, which is followed when it is run; nil if there is none.
   /// - Throws: what is wrong, and where.
   func liveConfiguration(
     file path: String?, _ overrides: SettingsOverrides,
@@ -49,7 +49,7 @@ extension CommandContext {
     return try ConfigurationFile(checking: bytes, name: path)
   }
 
-  /// The file that was asked for, or the default one if it is there.
+  /// The file that was asked for, or the default one if it exists.
   private func configurationBytes(
     _ option: String?, _ variables: EnvironmentSettings
   ) throws(ConfigurationFault) -> (path: String, bytes: [UInt8])? {
@@ -67,7 +67,7 @@ extension CommandContext {
     return (path, bytes)
   }
 
-  /// The configuration file that counts; nil if there is none.
+  /// The configuration file that is used; nil if there is none.
   func configurationPath(_ option: String?) -> String? {
     if let asked = option ?? (try? EnvironmentSettings(environment))?.configurationPath { return asked }
     guard let path = defaultConfigurationPath, (try? readFile(path)) != nil else { return nil }
@@ -75,7 +75,7 @@ extension CommandContext {
   }
 
   private var defaultConfigurationPath: String? {
-    // The base directory specification wants absolute paths and ignores others.
+    // The XDG Base Directory Specification ignores paths that are not absolute.
     if let folder = environment["XDG_CONFIG_HOME"], folder.hasPrefix("/") {
       return folder + "/directdns/config.json5"
     }

@@ -10,11 +10,11 @@ internal import Logging
   internal import Foundation
 #endif
 
-/// The world as a command sees it.
+/// Everything outside of the process that a command uses.
 ///
-/// `run()` builds the real one; tests build their own and call `run(in:)`.
+/// `run()` makes the real one; tests make their own and call `run(in:)`.
 package struct CommandContext: Sendable {
-  /// Makes the resolver that a command asks.
+  /// Makes the resolver that a command uses.
   package typealias ResolverFactory =
     @Sendable (ResolverConfiguration, _ systemServers: String?) throws(DirectDNSError) -> DirectResolver
 
@@ -28,38 +28,38 @@ package struct CommandContext: Sendable {
   package var isInputTerminal: Bool
   package var isOutputTerminal: Bool
   package var isErrorsTerminal: Bool
-  /// Whether somebody chose to have colours, or to have none.
+  /// Whether colours were switched on or off by an option.
   package var colour = ColourChoice.auto
-  /// The terminal's window, which may change.
+  /// The size of the terminal's window, which may change.
   package var terminalSize: @Sendable () -> TerminalSize
-  /// Has the terminal give each key as it is pressed, or lines again.
+  /// Makes the terminal deliver each key as it is pressed, or whole lines again.
   package var takeKeys: @Sendable (Bool) -> Void
-  /// Lets some time pass, between tries.
+  /// Waits, between tries.
   package var pause: @Sendable (Duration) async -> Void
   /// A file's bytes; nil if there is no such file.
   package var readFile: @Sendable (String) throws(StreamError) -> [UInt8]?
   package var makeResolver: ResolverFactory
-  /// Has everything that is made from now on tell its metrics to a factory.
+  /// Makes everything that is created from now on report its metrics to a factory.
   package var collectMetrics: @Sendable (any MetricsFactory) -> Void
-  /// Waits until the process is interrupted or terminated, and says what to end with; nil if it is not waited for
-  /// any more.
+  /// Waits until the process is interrupted or terminated, and returns the exit status for it; nil if the wait was
+  /// cancelled.
   package var interruption: @Sendable () async -> ExitStatus?
-  /// Does something around each stop of the process (Ctrl-Z), and before a terminal's signal ends it (Ctrl-\, a hang-up),
-  /// from the return on.
+  /// Sets what is done around each stop of the process (Ctrl-Z), and before a signal of the terminal ends it (Ctrl-\, a
+  /// hang-up).
   package var aroundStops: @Sendable (@escaping @Sendable (_ stop: () -> Void) -> Void) -> Void
-  /// Has a hang-up end the process no more.
+  /// Keeps a hang-up from ending the process.
   package var ignoreHangUp: @Sendable () -> Void
   /// The C libraries, the network's routes and the system's DNS, for a check of them.
   package var packages: @Sendable () -> SystemPackages
   package var hasRoute: @Sendable (IPAddress.Family) -> Bool
   package var systemSource: @Sendable (_ servers: String?) -> any SystemSource
-  /// The store that a setting stands for; nil where answers are not remembered.
+  /// The store for a setting; nil if answers are not stored.
   package var openStore: @Sendable (StoreSetting) throws(SettingsError) -> (any AnswerStore)?
 
-  /// The process's own world.
+  /// The context of the real process.
   package static func process() -> CommandContext {
     CommandSignals.prepare()
-    // A library's log lines on standard error would stand between the errors; `--trace` tells the same, in order.
+    // Log lines of libraries on standard error would mix with the errors; `--trace` shows the same, in order.
     LoggingSystem.bootstrap { _ in SwiftLogNoOpLogHandler() }
     let environment = ProcessInfo.processInfo.environment
     let errors = DescriptorOutput(descriptor: StandardDescriptor.errors)
@@ -93,15 +93,15 @@ package struct CommandContext: Sendable {
       })
   }
 
-  /// Says on standard error what went wrong.
+  /// Writes an error message to standard error.
   package func complain(_ message: String) {
     errors.say("dnsctl: \(message)\n")
   }
 
-  /// Whether the process belongs to a terminal, as far as its streams say.
+  /// Whether the process belongs to a terminal, judging by its standard streams.
   package var isAtTerminal: Bool { isInputTerminal || isOutputTerminal || isErrorsTerminal }
 
-  /// Colours are for people at a terminal who did not decline them (no-color.org), and for those who ask for them.
+  /// Colours are used at a terminal unless they were declined (no-color.org), and when they were asked for.
   var usesColour: Bool {
     switch colour {
     case .always: true

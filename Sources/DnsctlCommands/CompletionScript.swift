@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The parser's completion scripts, mended (swift-argument-parser 1.8.2).
+/// Fixes the completion scripts of the parser (swift-argument-parser 1.8.2).
 ///
-/// A script in which these lines do not stand stays as it is.
+/// A script without the lines that are replaced stays as it is.
 enum CompletionScript {
   /// - Parameters:
   ///   - script: a script, or any other text that the parser has made.
@@ -10,7 +10,7 @@ enum CompletionScript {
   static func mended(_ script: String, commands: [String]) -> String {
     let names = commands.joined(separator: " ")
     var result = mendedForFish(script, names)
-    // Behind `help` nothing is offered.
+    // The parser offers nothing after `help`.
     let function = "_dnsctl_help() {\n    repeating_flags=()\n"
     for (line, mended) in [
       (
@@ -25,12 +25,12 @@ enum CompletionScript {
     return result
   }
 
-  /// Its `argparse` fails on an option with a dot in its name (`--http1.1`), on one that is unknown, and where a value is
-  /// missing; the loop around it then never ends, and fish hangs at the first Tab.
+  /// The script's `argparse` fails on an option with a dot in its name (`--http1.1`), on an unknown one, and if a value
+  /// is missing; the loop around it then never ends, and fish hangs at the first Tab.
   private static func mendedForFish(_ script: String, _ names: String) -> String {
     var result = script
     for (line, mended) in [
-      // fish makes a variable of each option's name, which may have no dot.
+      // fish makes a variable of each option's name, which may not contain a dot.
       ("set -l option_specs $argv[2..]\n", "set -l option_specs (string match -v -- '*.*' $argv[2..])\n"),
       (
         #"argparse -sn "$commands" $option_specs -- $unparsed_tokens 2> /dev/null"# + "\n",

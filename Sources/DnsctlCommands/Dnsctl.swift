@@ -18,9 +18,9 @@ package struct Dnsctl: AsyncParsableCommand {
 
   package init() {}
 
-  /// Runs a program to the process's end.
+  /// Runs a program until the process ends.
   ///
-  /// Not an asynchronous `main`: by the time that begins, the queue that it runs on has opened files of its own.
+  /// Not an asynchronous `main`: before that begins, the queue on which it runs has opened files of its own.
   package static func start(_ program: @escaping @Sendable () async -> Void) -> Never {
     StandardDescriptor.keepClosed()
     Task {
@@ -32,25 +32,25 @@ package struct Dnsctl: AsyncParsableCommand {
 
   /// Runs the command that the process was started with.
   package static func main() async {
-    // The proxy's program knows the options of its verbs, too.
+    // The proxy's program knows the options of its commands, too.
     if asksForCompletions { ProxyProgramStart.replaceProcess(Array(CommandLine.arguments.dropFirst())) }
     if let verb = helpOfProxyProgram { ProxyProgramStart.replaceProcess(verb, ["--help"]) }
     await main(self)
   }
 
-  /// The verb whose help is asked for, and which the proxy's program knows more of.
+  /// The command whose help is asked for, if it is one of the proxy's program.
   private static var helpOfProxyProgram: String? {
     let words = Array(CommandLine.arguments.dropFirst())
     guard words.count == 2, words[0] == "help", ["proxy", "exec"].contains(words[1]) else { return nil }
     return words[1]
   }
 
-  /// Whether a shell's completions are wanted, and nothing else.
+  /// Whether only a completion script is asked for.
   package static var asksForCompletions: Bool {
     CommandLine.arguments.dropFirst().first?.hasPrefix("--generate-completion-script") == true
   }
 
-  /// Runs a program's command: this one's, or another's.
+  /// Runs a root command: this program's, or another one's.
   package static func main(_ root: any ParsableCommand.Type) async {
     guard ProcessArguments.areKnown else {
       DescriptorOutput(descriptor: StandardDescriptor.errors).say(ProcessArguments.unknownText)
@@ -71,7 +71,7 @@ package struct Dnsctl: AsyncParsableCommand {
       DescriptorOutput(descriptor: StandardDescriptor.errors).say("dnsctl: \(error.message)\n")
       root.exit(withError: ExitCode(error.status.rawValue))
     } catch {
-      // The parser repeats what it was given, which a script may have from anyone.
+      // The parser repeats its arguments, which may come from anywhere in a script.
       ProcessArguments.widenHelp()
       let said = root.fullMessage(for: error)
       let (message, code) = (CompletionScript.mended(said, commands: commands), root.exitCode(for: error))

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The version of the library, the programs and the packages: this is its one place, and `Scripts/version` reads it here.
+/// The version of the library, the programs and the packages; it is defined only here, where `Scripts/version` reads
+/// it.
 ///
-/// A release's tag is the number alone, `0.2.0`, as the Swift package manager wants it.
+/// A release's tag is only the number, `0.2.0`, as SwiftPM requires.
 enum DnsctlVersion {
   static let text = "0.2.0"
 }

@@ -9,12 +9,12 @@
 
 /// How many files, connections among them, this process may have open (getrlimit(2)).
 ///
-/// The soft limit is 1 024 nearly everywhere for the sake of programs that use select(2), and a program that does not is
-/// meant to raise it to the hard one (systemd.exec(5), LimitNOFILE=). What it starts then inherits that.
+/// The soft limit is 1 024 nearly everywhere for the sake of programs that use select(2); other programs should raise
+/// it to the hard one (systemd.exec(5), LimitNOFILE=). Child processes inherit the raised limit.
 package enum FileLimit {
-  /// Raises the soft limit to the hard one, as far as that is possible.
+  /// Raises the soft limit to the hard one, as far as possible.
   ///
-  /// Not inlined: Swift 6.3.1 (`-O`, Linux) leaves out all that follows it in an asynchronous function otherwise.
+  /// Not inlined: otherwise Swift 6.3.1 (`-O`, Linux) drops everything after the call in an asynchronous function.
   @inline(never) package static func raise() {
     #if canImport(Glibc)
       let files = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)

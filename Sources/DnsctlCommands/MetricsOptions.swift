@@ -3,7 +3,7 @@ internal import ArgumentParser
 internal import DirectDNS
 package import DirectDNSPrometheus
 
-/// The options of commands that go on until they are ended, and can be watched meanwhile.
+/// The metrics options of commands that run until they are told to end.
 package struct MetricsOptions: ParsableArguments {
   package init() {}
 
@@ -25,17 +25,17 @@ package struct MetricsOptions: ParsableArguments {
     help: "Let --metrics take an address that other machines reach. There is no password.")
   var allowsRemoteClients = false
 
-  /// Begins to collect, serves what is collected, and says where.
+  /// Starts to collect metrics, serves them, and reports where.
   ///
-  /// To be called before a resolver is made: each looks once whether anybody collects.
+  /// To be called before a resolver is made: it checks only once whether metrics are collected.
   ///
   /// - Parameters:
-  ///   - context: where it is said.
-  ///   - collecting: where metrics are collected already; without one a new one is made.
-  ///   - isTold: whether it is said at once where that is; `say(in:)` says it later.
-  ///   - readiness: what `/ready` says; always ready by default.
+  ///   - context: where it reports, and what collects.
+  ///   - collecting: the registry that collects already; without one a new registry is made.
+  ///   - isTold: whether it reports at once where it serves; `say(in:)` does so later.
+  ///   - readiness: the answer to `/ready`; always ready by default.
   /// - Returns: the endpoint, which the caller stops; nil if it was not asked for.
-  /// - Throws: that it cannot listen there.
+  /// - Throws: if it cannot listen there.
   package func start(
     in context: CommandContext, from collecting: PrometheusRegistry? = nil, isTold: Bool = true,
     readiness: @escaping @Sendable () -> Readiness = { .ready }
@@ -68,7 +68,7 @@ package struct MetricsOptions: ParsableArguments {
 }
 
 extension MetricsEndpoint? {
-  /// Says where it serves.
+  /// Reports where it serves.
   package func say(in context: CommandContext) {
     if let url = self?.url { context.complain("metrics at \(url)") }
   }

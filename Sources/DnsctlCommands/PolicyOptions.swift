@@ -32,7 +32,7 @@ package struct PolicyOptions: ParsableArguments {
     transform: { text in try ConfigurationFault.shown { () throws(ConfigurationFault) in try PolicyRule(text) } })
   var denied: [PolicyRule] = []
 
-  /// The configuration file's policy with these options: a base replaces its own, lists are added to.
+  /// The configuration file's policy with these options: a base replaces the file's, lists are added to.
   package func policy(over configured: AddressPolicy) -> AddressPolicy {
     var policy = configured
     if let base { policy.base = base }

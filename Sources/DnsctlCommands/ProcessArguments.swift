@@ -11,7 +11,7 @@ internal import Synchronization
 
 /// The process's arguments.
 package enum ProcessArguments {
-  /// Whether there are any: Swift reads them from /proc, and has not even the program's name where it cannot.
+  /// Whether they could be read: Swift reads them from /proc, and otherwise has not even the program's name.
   static var areKnown: Bool { CommandLine.argc > 0 }
 
   static let unknownText = """
@@ -22,14 +22,14 @@ package enum ProcessArguments {
 
   private static let taken = Mutex<[[UInt8]]>([])
 
-  /// The arguments behind the program's name as they came; empty before ``take()``.
+  /// The arguments after the program's name, byte for byte; empty before ``take()``.
   ///
   /// A file's name need not be UTF-8.
   package static var bytes: [[UInt8]] { taken.withLock(\.self) }
 
-  /// Refuses arguments that are not UTF-8, which the text of them would change without a word.
+  /// Refuses arguments that are not UTF-8, which would be changed silently in their text.
   ///
-  /// What `exec` runs is a program with arguments of its own.
+  /// Except for `exec`, whose program has arguments of its own.
   static func refuseOtherBytes() throws(SettingsError) {
     let bytes = bytes
     guard bytes.first != Array("exec".utf8),
@@ -41,7 +41,7 @@ package enum ProcessArguments {
     )
   }
 
-  /// The process's variables as they came, each `NAME=VALUE`.
+  /// The environment variables, byte for byte, each `NAME=VALUE`.
   package static var environment: [[UInt8]] {
     var variables: [[UInt8]] = []
     #if canImport(Darwin)
@@ -57,10 +57,10 @@ package enum ProcessArguments {
     return variables
   }
 
-  /// Has the parser write its help for 40 columns at least, at a narrower terminal too.
+  /// Makes the parser write its help for at least 40 columns, at a narrower terminal too.
   ///
-  /// It sets what it says of options behind 26 columns: in fewer it leaves that out, and ends a debug build
-  /// (swift-argument-parser 1.8.2). Nobody is started any more from an environment that says so.
+  /// It puts the help of options after 26 columns; with fewer it leaves that out, and a debug build traps
+  /// (swift-argument-parser 1.8.2). No child process that could inherit the variable is started after this.
   static func widenHelp() {
     let least = 40
     let asked = unsafe getenv("COLUMNS").flatMap { unsafe Int(String(cString: $0)) }
@@ -68,10 +68,10 @@ package enum ProcessArguments {
     unsafe setenv("COLUMNS", "\(least)", 1)
   }
 
-  /// The arguments behind the program's name, as text.
+  /// The arguments after the program's name, as text.
   ///
-  /// What is secret among them is written over where the system shows it, so that it can be seen for the moment of the
-  /// process's start alone. Where a system keeps a copy of its own this changes nothing.
+  /// Secrets among them are overwritten where the system shows them, so that they are visible only for a moment when
+  /// the process starts. This changes nothing on a system that keeps a copy of its own.
   static func take() -> [String] {
     let arguments = Array(CommandLine.arguments.dropFirst())
     var words: [UnsafeMutableBufferPointer<UInt8>] = unsafe []

@@ -9,9 +9,9 @@
 
 /// The priority that the process was started with (nice).
 package enum ProcessPriority {
-  /// Gives it to this thread, from which a program that is started next inherits it.
+  /// Sets it for this thread, from which a child process that is started next inherits it.
   ///
-  /// Threads of a pool have priorities of their own on Linux, which root may raise. The first thread keeps the process's.
+  /// Pool threads have priorities of their own on Linux, which root may raise. The first thread keeps the process's.
   package static func take() {
     let ofProcess: Int32 = 0  // PRIO_PROCESS, which has another type with each C library
     _ = setpriority(ofProcess, 0, getpriority(ofProcess, id_t(getpid())))

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Which bytes of a command line are secrets: a pure function.
 ///
-/// A system shows a process's arguments to all its users (proc(5), ps(1)), for as long as the process runs.
+/// The system shows a process's arguments to all users (proc(5), ps(1)) for as long as it runs.
 enum SecretArguments {
-  /// What a value may hold that is a secret.
+  /// Which part of a value is secret.
   private enum Kind {
     /// All of it.
     case whole
-    /// What stands behind the first colon: `user:password`, `Name: value`.
+    /// What follows the first colon: `user:password`, `Name: value`.
     case afterColon
-    /// What stands behind the first colon that no backslash escapes: `file:password`.
+    /// What follows the first colon that no backslash escapes: `file:password`.
     case afterPlainColon
-    /// What stands behind the first equals sign: `name=content`; the name of a file is none.
+    /// What follows the first equals sign: `name=content`; a file's name is not secret.
     case afterEquals
-    /// The user info of a URL; nothing of it may be a part of the path.
+    /// The user info of a URL; it never includes a part of the path.
     case userInfo
-    /// A URL's user info and its query, in which keys stand.
+    /// A URL's user info and its query, which may contain keys.
     case userInfoAndQuery
     /// Cookies, unless it is the name of a file.
     case cookies
   }
 
-  // Switches, not dictionaries: the first use of one type of dictionary takes as long as all the rest of this.
+  // Switches, not dictionaries: the first use of a dictionary type takes as long as everything else here.
   private static func kind(long name: String) -> Kind? {
     switch name {
     case "user", "proxy-user", "header": .afterColon
@@ -47,7 +47,7 @@ enum SecretArguments {
     }
   }
 
-  /// The secret bytes of each word, as ranges of offsets; the program's own name is none of the words.
+  /// The secret bytes of each word, as ranges of offsets; the words do not include the program's name.
   static func ranges(in words: [[UInt8]]) -> [Range<Int>] {
     var result = words.map { _ in 0..<0 }
     let hasShort = words.first == Array("fetch".utf8)
@@ -57,7 +57,7 @@ enum SecretArguments {
       defer { place += 1 }
       let word = words[place]
       guard options, word.first == hyphen, word.count > 1 else {
-        // A server's URL among the arguments may have a key in its query, as one of --provider.
+        // A server's URL among the arguments may have a key in its query, like one of --provider.
         result[place] = secret(of: word.first == UInt8(ascii: "@") ? .userInfoAndQuery : .userInfo, in: word, from: 0)
         continue
       }
@@ -66,7 +66,7 @@ enum SecretArguments {
       } else if word[1] == hyphen {
         let equals = word.firstIndex(of: UInt8(ascii: "="))
         let name = String(decoding: word[2..<(equals ?? word.count)], as: UTF8.self)
-        // Elsewhere --json says how answers are written, and has no value.
+        // With other commands --json is the output format, and has no value.
         guard let kind = Self.kind(long: name), hasShort || name != "json" else { continue }
         if let equals {
           result[place] = secret(of: kind, in: word, from: equals + 1)
@@ -75,7 +75,7 @@ enum SecretArguments {
           result[place] = secret(of: kind, in: words[place], from: 0)
         }
       } else if hasShort {
-        // The first letter that takes a value has the rest of the word, or else the next one.
+        // The value of the first letter that takes one is the rest of the word, or else the next word.
         guard let letter = word.indices.dropFirst().first(where: { ShortOptions.isValued(word[$0]) }) else { continue }
         let isJoined = letter + 1 < word.count
         guard isJoined || place + 1 < words.count else { continue }
@@ -93,7 +93,7 @@ enum SecretArguments {
   private static func secret(of kind: Kind, in word: [UInt8], from start: Int) -> Range<Int> {
     let value = word[start...]
     let none = start..<start
-    // A file's name is no secret.
+    // A file's name is not secret.
     if value.first == UInt8(ascii: "@"), kind != .userInfoAndQuery { return none }
     switch kind {
     case .whole: return start..<word.count
@@ -118,7 +118,8 @@ enum SecretArguments {
     }
   }
 
-  /// The user info in front of the last `@` of a URL's authority: the password, or all of it without one.
+  /// The secret part of the user info before the last `@` of a URL's authority: the password, or all of it if there is
+  /// no password.
   private static func userInfo(of value: ArraySlice<UInt8>) -> Range<Int>? {
     let slash = UInt8(ascii: "/")
     let slashes = zip(value.indices, value.indices.dropFirst()).first { value[$0] == slash && value[$1] == slash }

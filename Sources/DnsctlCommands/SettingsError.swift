@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package import DirectDNSConfiguration
 
-/// Why the command cannot begin: the command line or the configuration is wrong.
+/// Why the command cannot start, for example since the command line or the configuration is wrong.
 package struct SettingsError: Error, Sendable, Hashable {
-  /// `usage` or `configuration`.
+  /// `usage`, `configuration` or `streams`.
   package var status: ExitStatus
   package var message: String
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import DirectDNS
 
-/// What is said of a first argument that is none of a program's commands.
+/// The message about a first argument that is not a command.
 enum UnknownCommand {
-  /// Says which command was meant, as far as that can be told.
+  /// Suggests the command that was meant, as far as that can be guessed.
   ///
   /// - Parameters:
   ///   - word: the first argument.
   ///   - commands: the program's commands.
-  /// - Returns: what to write instead; nil for a command and for an option.
+  /// - Returns: what to write instead; nil for a command or an option.
   static func objection(to word: String, commands: [String]) -> String? {
     guard !word.hasPrefix("-"), word != "help", !commands.contains(word) else { return nil }
     guard !word.isEmpty else { return "the first argument is empty, and should be a command: see --help." }
@@ -29,8 +29,8 @@ enum UnknownCommand {
     return "There are \(commands.joined(separator: ", ")): see --help."
   }
 
-  /// How many letters have to be changed, put in, taken out or exchanged with their neighbour to get from one word to
-  /// another.
+  /// How many letters have to be changed, inserted, removed or swapped with their neighbour to turn one word into the
+  /// other.
   private static func distance(_ one: String.UTF8View, _ other: String.UTF8View) -> Int {
     let (one, other) = (Array(one), Array(other))
     var before: [Int] = []

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What is said of an option that is another tool's: functions of the parser's words.
+/// The message about an option of another tool; pure functions of the parser's message.
 enum UnknownOption {
-  /// Says what to write in place of an option.
+  /// Suggests what to write in place of an option.
   ///
   /// - Parameters:
-  ///   - message: what the parser says of a command line.
+  ///   - message: the parser's message.
   ///   - command: the command.
-  /// - Returns: what to write instead; nil where the parser's words are the best that there are.
+  /// - Returns: what to write instead; nil if the parser's message is good enough.
   static func objection(in message: String, of command: String?) -> String? {
     let start = "Error: Unknown option '"
     guard message.hasPrefix(start) else { return nil }

@@ -89,31 +89,32 @@ extension UpstreamOptions {
   /// The families that were chosen, if some were.
   var families: AddressFamilies? { ipv4 ? .ipv4 : ipv6 ? .ipv6 : family?.families }
 
-  /// What these options come to, with environment and configuration file.
+  /// The settings that result from these options, the environment and the configuration file.
   package func settings(in context: CommandContext) throws(SettingsError) -> DirectSettings {
     try context.settings(file: configurationPath, overrides(in: context))
   }
 
-  /// Keeps a resolver to the configuration file while that changes, for a command that runs on.
+  /// Updates a resolver whenever the configuration file changes, for a command that keeps running.
   ///
-  /// Away from a terminal SIGHUP has the file read at once. At one it ends the process as ever: a terminal that is closed
-  /// sends it.
+  /// Without a terminal, SIGHUP makes it read the file at once. At a terminal SIGHUP ends the process as usual, since
+  /// closing the terminal sends it.
   ///
   /// - Parameters:
-  ///   - resolver: what is kept to the file.
-  ///   - context: where the file, the clock and the environment are.
-  ///   - tell: is told what changed, and why a file changed nothing.
-  ///   - changed: is called with what holds after each change.
-  ///   - begun: is called as soon as changes and SIGHUP are heeded; never where nil is returned.
-  ///   - read: is called behind each reading, whatever came of it.
-  /// - Returns: what is cancelled at the end; nil where there is no file, or one that can be read once, such as a pipe.
-  /// - Throws: what is wrong with the file, or with the options over it.
+  ///   - resolver: the resolver that is updated.
+  ///   - context: has the file, the clock and the environment.
+  ///   - tell: called with what changed, and with the reason why a file changed nothing.
+  ///   - changed: called with the new settings after each change.
+  ///   - begun: called as soon as changes and SIGHUP are followed; never if nil is returned.
+  ///   - read: called after each reading, whatever its result.
+  /// - Returns: a task to cancel at the end; nil if there is no file, or one that can be read only once, such as a
+  ///   pipe.
+  /// - Throws: what is wrong with the file, or with the options combined with it.
   package func follow(
     _ resolver: DirectResolver, in context: CommandContext, tell: @escaping @Sendable (String) -> Void,
     changed: @escaping @Sendable (DirectSettings) -> Void = { _ in }, begun: @escaping @Sendable () -> Void = {},
     read: @escaping @Sendable () -> Void = {}
   ) throws(SettingsError) -> Task<Void, any Error>? {
-    // What comes through a pipe can be read once: it stays as it was.
+    // A pipe can be read only once, and so its settings stay.
     let store = storeText.flatMap { $0.hasPrefix("@") ? String($0.dropFirst()) : nil }
     guard [configurationPath, store].compactMap(\.self).allSatisfy(isRegularFile) else { return nil }
     if !context.isAtTerminal { context.ignoreHangUp() }
@@ -141,7 +142,7 @@ extension UpstreamOptions {
   private func overrides(in context: CommandContext) throws(SettingsError) -> SettingsOverrides {
     var servers: [String: String] = [:]
     let providers = providers.map { text in
-      // A server among the arguments, which may be the name of one that is configured.
+      // A server among the arguments, which may be the name of a configured one.
       guard text.hasPrefix("@"), let provider = ServerArgument.provider(String(text.dropFirst())) else { return text }
       servers[provider] = String(text.dropFirst())
       return provider
@@ -154,7 +155,7 @@ extension UpstreamOptions {
 }
 
 extension ConfigurationFault {
-  /// What `read` gives, its fault as the parser of the command line shows one.
+  /// The result of `read`, with its fault as an error of the command line parser.
   static func shown<Value>(_ read: () throws(ConfigurationFault) -> Value) throws -> Value {
     do throws(ConfigurationFault) { return try read() } catch { throw ValidationError(error.message) }
   }

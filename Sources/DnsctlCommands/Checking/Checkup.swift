@@ -2,17 +2,17 @@
 internal import DirectDNS
 internal import DirectDNSConfiguration
 
-/// Looks at all that a resolver with these settings needs, each thing for itself.
+/// Checks everything that a resolver with these settings needs, each thing by itself.
 struct Checkup: Sendable {
   let settings: DirectSettings
   let store: (any AnswerStore)?
   let name: HostName
   let context: CommandContext
 
-  /// The family that everybody is asked for.
+  /// The family that providers and the system's DNS are asked for.
   private var family: IPAddress.Family { settings.resolver.families.contains(.ipv4) ? .ipv4 : .ipv6 }
 
-  /// Everything, in the order in which it is shown.
+  /// All findings, in the order in which they are shown.
   func run() async throws(SettingsError) -> [Finding] {
     var findings = Finding.packages(context.packages())
     findings += routes()
@@ -107,7 +107,7 @@ struct Checkup: Sendable {
     }
   }
 
-  /// One after the other, so that a rate of a few a second is kept to.
+  /// Asks one address after the other, to stay below a rate limit of a few queries per second.
   private func ask(
     _ configuration: ProviderConfiguration, at addresses: [IPAddress], by probe: ProviderProbe
   ) async -> [ProbeReport] {
@@ -145,7 +145,7 @@ struct Checkup: Sendable {
     guard let store else { return .ok("store", "memory") }
     let began = context.clock.now
     do throws(DirectDNSError) {
-      // A read: it does no harm, and finds out whether the store can be opened, reached and understood.
+      // A read does no harm, and shows whether the store can be opened, reached and understood.
       let found = try await store.read([AddressQuestion(name, family)])
       let what = found.isEmpty ? "can be read" : "knows \(name)"
       return .ok("store", "\(store.name) \(what), \((context.clock.now - began).readable)")

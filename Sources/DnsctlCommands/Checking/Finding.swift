@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a check came to, and what to do about it.
+/// The result of a check, and what to do about it.
 struct Finding: Sendable, Hashable {
   enum Grade: String, Sendable, Hashable, Comparable {
     case ok, warn, fail
@@ -9,12 +9,12 @@ struct Finding: Sendable, Hashable {
     static func < (left: Self, right: Self) -> Bool { left.rank < right.rank }
   }
 
-  /// What was looked at, such as `clock` or `provider google`.
+  /// What was checked, such as `clock` or `provider google`.
   var subject: String
   var grade: Grade
-  /// What was seen.
+  /// What was found.
   var detail: String
-  /// What to do; nil where all is well.
+  /// What to do; nil if nothing is wrong.
   var advice: String?
 
   static func ok(_ subject: String, _ detail: String) -> Self { Finding(subject: subject, grade: .ok, detail: detail) }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import DirectDNS
 
-/// Findings as people read them: a line each, and below it what to do.
+/// Findings as text for people: a line each, and what to do below it.
 struct FindingsText: Sendable {
   let style: TextStyle
   let width: Int

@@ -5,7 +5,7 @@ extension Finding {
   /// What a probe of one provider at one address means: a pure function.
   static func probe(_ report: ProbeReport, at now: WallInstant) -> Finding {
     let isNamed = !report.provider.hasPrefix("\(WebURL.Host.address(report.address))")
-    // A name that is the address may have a path behind it, which tells it from others.
+    // A name that is only the address may be followed by a path, which tells it from others.
     let subject =
       isNamed ? "\(report.provider) \(report.address)" : report.origin + report.provider.drop { $0 != "/" }
     switch report.result {
@@ -20,7 +20,7 @@ extension Finding {
     }
   }
 
-  /// Beyond this a provider is asked twice as often, since the next one is asked too (hedging).
+  /// A provider that takes longer causes twice as many queries, since the next one is asked too (hedging).
   private static let slowTime = Duration.seconds(1)
 
   private static func slow(_ report: ProbeReport, _ subject: String, _ detail: String) -> Finding? {
@@ -70,12 +70,12 @@ extension Finding {
 
   /// What the providers' clocks say about this machine's: a pure function.
   ///
-  /// The median of them counts: one that is wrong is the provider's trouble.
+  /// The median counts, so that a single wrong clock does not matter.
   ///
   /// - Parameters:
-  ///   - reports: what was seen of the providers.
-  ///   - jump: by how much the wall clock left the monotonic one behind meanwhile.
-  /// - Returns: what they say.
+  ///   - reports: the probes of the providers.
+  ///   - jump: how much further than the monotonic clock the wall clock moved during the probes.
+  /// - Returns: the finding.
   static func clock(_ reports: [ProbeReport], jump: Duration) -> Finding {
     guard jump.size < .seconds(1) else {
       return .warn(

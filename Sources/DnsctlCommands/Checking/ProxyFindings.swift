@@ -2,7 +2,7 @@
 internal import DirectDNS
 
 extension Finding {
-  /// What `/ready` of a proxy says.
+  /// The finding about a proxy's answer to `/ready`.
   static func proxyReady(_ reply: Result<ProxyReply, ProxyProbe.Failure>, at place: String, after time: Duration)
     -> Self
   {
@@ -21,7 +21,7 @@ extension Finding {
     }
   }
 
-  /// What a proxy says to a tunnel that it should open.
+  /// The finding about a tunnel that a proxy should open.
   static func proxyTunnel(_ reply: Result<ProxyReply, ProxyProbe.Failure>, to target: String, after time: Duration)
     -> Self
   {
@@ -43,11 +43,11 @@ extension Finding {
     }
   }
 
-  /// What a proxy says to a tunnel that it has to refuse: an address that holds a cloud machine's credentials.
+  /// The finding about a tunnel that a proxy has to refuse: to an address with a cloud machine's credentials.
   static func proxyPolicy(_ reply: Result<ProxyReply, ProxyProbe.Failure>, to target: String) -> Self? {
     let subject = "proxy policy"
     switch reply {
-    // Said already.
+    // The finding about the tunnel says so already.
     case .failure: return nil
     case .success(let reply) where reply.status == 407: return nil
     case .success(let reply) where reply.status == 403: return .ok(subject, "\(target) is refused")
@@ -60,14 +60,15 @@ extension Finding {
   }
 }
 
-/// Looks at a proxy: whether it is there, reaches what it should, and refuses what it should.
+/// Checks a proxy: whether it is there, reaches what it should, and refuses what it should.
 struct ProxyCheckup: Sendable {
   let place: String
   let probe: ProxyProbe
   let name: HostName
   let clock: any ResolverClock
 
-  /// A cloud's metadata service: the address that is asked for credentials first, wherever a program can be led astray.
+  /// A cloud's metadata service, which hands out credentials: the usual target of attacks that make a program send
+  /// requests (SSRF).
   static let inside = "169.254.169.254:80"
 
   func run() async -> [Finding] {

@@ -16,14 +16,14 @@ internal import Dispatch
   internal import Glibc
 #endif
 
-/// What a proxy says to one request, of which the head alone is read.
+/// A proxy's reply to one request; only its head is read.
 struct ProxyReply: Sendable, Hashable {
   var status: Int
-  /// What `Proxy-Status` says is wrong (RFC 9209), such as `dns_timeout`.
+  /// The error in `Proxy-Status` (RFC 9209), such as `dns_timeout`.
   var error: String?
   var details: String?
 
-  /// Reads a head; nil where that is none.
+  /// Reads a head; nil if it is not one.
   init?(head: String) {
     let lines = head.split(whereSeparator: \.isNewline)
     let words = lines.first?.split(separator: " ") ?? []
@@ -40,7 +40,7 @@ struct ProxyReply: Sendable, Hashable {
   }
 }
 
-/// Asks a proxy, each time on a connection of its own, by plain sockets: curl says of a tunnel's refusal no more than its status.
+/// Asks a proxy, with a new connection each time, by plain sockets: of a refused tunnel curl reports only the status.
 struct ProxyProbe: Sendable {
   /// Why there was no reply, in words.
   struct Failure: Error, Hashable { var reason: String }
@@ -52,13 +52,13 @@ struct ProxyProbe: Sendable {
 
   private static let timeout = 10
 
-  /// Asks one thing and reads the reply's head.
+  /// Sends one request and reads the head of the reply.
   func ask(_ method: String, _ target: String) async -> Result<ProxyReply, Failure> {
     var head = "\(method) \(target) HTTP/1.1\r\nHost: \(method == "CONNECT" ? target : "proxy")\r\n"
     if let credentials { head += "Proxy-Authorization: Basic \(Data(credentials.utf8).base64EncodedString())\r\n" }
     let bytes = Array((head + "Connection: close\r\n\r\n").utf8)
     return await withCheckedContinuation { continuation in
-      // It blocks, for as long as the timeout at most.
+      // It blocks for at most the timeout.
       DispatchQueue.global().async { continuation.resume(returning: exchange(bytes)) }
     }
   }
@@ -71,7 +71,7 @@ struct ProxyProbe: Sendable {
     #endif
     guard descriptor >= 0 else { return .failure(Self.failure()) }
     defer { close(descriptor) }
-    // connect(2) goes by it, too (socket(7)).
+    // The timeout applies to connect(2), too (socket(7)).
     var time = timeval(tv_sec: Self.timeout, tv_usec: 0)
     for option in [SO_SNDTIMEO, SO_RCVTIMEO] {
       unsafe setsockopt(descriptor, SOL_SOCKET, option, &time, socklen_t(MemoryLayout<timeval>.size))
@@ -128,7 +128,7 @@ struct ProxyProbe: Sendable {
 
   private static func failure() -> Failure {
     let code = errno
-    // A blocking socket says so of its time-out (socket(7)); connect(2) in its own way.
+    // These are the errors of a blocking socket's timeout (socket(7)), the second one of connect(2).
     guard code != EAGAIN, code != EINPROGRESS else { return Failure(reason: "no answer in \(timeout) s") }
     return Failure(reason: unsafe String(cString: strerror(code)).lowercased())
   }

@@ -34,7 +34,7 @@ struct CheckCommand: ContextCommand {
   var upstream: UpstreamOptions
 
   @Option(
-    // It exists for such purposes (RFC 6761 §6.5).
+    // Reserved for such purposes (RFC 6761 §6.5).
     help: ArgumentHelp(
       "The name that providers are asked for: its IPv4 addresses, with --family ipv6 its IPv6 addresses.",
       valueName: "host"))

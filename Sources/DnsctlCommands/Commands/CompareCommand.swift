@@ -3,7 +3,7 @@ internal import ArgumentParser
 internal import DirectDNS
 internal import DirectDNSConfiguration
 
-/// `dnsctl compare`: the same question to everybody, side by side.
+/// `dnsctl compare`: asks all providers the same question, and shows the answers side by side.
 struct CompareCommand: ContextCommand {
   static let configuration = CommandConfiguration(
     commandName: "compare",
@@ -56,7 +56,7 @@ struct CompareCommand: ContextCommand {
     guard try !ServerArgument.separated(arguments).others.isEmpty else {
       throw ValidationError("Give a name to look up besides the servers.")
     }
-    // An answer that is remembered says nothing of what somebody answers.
+    // A stored or cached answer does not show what a provider answers.
     for (option, isThere) in [("--store", upstream.storeText != nil), ("--expired", upstream.expired != nil)]
     where isThere {
       throw ValidationError("compare asks everybody anew, past what is remembered: leave \(option) out.")

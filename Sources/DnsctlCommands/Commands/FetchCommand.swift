@@ -3,7 +3,7 @@ internal import ArgumentParser
 internal import DirectDNS
 internal import DirectDNSConfiguration
 
-/// `dnsctl fetch`: requests are sent, by addresses that were found and judged here.
+/// `dnsctl fetch`: sends requests, to addresses that were looked up and checked here.
 struct FetchCommand: ContextCommand {
   static let configuration = CommandConfiguration(
     commandName: "fetch",
@@ -78,7 +78,7 @@ struct FetchCommand: ContextCommand {
   @Argument(help: ArgumentHelp("A URL; without a scheme it is http.", valueName: "url"))
   var urls: [String]
 
-  /// Transfers at once with `-Z`, as curl has them.
+  /// The most transfers at once with `-Z`, as in curl.
   private static let width = 50
 
   func run(in context: CommandContext) async -> ExitStatus {
@@ -92,7 +92,7 @@ struct FetchCommand: ContextCommand {
       let jobs = try FetchJob.all(urls, request, output, cookie: cookies.byHand, in: context)
       let writeOut = try writeOut(in: context)
       var settings = try upstream.settings(in: context)
-      // Nothing is kept alive by a process that ends with its transfers.
+      // No name needs to be kept alive in a process that ends with its transfers.
       settings.resolver.keepAlive = []
       let configuration = try configuration(settings, cookies.jar, context.readFile)
       return try await context.withResolver(settings) { [self] resolver, context throws(SettingsError) in
@@ -105,7 +105,7 @@ struct FetchCommand: ContextCommand {
     }
   }
 
-  /// What -w asks for; a variable that is unknown stands for nothing, as for curl.
+  /// The format of -w; an unknown variable is replaced by nothing, as in curl.
   private func writeOut(in context: CommandContext) throws(SettingsError) -> WriteOut? {
     guard let format = output.writeOut else { return nil }
     let writeOut = try WriteOut.read(format, in: context)
@@ -165,7 +165,7 @@ struct FetchCommand: ContextCommand {
     configuration.redirects = request.redirects
     configuration.cookies = jar
     configuration.proxy = try connection.proxyChoice(readFile)
-    // It is among the fields already, where -H can leave it out.
+    // It is one of the fields already, from which -H can remove it.
     configuration.userAgent = nil
     configuration.decompresses = request.asksForCompression
     configuration.timeouts = connection.timeouts
@@ -184,7 +184,7 @@ struct FetchCommand: ContextCommand {
 }
 
 extension FetchJob {
-  /// What stands before its progress: the file's name, or as much of it as leaves room for the rest.
+  /// The label of its progress bar: the file's name, cut off to leave room for the rest.
   fileprivate var label: String {
     let name = (destination.path ?? "").split(separator: "/").last.map { String($0).printable } ?? ""
     return name.cut(to: 24)

@@ -21,7 +21,7 @@ struct ProxyProgramCommand: ParsableCommand {
   func run() throws { ProxyProgramStart.goOn(as: "proxy", arguments) }
 }
 
-/// `dnsctl exec`, which the same program does.
+/// `dnsctl exec`, which is a command of the same program.
 struct ExecProgramCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "exec", abstract: "Run a program through a proxy of its own.",
@@ -33,22 +33,22 @@ struct ExecProgramCommand: ParsableCommand {
   func run() throws { ProxyProgramStart.goOn(as: "exec", arguments) }
 }
 
-/// Goes on as `dnsctl-proxy`, which lies beside dnsctl.
+/// Replaces this process by `dnsctl-proxy`, which is installed beside dnsctl.
 enum ProxyProgramStart {
-  /// Where it may lie, from dnsctl's own place.
+  /// The paths at which it may be installed, relative to dnsctl's own.
   static func places(beside dnsctl: String) -> [String] {
     let folder = dnsctl.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
     return [folder + "/dnsctl-proxy", folder + "/../libexec/dnsctl/dnsctl-proxy"]
   }
 
-  /// Goes on with the command line as it came, whose words need not be UTF-8.
+  /// Passes on the command line byte for byte, since it need not be UTF-8.
   static func goOn(as verb: String, _ arguments: [String]) -> Never {
     let words = ProcessArguments.bytes
     if words.first == Array(verb.utf8) { replaceProcess(words) }
     replaceProcess(verb, arguments)
   }
 
-  /// Never returns: the process is the other program from then on, or ends.
+  /// Never returns: the process becomes the other program, or ends.
   static func replaceProcess(_ verb: String, _ arguments: [String]) -> Never {
     replaceProcess([verb] + arguments)
     let errors = DescriptorOutput(descriptor: StandardDescriptor.errors)
@@ -56,21 +56,21 @@ enum ProxyProgramStart {
     CommandSignals.end(.streams)
   }
 
-  /// Returns only where there is no such program.
+  /// Returns only if there is no such program.
   static func replaceProcess(_ arguments: [String]) { replaceProcess(arguments.map { Array($0.utf8) }) }
 
   private static func replaceProcess(_ arguments: [[UInt8]]) {
     ProcessPriority.take()
     for place in ownPlaces {
       let words = CStrings([Array(place.utf8)] + arguments)
-      // It comes back only when that failed.
+      // It returns only if it fails.
       _ = unsafe words.withPointers { unsafe execv(place, $0) }
     }
   }
 
   private static var ownPlaces: [String] { places(beside: ownPath() ?? CommandLine.arguments.first ?? "dnsctl") }
 
-  /// The file that this process is; links are followed.
+  /// The path of this process's program, with links resolved.
   private static func ownPath() -> String? {
     #if os(Linux)
       var buffer = [UInt8](repeating: 0, count: 4096)

@@ -2,7 +2,7 @@
 internal import ArgumentParser
 internal import DirectDNS
 
-/// The types of `--type`, several of them with commas between.
+/// Reads the types of `--type`, separated by commas.
 enum RecordTypeArgument {
   /// The types that completions offer.
   static let offered = ["A", "AAAA", "CAA", "CNAME", "HTTPS", "MX", "NS", "PTR", "SOA", "SRV", "SVCB", "TXT"]

@@ -3,7 +3,7 @@ internal import ArgumentParser
 internal import DirectDNS
 internal import DirectDNSConfiguration
 
-/// `dnsctl resolve`: names become addresses, or records of other types.
+/// `dnsctl resolve`: looks up the addresses of names, or records of other types.
 struct ResolveCommand: ContextCommand {
   static let configuration = CommandConfiguration(
     commandName: "resolve",
@@ -97,7 +97,7 @@ struct ResolveCommand: ContextCommand {
 
   private var hosts: [String] { arguments.filter { !$0.hasPrefix("@") } }
 
-  /// The types to ask for, each once; none means addresses.
+  /// The types to ask for, without duplicates; empty means addresses.
   private var wanted: [DNSRecordType] {
     let all = types.joined() + (isReverse && types.isEmpty ? [.ptr] : [])
     return all.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
@@ -147,7 +147,7 @@ struct ResolveCommand: ContextCommand {
     }
   }
 
-  /// What there is to say about arguments that look like dig's.
+  /// Remarks about arguments that look like dig's.
   private func remarks(_ remark: (String, Bool) -> String?) -> [String: String] {
     let hosts = hosts
     return Dictionary(hosts.compactMap { host in remark(host, hosts.count > 1).map { (host, $0) } }) { first, _ in first
@@ -157,7 +157,7 @@ struct ResolveCommand: ContextCommand {
   private func settings(in context: CommandContext) throws(SettingsError) -> DirectSettings {
     var settings = try upstream.asking(arguments).settings(in: context)
     if trace { settings.resolver.observer = Trace(context).note }
-    // Nothing is kept alive by a process that ends with its answer.
+    // No name needs to be kept alive in a process that ends with its answer.
     if !hosts.contains(Pipeline.inputMark) { settings.resolver.keepAlive = [] }
     return settings
   }

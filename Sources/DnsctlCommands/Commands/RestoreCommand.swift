@@ -2,7 +2,7 @@
 internal import ArgumentParser
 internal import DirectDNS
 
-/// `dnsctl restore`: responses to requests that went to an address get the name back.
+/// `dnsctl restore`: puts the name back into responses to requests that went to an address.
 struct RestoreCommand: ContextCommand {
   static let configuration = CommandConfiguration(
     commandName: "restore",

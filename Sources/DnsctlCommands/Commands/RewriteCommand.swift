@@ -3,7 +3,7 @@ internal import ArgumentParser
 internal import DirectDNS
 internal import DirectDNSConfiguration
 
-/// `dnsctl rewrite`: requests for names become requests to addresses.
+/// `dnsctl rewrite`: turns requests for names into requests to addresses.
 struct RewriteCommand: ContextCommand {
   static let configuration = CommandConfiguration(
     commandName: "rewrite",

@@ -4,7 +4,7 @@ internal import DirectDNS
 internal import DirectDNSRedis
 internal import DirectDNSSQLite
 
-/// `dnsctl version`: its own, and those of the libraries that it was started with.
+/// `dnsctl version`: its own version, and those of the libraries that it runs with.
 struct VersionCommand: ContextCommand {
   static let configuration = CommandConfiguration(
     commandName: "version",
@@ -29,7 +29,7 @@ struct VersionCommand: ContextCommand {
     return .answered
   }
 
-  /// A line each: the name and the version.
+  /// One line each: the name and the version.
   static func text(_ packages: SystemPackages) -> String {
     let tls = packages.tls?.split(separator: "/", maxSplits: 1).map(String.init) ?? []
     let lines: [(name: String, version: String)] = [
@@ -41,7 +41,7 @@ struct VersionCommand: ContextCommand {
     return lines.map { "\($0.name) \($0.version)\n" }.joined().printableLines
   }
 
-  /// `--version --verbose` or `-v`, in either order, as this command; other words as they are.
+  /// Turns `--version --verbose` or `-v`, in either order, into this command; leaves other words as they are.
   static func spelledOut(_ words: [String]) -> [String] {
     [["--version", "--verbose"], ["--version", "-v"]].contains(Set(words)) ? ["version", "--verbose"] : words
   }

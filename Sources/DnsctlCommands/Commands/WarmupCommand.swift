@@ -4,7 +4,7 @@ internal import DirectDNS
 internal import DirectDNSConfiguration
 internal import DirectDNSPrometheus
 
-/// `dnsctl warmup`: many names are looked up before anyone needs them.
+/// `dnsctl warmup`: looks up many names before they are needed.
 struct WarmupCommand: ContextCommand {
   static let configuration = CommandConfiguration(
     commandName: "warmup",
@@ -124,12 +124,13 @@ struct WarmupCommand: ContextCommand {
       let lists = try HostLists(files: files, hosts: hosts, in: context)
       var settings = try upstream.settings(in: context)
       if keepsAlive {
-        // Names that are kept alive must not push each other out.
+        // Names that are kept alive must not evict each other.
         settings.resolver.capacity = max(settings.resolver.capacity, Self.keptNames)
       } else {
         settings.resolver.keepAlive = []
       }
-      // What starts behind a warm-up waits for it, and not for ever: with fewer names than wanted the command ends.
+      // Services that start after a warm-up wait until it is ready, but not for ever: with fewer names than required
+      // the command ends.
       let isWarm = Locked(false)
       let endpoint = try await metrics.start(in: context) {
         isWarm.withLock { $0 } ? .ready : .notReady("the warm-up is under way")
@@ -145,7 +146,7 @@ struct WarmupCommand: ContextCommand {
     }
   }
 
-  /// Room for as many names as anyone keeps alive; it is taken as names come.
+  /// More names than anyone keeps alive; memory is used only for those that are there.
   private static let keptNames = 1_000_000
 
   private func plan(_ lists: HostLists) -> WarmupPlan {
@@ -183,7 +184,7 @@ struct WarmupCommand: ContextCommand {
     return stored
   }
 
-  /// Runs the job, and shows how far it is and what is no name.
+  /// Runs the job, and shows its progress and invalid names.
   private func run(
     _ job: WarmupJob, expecting expected: Int?, until interruption: Task<ExitStatus?, Never>,
     in context: CommandContext

@@ -106,7 +106,7 @@ struct WatchCommand: ContextCommand {
     }
   }
 
-  /// Each name once, those of the command line first; those of other scripts as they are written there.
+  /// The names without duplicates, those of the command line first; names in other scripts are kept as written there.
   static func names(_ hosts: [String], _ keptAlive: Set<HostName>) -> [String] {
     var known: Set<String> = []
     return (hosts + keptAlive.sorted().map(\.spelled)).compactMap { text in
@@ -120,7 +120,7 @@ struct WatchCommand: ContextCommand {
     _ watcher: Watcher, on display: WatchDisplay, in context: CommandContext
   ) async -> ExitStatus {
     if display.isLive {
-      // Before the terminal is taken, which has to be given back.
+      // Before the terminal's settings are changed, which have to be restored.
       context.aroundStops { stop in
         display.around(stop)
         try? display.show(watcher.snapshot)
@@ -132,7 +132,7 @@ struct WatchCommand: ContextCommand {
       group.addTask { await self.loop(watcher, display, in: context) }
       if display.takesKeys { group.addTask { await Self.listen(watcher, display, in: context) } }
       defer { group.cancelAll() }
-      // Whoever has nothing to say leaves the others alone.
+      // A task that returns nil does not end the others.
       while let ended = await group.next() { if let ended { return ended } }
       return .answered
     }
@@ -140,7 +140,7 @@ struct WatchCommand: ContextCommand {
     return status
   }
 
-  /// Does what keys say, until one says that it is over.
+  /// Handles keys until one of them quits.
   private static func listen(
     _ watcher: Watcher, _ display: WatchDisplay, in context: CommandContext
   ) async -> ExitStatus? {
@@ -158,7 +158,7 @@ struct WatchCommand: ContextCommand {
       await withTaskGroup { group in
         watcher.look(in: &group)
         guard display.isLive else { return }
-        // The picture does not wait for those who are asked.
+        // The table is drawn without waiting for the lookups.
         group.addTask {
           try? display.show(watcher.snapshot)
           await context.pause(interval / 4)
@@ -178,7 +178,7 @@ struct WatchCommand: ContextCommand {
   }
 }
 
-/// Holds the watcher, which is made after the resolver that tells it what happens.
+/// Holds the watcher, which is made after the resolver that reports to it.
 private final class WatcherBox: Sendable {
   private let content = Mutex<Watcher?>(nil)
 

@@ -2,14 +2,14 @@
 internal import DirectDNS
 internal import DirectDNSConfiguration
 
-/// Asks every provider by itself, and the system's DNS, past caches, stores and pins.
+/// Asks each provider separately, and the system's DNS, without caches, stores and pins.
 struct Comparer: Sendable {
-  /// One that is asked.
+  /// A provider, or the system's DNS.
   private struct Source: Sendable {
     var name: String
-    /// The resolver that knows this provider alone; nil for the system's DNS.
+    /// A resolver with only this provider; nil for the system's DNS.
     var resolver: DirectResolver?
-    /// Whether it tells a name without addresses from one that does not exist.
+    /// Whether it distinguishes a name without addresses from one that does not exist.
     var tellsDenials = true
   }
 
@@ -20,9 +20,9 @@ struct Comparer: Sendable {
   private let zones: LocalZones
 
   /// - Parameters:
-  ///   - settings: the providers, whom to trust, and how long a lookup may take.
-  ///   - context: what resolvers are made by.
-  /// - Throws: that a configuration cannot be used, or that there is nobody to compare.
+  ///   - settings: the providers, the trusted authorities, and how long a lookup may take.
+  ///   - context: makes the resolvers.
+  /// - Throws: if a configuration cannot be used, or if there is nobody to compare.
   init(_ settings: DirectSettings, in context: CommandContext) throws(SettingsError) {
     zones = LocalZones(suffixes: settings.resolver.localZones.suffixes)
     var sources: [Source] = []
@@ -55,10 +55,10 @@ struct Comparer: Sendable {
     timeout = settings.lookup.timeout ?? settings.resolver.timeout
   }
 
-  /// Ends what the resolvers have.
+  /// Shuts the resolvers down.
   func end() { for source in sources { source.resolver?.shutdown() } }
 
-  /// The name that a text is, if providers are asked for such names.
+  /// The name in a text, if providers are asked for such names.
   func host(_ text: String) throws(DirectDNSError) -> HostName {
     let host = try HostName(text)
     guard let reason = zones.objection(to: host) else { return host }
@@ -111,7 +111,7 @@ struct Comparer: Sendable {
 }
 
 extension LocalZones {
-  /// Why no provider is asked for a name; nil for one that they are.
+  /// Why no provider is asked for a name; nil if they are asked.
   func objection(to host: HostName) -> String? {
     switch route(host) {
     case .providers: nil

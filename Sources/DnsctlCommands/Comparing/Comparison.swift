@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import DirectDNS
 
-/// What several sources' answers to one question say about one another: a pure function.
+/// Compares several sources' answers to one question: a pure function.
 ///
-/// Who speaks for a site's many servers answers with different addresses each time, so that different ones alone are no
+/// The DNS of a site with many servers answers with different addresses each time, so that different ones alone are no
 /// disagreement. A source disagrees
 ///
-/// - when it has addresses and others say that there are none, or the other way round: those do that are fewer, and of two
-///   that are as many those without addresses;
-/// - when it has an address that no public server has (private, loopback and the like, by the policy `publicOnly`), and a
-///   source that has addresses does not have that one.
+/// - when it has addresses and others say that there are none, or the other way round: the smaller group disagrees, of
+///   two equal ones that without addresses, and always that with addresses if none of them is public;
+/// - when it has an address that no public server has (private, loopback and the like, by the policy `publicOnly`), and
+///   another source with addresses does not have that one.
 ///
-/// It only differs when none of its addresses lies in a network of any other source's, when it says NXDOMAIN where others
+/// It only differs when none of its addresses is in a network of another source's, when it says NXDOMAIN where others
 /// say NODATA, and when it says that an answer is authenticated where others do not.
 struct Comparison: Sendable, Hashable {
-  /// Something about one source that is not as with the others.
+  /// Something in which one source deviates from the others.
   struct Remark: Sendable, Hashable {
     enum Kind: String, Sendable, Hashable {
-      /// It has addresses, and most others say that there are none.
+      /// It has addresses, and others say that there are none.
       case answer
       /// It says that there are none, and others have some.
       case noAnswer
       /// It has an address that no public server has.
       case notPublic
       case otherNetwork
-      /// It says that the name does not exist where others say that it has no address, or the other way round.
+      /// It says that the name does not exist, and others say that it has no address.
       case otherDenial
       case authenticated
 
@@ -38,7 +38,7 @@ struct Comparison: Sendable, Hashable {
 
   enum Verdict: String, Sendable, Hashable {
     case agree, differ, disagree
-    /// Fewer than two answered: there is nothing to compare.
+    /// Fewer than two answered, so there is nothing to compare.
     case unanswered
   }
 
@@ -61,7 +61,7 @@ struct Comparison: Sendable, Hashable {
     return all.contains(where: \.kind.isDisagreement) ? .disagree : all.isEmpty ? .agree : .differ
   }
 
-  /// What it means for the process.
+  /// The exit status for it.
   ///
   /// - Parameter isStrict: whether differences count as disagreements.
   /// - Returns: the status of this one comparison.
@@ -97,7 +97,7 @@ struct Comparison: Sendable, Hashable {
       let isPublic = having.contains { index in
         answers[index].addresses.contains { AddressPolicy.publicOnly.objection(to: $0) == nil }
       }
-      // Addresses of nobody against none at all: whoever made them up is told of, not those without.
+      // If no address is public, those that made them up are reported, and not those without addresses.
       guard having.count < lacking.count || !isPublic else {
         for index in lacking { add(.noAnswer, "others have addresses", to: index) }
         return
@@ -122,7 +122,7 @@ struct Comparison: Sendable, Hashable {
     }
   }
 
-  /// The network that addresses of one operator usually share: /16 of IPv4, /32 of IPv6, as registries give them out.
+  /// The network that addresses of one operator usually share: /16 of IPv4, /32 of IPv6, as registries allocate them.
   private static func network(_ address: IPAddress) -> [UInt8] {
     Array(address.bytes.prefix(address.family == .ipv4 ? 2 : 4))
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import DirectDNS
 
-/// What came of the comparison of one name.
+/// The result of comparing one name.
 struct ComparisonOutcome: Sendable {
   /// The comparison of the addresses of one family.
   struct Part: Sendable {
@@ -14,7 +14,7 @@ struct ComparisonOutcome: Sendable {
   /// A comparison for each family, or why there is none.
   var result: Result<[Part], DirectDNSError>
 
-  /// The highest status of the families; that a name has no address of one family is none while it has some of the other.
+  /// The highest status of the families; a missing address of one family does not count if the other one has some.
   func status(isStrict: Bool) -> ExitStatus {
     switch result {
     case .failure(let error): return ExitStatus(error)
@@ -25,7 +25,7 @@ struct ComparisonOutcome: Sendable {
     }
   }
 
-  /// What is written for it.
+  /// The output for it.
   func rendered(isJSON: Bool, _ layout: ComparisonText) -> RenderedOutcome {
     switch result {
     case .success(let parts):
@@ -41,7 +41,7 @@ struct ComparisonOutcome: Sendable {
   }
 }
 
-/// A comparison for people: a line an address, what is odd about it behind it, and a word about all of it.
+/// A comparison as text for people: a line for each address with the remarks about it, and a conclusion.
 struct ComparisonText: Sendable {
   let style: TextStyle
 

@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import DirectDNS
 
-/// What one source said of a name's addresses of one family.
+/// One source's answer about a name's addresses of one family.
 struct SourceAnswer: Sendable, Hashable {
   enum Content: Sendable, Hashable {
     case addresses([IPAddress])
     case nameNotFound
     case noAddress
-    /// No address, and no word on whether the name exists: not every format has one.
+    /// No address; not every format says whether the name exists.
     case nothing
-    /// It said nothing that counts.
+    /// There is no usable answer.
     case failed(String)
   }
 
   /// The provider's name, or `system`.
   var source: String
   var content: Content
-  /// Seconds that the addresses may be used.
+  /// The seconds for which the addresses may be used.
   var ttl: Int64?
-  /// Whether it says that it has validated them by DNSSEC; nil where it does not tell.
+  /// Whether it says that it has validated them by DNSSEC; nil if it does not say.
   var isAuthenticated: Bool?
   var elapsed: Duration
 
-  /// The addresses; none of anything else.
+  /// The addresses; empty if there are none.
   var addresses: [IPAddress] { if case .addresses(let addresses) = content { addresses } else { [] } }
 
-  /// Whether it says that the name exists; nil where it does not tell.
+  /// Whether it says that the name exists; nil if it does not say.
   var nameExists: Bool? {
     switch content {
     case .addresses, .noAddress: true
@@ -36,7 +36,7 @@ struct SourceAnswer: Sendable, Hashable {
 
   var hasFailed: Bool { if case .failed = content { true } else { false } }
 
-  /// What is said in place of addresses.
+  /// The text in place of addresses.
   var negative: String? {
     switch content {
     case .addresses: nil

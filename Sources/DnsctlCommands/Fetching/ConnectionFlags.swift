@@ -3,7 +3,7 @@ internal import ArgumentParser
 internal import DirectDNS
 internal import DirectDNSConfiguration
 
-/// How servers are reached, in curl's words.
+/// How servers are reached, with curl's options.
 struct ConnectionFlags: ParsableArguments {
   @Option(
     name: .customLong("cacert"),
@@ -111,10 +111,10 @@ struct ConnectionFlags: ParsableArguments {
 }
 
 extension ConnectionFlags {
-  /// A transfer without a limit may take as long as files are long.
+  /// A large file may take long, so there is no limit by default.
   private static let unlimited = Duration.seconds(Int64(Seconds.most))
 
-  /// `-m` also stands for the first byte: whoever sets it knows how patient to be.
+  /// `-m` is also the limit for the first byte, which is otherwise 30 s.
   var timeouts: RequestTimeouts {
     var timeouts = RequestTimeouts(whole: wholeTimeout ?? Self.unlimited)
     if let connectTimeout { timeouts.connect = connectTimeout }
@@ -125,11 +125,11 @@ extension ConnectionFlags {
 
   var httpVersion: HTTPVersionChoice { isHTTP2Known ? .http2 : isHTTP1 ? .http1 : .automatic }
 
-  /// Read here and not by the parser, whose complaints repeat what was given: there may be a password in it.
+  /// Read here and not by the parser, whose messages repeat the value, which may contain a password.
   func proxyChoice(
     _ readFile: (String) throws(StreamError) -> [UInt8]?
   ) throws(SettingsError) -> ProxyChoice {
-    // An empty one is none, as for curl.
+    // An empty value means no proxy, as in curl.
     guard let proxy, !proxy.isEmpty else {
       guard proxyUser == nil else { throw SettingsError(.usage, "-U needs -x: there is no proxy to tell them to.") }
       return .none
@@ -163,10 +163,10 @@ extension ConnectionFlags {
     }
   }
 
-  /// The client's certificate; what follows the first colon that is not escaped is a password.
+  /// The client's certificate; what follows the first unescaped colon is the password.
   ///
-  /// By scalars: a colon with a combining mark is one character to Swift, and the password would pass for a part of the
-  /// file's name.
+  /// Split by scalars: a colon with a combining mark is one character to Swift, and the password would become a part of
+  /// the file's name.
   func identity(_ readFile: (String) throws(StreamError) -> [UInt8]?) throws(SettingsError) -> ClientIdentity? {
     guard let certificate else {
       guard keyPassword == nil else { throw SettingsError(.usage, "--pass needs --cert: it is for its key.") }

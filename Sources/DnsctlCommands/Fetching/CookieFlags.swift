@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import DirectDNS
 
-/// What `-b` and `-c` come to: cookies sent by hand, and a jar.
+/// The cookies of `-b` and `-c`: those sent by hand, and a jar.
 struct CookieFlags: Sendable {
   /// The `Cookie` field for the URLs' own hosts.
   let byHand: String?
-  /// Nothing without a file: then responses' cookies are not kept.
+  /// Nil without a file: then the cookies of responses are not kept.
   let jar: CookieJar?
   private let jarPath: String?
 
   /// Reads the files.
   ///
-  /// A file that is not there begins an empty jar, as for curl: it may be the one that the same command writes.
+  /// A missing file is an empty jar, as in curl: it may be the one that the same command writes.
   init(_ flags: RequestFlags, in context: CommandContext) throws(SettingsError) {
-    // By bytes: a mark that combines with it hides the sign from `Character`.
+    // By bytes: a combining mark after the sign would hide it from `Character`.
     let isByHand = { (text: String) in text.utf8.contains(UInt8(ascii: "=")) }
     let byHand = flags.cookies.filter(isByHand)
     let files = flags.cookies.filter { !isByHand($0) }
@@ -44,7 +44,7 @@ struct CookieFlags: Sendable {
     }
   }
 
-  /// Writes the jar where `-c` says.
+  /// Writes the jar to the file of `-c`.
   func save(in context: CommandContext) -> ExitStatus {
     guard let jar, let jarPath else { return .answered }
     do throws(StoreFailure) {

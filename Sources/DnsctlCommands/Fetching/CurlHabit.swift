@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Options of curl that `dnsctl fetch` has not, and what to write in their place.
+/// Options of curl that `dnsctl fetch` does not have, and what to use instead.
 enum CurlHabit {
-  /// In the order of the manual, with the names that it shows, and others.
+  /// In the order of the manual: the names that it shows, and others.
   private static let all: [(shown: String, others: [String], advice: String)] = [
     ("-k, --insecure", [], "certificates are always checked; see --cacert"),
     ("--connect-to", [], "--resolve leads a name to an address, which is judged"),
@@ -43,7 +43,7 @@ enum CurlHabit {
     ("several files in one -F, ;encoder=, ;headers=", [], "give -F once for each file"),
   ]
 
-  /// The manual's list, as the discussion of a command is set.
+  /// The list for the manual, laid out like the discussion of a command.
   static let table = all.map { entry in
     let shown = "  " + entry.shown
     let gap =
@@ -51,7 +51,7 @@ enum CurlHabit {
     return shown + gap + entry.advice
   }.joined(separator: "\n")
 
-  /// What to write in place of an option; nil for one that nobody has.
+  /// What to use in place of an option; nil if curl has no such option either.
   static func advice(on option: String) -> String? {
     all.first { entry in
       entry.others.contains(option) || entry.shown.split(separator: ", ").contains { $0 == option }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Synchronization
 
-/// What one option gives to a request's body: its text, and where it stands among the options that do the same.
+/// What one option adds to a request's body: its text, and its place among the options that do the same.
 struct DataPart: Sendable, Hashable {
   enum Kind: Sendable, Hashable {
     /// `-d`: `@FILE` is a file without its line ends.
@@ -22,12 +22,12 @@ struct DataPart: Sendable, Hashable {
 
   let kind: Kind
   let text: String
-  /// Options of several names are read into several lists, and the parser reads them from left to right.
+  /// The place: options of different names are parsed into different lists, from left to right.
   let order: Int
 
   private static let count = Atomic<Int>(0)
 
-  /// The option that gave it, for an error to name.
+  /// The option, for error messages.
   var option: String {
     switch kind {
     case .form: "-d"
@@ -49,7 +49,7 @@ struct DataPart: Sendable, Hashable {
 
 /// `--data-urlencode`, in curl's five forms.
 struct URLEncodedPart: Sendable, Hashable {
-  /// What stands in front, as it is, with its equals sign.
+  /// The name with its equals sign, not encoded.
   let name: String
   /// The text, or where it comes from.
   let content: Content
@@ -59,7 +59,7 @@ struct URLEncodedPart: Sendable, Hashable {
     case file(String)
   }
 
-  /// Reads `content`, `=content`, `name=content`, `@file` and `name@file`; whichever of the two signs comes first decides.
+  /// Reads `content`, `=content`, `name=content`, `@file` and `name@file`; the first of the two signs decides.
   init(_ text: String) {
     guard let sign = text.unicodeScalars.firstIndex(where: { $0 == "=" || $0 == "@" }) else {
       (name, content) = ("", .text(text))
@@ -71,7 +71,7 @@ struct URLEncodedPart: Sendable, Hashable {
     content = text.unicodeScalars[sign] == "=" ? .text(rest) : .file(rest)
   }
 
-  /// The form's own encoding: a blank is a plus sign.
+  /// The encoding of forms, in which a blank is a plus sign.
   static func encoded(_ bytes: some Sequence<UInt8>) -> [UInt8] {
     let digits = Array("0123456789ABCDEF".utf8)
     return bytes.flatMap { byte -> [UInt8] in

@@ -2,14 +2,14 @@
 internal import DirectDNS
 internal import HTTPTypes
 
-/// Why one try of a job came to nothing.
+/// Why one try of a job failed.
 struct FetchFailure: Error, Sendable {
   let status: ExitStatus
-  /// What to say; nil where nobody is left to hear it.
+  /// The message; nil if there is nobody to read it.
   let message: String?
   /// Whether another try may help.
   var isTransient = false
-  /// What the server says of when.
+  /// The value of `Retry-After`.
   var retryAfter: String?
 
   init(_ status: ExitStatus, _ message: String?) {
@@ -23,18 +23,18 @@ struct FetchFailure: Error, Sendable {
     isTransient = RetryRule.allows(job.request.method, isReplayable: job.isReplayable, after: error)
   }
 
-  /// A status that is a failure.
+  /// A status that counts as a failure.
   init(status response: DirectResponse, isTransient: Bool) {
     response.body.cancel()
     status = .httpError
-    // HTTP/2 has no reasons.
+    // HTTP/2 has no reason phrases.
     let answer = "\(response.status.code) \(response.status.reasonPhrase)"[...].trimmed
     message = "\(Origin(response.url))\(response.url.path) answered \(answer)."
     self.isTransient = isTransient
     retryAfter = response.headerFields[.retryAfter]
   }
 
-  /// A part of a file that is not as long as the server has said.
+  /// A part of a file that is shorter or longer than the server announced.
   init(partOf length: Int64, isShort: Bool, _ job: FetchJob) {
     self.init(
       DirectDNSError(
@@ -44,7 +44,7 @@ struct FetchFailure: Error, Sendable {
   }
 
   init(_ error: StreamError, _ job: FetchJob) {
-    // A FIFO's reader may go while standard output's is there still.
+    // A FIFO's reader may be gone while that of standard output is still there.
     let path = job.destination.path
     guard path != nil || error != .closedPipe else {
       self.init(.closedPipe, nil)

@@ -9,7 +9,7 @@ internal import HTTPTypes
   internal import Foundation
 #endif
 
-/// One URL of `dnsctl fetch`, and all that is to be done with it.
+/// One URL of `dnsctl fetch`, and what to do with it.
 struct FetchJob: Sendable {
   /// Its place on the command line.
   let index: Int
@@ -19,18 +19,18 @@ struct FetchJob: Sendable {
   let request: HTTPRequest
   let body: Body
   let destination: Destination
-  /// Whether the head is all that is wanted, whatever the method.
+  /// Whether only the head is wanted, whatever the method.
   let wantsHeadAlone: Bool
 
   enum Body: Sendable, Hashable {
     case none
     case bytes([UInt8])
     case file(String)
-    /// A FIFO or a device, whose bytes come in their own time, and once.
+    /// A FIFO or a device, whose bytes come at any time, and only once.
     case pipe(String)
     case standardInput
 
-    /// What `-T` has for a URL.
+    /// The upload of `-T` for a URL.
     fileprivate init(uploads: [String], _ index: Int) {
       guard index < uploads.count else {
         self = .none
@@ -46,7 +46,7 @@ struct FetchJob: Sendable {
     _ texts: [String], _ request: RequestFlags, _ output: OutputFlags, cookie: String?, in context: CommandContext
   ) throws(SettingsError) -> [FetchJob] {
     let data = try request.formData(in: context)
-    // With -G it is a part of the URL: a sharp sign is no end of it, and nothing of it is dropped.
+    // With -G it becomes a part of the URL: encoded, so that a `#` in it does not end the query.
     let query = request.putsDataInURL ? data.map { PercentEncoding.encoded($0.bytes.span, .query) } : nil
     let sent = request.putsDataInURL ? nil : data
     try check(request, output, hasData: sent != nil, urls: texts.count)
@@ -61,7 +61,7 @@ struct FetchJob: Sendable {
         urls.append(try url(text, upload: index < request.uploads.count ? request.uploads[index] : nil, query: query))
       } catch {
         guard texts.count > 1 else { throw error }
-        // By its number: the text may hold a password.
+        // Named by its number, since the text may contain a password.
         throw SettingsError(error.status, "URL \(index + 1) of \(texts.count): \(error.message)")
       }
     }
@@ -75,7 +75,7 @@ struct FetchJob: Sendable {
       if let range { fields[.range] = range }
       if let cookie { fields[.cookie] = cookie }
       if let credentials { fields[.authorization] = credentials }
-      // A query has no type; JSON is what it is wherever it stands, as for curl.
+      // A query has no content type; that of JSON is sent anyway, as in curl.
       if query == nil || !request.jsonData.isEmpty {
         for field in data?.fields ?? [:] { fields[field.name] = field.value }
       }
@@ -88,7 +88,7 @@ struct FetchJob: Sendable {
     }
   }
 
-  /// Options that contradict one another.
+  /// Refuses options that contradict each other.
   private static func check(
     _ request: RequestFlags, _ output: OutputFlags, hasData: Bool, urls: Int
   ) throws(SettingsError) {
@@ -135,18 +135,18 @@ struct FetchJob: Sendable {
     }
   }
 
-  /// A URL as people write it: without a scheme it is http, as for curl; where a file is put into a folder, it gets the
-  /// file's name.
+  /// A URL as people write it: without a scheme it is http, as in curl; a file that is uploaded to a folder's URL adds
+  /// its name.
   ///
   /// - Parameters:
   ///   - text: what was given.
-  ///   - upload: the file that is put there.
-  ///   - query: what -G puts behind the query.
+  ///   - upload: the file that is uploaded there.
+  ///   - query: what -G adds to the query.
   /// - Returns: the URL.
-  /// - Throws: that it is none.
+  /// - Throws: if it is not a URL.
   static func url(_ text: String, upload: String?, query: String? = nil) throws(SettingsError) -> WebURL {
     let scheme = WebURL.schemeName(of: text)
-    // `localhost:8080` only looks as if it had one.
+    // `localhost:8080` only looks as if it had a scheme.
     let isWhole =
       scheme == "http" || scheme == "https" || scheme.map { text.dropFirst($0.count).hasPrefix("://") } ?? false
     do throws(DirectDNSError) {
@@ -157,7 +157,7 @@ struct FetchJob: Sendable {
       }
       guard let upload, upload != Pipeline.inputMark, url.path.hasSuffix("/") else { return url }
       let name = upload.split(separator: "/").last.map(String.init) ?? ""
-      // The dot and slash keep a name with a colon from being taken for a scheme.
+      // `./` keeps a name with a colon from being taken for a scheme.
       let target = try WebURL("./" + PercentEncoding.encoded(name, .reserved), base: url)
       return try url.query.map { query throws(DirectDNSError) in try WebURL("\(target)?\(query)") } ?? target
     } catch {
@@ -165,7 +165,7 @@ struct FetchJob: Sendable {
     }
   }
 
-  /// A URL without its fragment, which a query would stand behind, and with more of a query.
+  /// A URL with more query, and without its fragment, which would come before that.
   private static func appended(_ query: String, to url: String) -> String {
     let text = url.prefix { $0 != "#" }
     guard let mark = text.firstIndex(of: "?") else { return "\(text)?\(query)" }
@@ -191,7 +191,7 @@ extension RequestFlags {
       throw SettingsError(
         .usage, "-r: \"\(range.printable)\" is no range. Write 0-499, 500-, -500, or several with commas.")
     }
-    // One number is where to begin, as for curl.
+    // A single number is the start, as in curl.
     return "bytes=\(range.contains("-") ? range : range + "-")"
   }
 
@@ -217,11 +217,11 @@ extension FetchJob {
     }
   }
 
-  /// The body as the client takes it.
+  /// The body for the client.
   ///
   /// - Parameter input: standard input.
   /// - Returns: the body.
-  /// - Throws: that a file cannot be read.
+  /// - Throws: if a file cannot be read.
   func requestBody(_ input: any InputSource) throws(DirectDNSError) -> RequestBody {
     switch body {
     case .none: .none
@@ -233,7 +233,7 @@ extension FetchJob {
   }
 }
 
-/// Standard input, or what is like it, as a body: what comes is sent.
+/// Standard input, a FIFO or a device as a body: its bytes are sent as they come.
 struct InputPieces: AsyncSequence, Sendable {
   let input: any InputSource
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Where a body goes, opened by its first byte.
+/// Where a body is written to, opened when its first byte comes.
 struct FetchSink {
   let file: OutputFile?
   let output: any OutputSink
-  /// What is kept with a file that is written from its beginning.
+  /// What is stored with a file that is written from its beginning.
   private let record: ResumeRecord?
   private var isOpen: Bool
   private(set) var hasWritten = false
@@ -22,7 +22,7 @@ struct FetchSink {
     if let file { try file.write(bytes) } else { try output.write(bytes) }
   }
 
-  /// All is there; a body without a byte makes an empty file.
+  /// The body is complete; an empty one makes an empty file.
   mutating func finish() throws(StreamError) {
     try open()
     try file?.finish()

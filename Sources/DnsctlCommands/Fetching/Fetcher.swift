@@ -2,7 +2,7 @@
 internal import DirectDNS
 internal import HTTPTypes
 
-/// Performs jobs: sends, tries again, and writes what comes where it belongs.
+/// Performs jobs: sends requests, tries again, and writes bodies to where they belong.
 struct Fetcher: Sendable {
   let client: DirectClient
   let context: CommandContext
@@ -10,12 +10,12 @@ struct Fetcher: Sendable {
   let retries: Int
   let log: VerboseLog?
   let board: ProgressBoard?
-  /// Where several transfers share standard output.
+  /// Set if several transfers share standard output.
   let turns: OutputTurns?
   let writeOut: WriteOut?
   let dump: HeadDump?
 
-  /// Performs one job, and says what went wrong.
+  /// Performs one job, and reports what went wrong.
   func fetch(_ job: FetchJob) async -> ExitStatus {
     let report = TransferReport(job, at: context.clock.now)
     defer { turns?.end(job.index) }
@@ -27,7 +27,7 @@ struct Fetcher: Sendable {
     return status.joined(writeOut.write(report, in: context))
   }
 
-  /// Tries until it is done, or there is no use in trying.
+  /// Tries until it succeeds, or until another try would not help.
   private func perform(_ job: FetchJob, _ report: TransferReport) async -> FetchFailure? {
     let file = job.destination.path.map { OutputFile($0) }
     var tries = 1
@@ -43,7 +43,7 @@ struct Fetcher: Sendable {
         }
         let pause = RetryRule.pause(
           afterTries: tries, retryAfter: error.retryAfter, now: context.clock.secondsSince1970)
-        // Servers that were tried in vain have a line each.
+        // The message has a line for each server that was tried.
         let gap = error.message?.contains("\n") == true ? "\n" : " "
         say("\(error.message.map { $0 + gap } ?? "")The next try is in \(pause.components.seconds) s.")
         await context.pause(pause)
@@ -71,7 +71,7 @@ struct Fetcher: Sendable {
         request, body: job.requestBody(context.input),
         options: RequestOptions(progress: progress(report), observer: observer(report)))
     } catch {
-      // Those of redirects have come.
+      // The heads of redirects may have come.
       try? await dumpHeads(report, job)
       throw FetchFailure(error, job)
     }
@@ -86,7 +86,7 @@ struct Fetcher: Sendable {
     {
       throw FetchFailure(status: response, isTransient: true)
     }
-    // A file that is whole already is no failure (416), as for curl.
+    // A file that is complete already is no failure (416), as in curl.
     if output.failsOnStatus, response.status.code >= 400, beginning == nil || response.status.code != 416 {
       throw FetchFailure(status: response, isTransient: false)
     }
@@ -118,7 +118,7 @@ struct Fetcher: Sendable {
     try dump.write(heads.map { $0.text(forTerminal: isShown) }.joined())
   }
 
-  /// What comes goes behind what is there, or in its place.
+  /// Appends what comes to the file, or replaces it.
   private func goOn(
     _ response: DirectResponse, _ job: FetchJob, _ file: OutputFile?, _ report: TransferReport,
     _ beginning: OutputFile.Beginning, isLast: Bool
@@ -150,13 +150,13 @@ struct Fetcher: Sendable {
     }
   }
 
-  /// Writes a body where it belongs: behind what a file has, which lacks `missing` bytes, or from the beginning.
+  /// Writes a body: after what a file has, which lacks `missing` bytes, or from the beginning.
   private func receive(
     _ response: DirectResponse, _ job: FetchJob, _ file: OutputFile?, _ report: TransferReport,
     continuing missing: Int64? = nil
   ) async throws(FetchFailure) {
     if file == nil { await turns?.wait(job.index) }
-    // A file that begins with a head is as long as no part of the body.
+    // The length of a file that begins with a head says nothing about the body.
     let record = output.includesHeads ? nil : ResumeRecord(of: response.head)
     var sink = FetchSink(file: file, output: context.output, record: record, isOpen: missing != nil)
     do throws(StreamError) {
@@ -174,13 +174,13 @@ struct Fetcher: Sendable {
       let piece: [UInt8]?
       do { piece = try await iterator.next() } catch {
         var failure = FetchFailure(error, job)
-        // What stands on standard output or in a FIFO cannot be taken back.
+        // What was written to standard output or a FIFO cannot be taken back.
         if !(file?.canStartOver ?? false), sink.hasWritten { failure.isTransient = false }
         throw failure
       }
       if let count = left {
         left = count - Int64(piece?.count ?? 0)
-        // A file of the wrong length would pass for the whole, and could not be continued any more.
+        // A file of the wrong length would look complete, and could not be continued any more.
         guard piece == nil ? count == 0 : count >= Int64(piece?.count ?? 0) else {
           response.body.cancel()
           throw FetchFailure(partOf: missing ?? 0, isShort: piece == nil, job)
@@ -203,7 +203,7 @@ struct Fetcher: Sendable {
     }
   }
 
-  /// Writes what stands behind a body where its head stands, as curl does.
+  /// Writes the trailers to where the head was written, as curl does.
   private func writeTrailers(_ response: DirectResponse, to sink: inout FetchSink) throws(StreamError) {
     let trailers = response.body.trailerFields
     guard !trailers.isEmpty else { return }
@@ -214,7 +214,7 @@ struct Fetcher: Sendable {
     if let dump { try dump.write(text(dump.isOnOutput)) }
   }
 
-  /// The body's length, where it comes as it is.
+  /// The body's length, unless it is decoded.
   private func expected(_ response: DirectResponse) -> Int64? {
     let isDecoded = client.configuration.decompresses && response.headerFields[.contentEncoding] != nil
     return isDecoded ? nil : response.headerFields[.contentLength].flatMap { Int64($0) }

@@ -2,20 +2,20 @@
 internal import DirectDNS
 internal import HTTPTypes
 
-/// What `-d`, `-F` and their kin send.
+/// The data of `-d`, `-F` and similar options.
 struct FormData: Sendable, Hashable {
   var bytes: [UInt8]
   /// The fields that go with it, unless `-H` says otherwise.
   var fields: HTTPFields
-  /// What stands between the parts of a `-F`; nil for other data.
+  /// The boundary between the parts of a `-F`; nil for other data.
   var boundary: String?
 
-  /// Puts the parts together.
+  /// Joins the parts.
   ///
   /// - Parameters:
   ///   - parts: the options' values, of kinds that go together.
-  ///   - boundary: what would stand between the parts of a form.
-  ///   - file: gives the content of a file that an option names.
+  ///   - boundary: the boundary, if it is a form.
+  ///   - file: returns the content of a file that an option names.
   /// - Throws: what `file` throws, and what is wrong with a part.
   init(
     _ parts: [DataPart], boundary: String,

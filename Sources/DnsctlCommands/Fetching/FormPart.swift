@@ -5,9 +5,9 @@ internal import DirectDNS
 struct FormPart: Sendable, Hashable {
   enum Content: Sendable, Hashable {
     case text(String)
-    /// `<file`: the file's content as if it were typed.
+    /// `<file`: the file's content, as if it had been typed.
     case content(of: String)
-    /// `@file`: a file that is sent as one, under that name.
+    /// `@file`: a file that is uploaded under that name.
     case upload(String, name: String)
   }
 
@@ -62,7 +62,7 @@ struct FormPart: Sendable, Hashable {
     }
   }
 
-  /// The part as it is sent, with the line in front of it.
+  /// The part as it is sent, with the boundary before it.
   func bytes(
     _ boundary: String, file: (String) throws(SettingsError) -> [UInt8]
   ) throws(SettingsError) -> [UInt8] {
@@ -79,7 +79,7 @@ struct FormPart: Sendable, Hashable {
     return Array("\(head)\r\n\r\n".utf8) + bytes + Array("\r\n".utf8)
   }
 
-  /// As browsers and curl from 7.81 on escape a name (WHATWG HTML, multipart/form-data).
+  /// Escapes a name as browsers and curl from 7.81 on do (WHATWG HTML, multipart/form-data).
   private static func escaped(_ text: String) -> String {
     text.unicodeScalars.map { scalar in
       switch scalar {
@@ -91,7 +91,7 @@ struct FormPart: Sendable, Hashable {
     }.joined()
   }
 
-  /// What curl takes a file for, by its name's end.
+  /// The type that curl gives a file by the end of its name.
   private static func type(of name: String) -> String {
     let types = [
       ".gif": "image/gif", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".png": "image/png", ".svg": "image/svg+xml",
@@ -102,7 +102,7 @@ struct FormPart: Sendable, Hashable {
     return types.first { lower.hasSuffix($0.key) }?.value ?? "application/octet-stream"
   }
 
-  /// A line that stands in no content but by a chance of 1 in 2^128.
+  /// A boundary that occurs in a content only with a probability of 1 in 2^128.
   static func newBoundary() -> String {
     let digits = (0..<32).map { _ in String(Int.random(in: 0..<16), radix: 16) }
     return String(repeating: "-", count: 24) + digits.joined()
@@ -110,7 +110,7 @@ struct FormPart: Sendable, Hashable {
 }
 
 extension FormPart {
-  /// Reads what stands behind the equals sign: a word, in quotation marks where it has a semicolon, and attributes.
+  /// Reads what follows the equals sign: a word, quoted if it contains a semicolon, and attributes.
   private struct Reader {
     private var rest: Substring.UnicodeScalarView
     private(set) var wasQuoted = false
@@ -122,7 +122,7 @@ extension FormPart {
       return rest.popFirst()
     }
 
-    /// The text up to a semicolon, or what stands between quotation marks, where a backslash escapes.
+    /// The text up to a semicolon, or in quotation marks, where a backslash escapes.
     mutating func word(of name: String) throws(SettingsError) -> String {
       var word = String.UnicodeScalarView()
       guard rest.first == "\"" else {
@@ -161,7 +161,7 @@ extension FormPart {
       let key = String(rest[..<equals]).lowercased()
       rest = rest[rest.index(after: equals)...]
       var value = try word(of: name)
-      // A type has attributes of its own: text/plain;charset=utf-8 (RFC 9110 §8.3.1).
+      // A type may have parameters of its own: text/plain;charset=utf-8 (RFC 9110 §8.3.1).
       while key == "type", rest.first == ";", !startsAttribute {
         rest.removeFirst()
         value += ";" + (try word(of: name))

@@ -4,7 +4,7 @@ internal import Synchronization
 
 /// `-D`: the heads of all responses, one after the other.
 ///
-/// A file that is there stays until a first head has come, and is written anew from then on.
+/// An existing file stays until a first head has come, and is then replaced.
 final class HeadDump: Sendable {
   private let path: String
   private let output: any OutputSink
@@ -32,7 +32,7 @@ final class HeadDump: Sendable {
     if let failure { throw failure }
   }
 
-  /// All heads have come: the file takes its place.
+  /// All heads have come: the new file replaces the old one.
   func end(in context: CommandContext) -> ExitStatus {
     let failure: StreamError? = file.withLock { file in
       do throws(StreamError) {

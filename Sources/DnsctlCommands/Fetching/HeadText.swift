@@ -2,21 +2,21 @@
 internal import DirectDNS
 internal import HTTPTypes
 
-/// A response's head as HTTP/1.1 writes it, whatever version it came by.
+/// A response's head in the form of HTTP/1.1, whatever version it came in.
 struct HeadText: Sendable {
   let head: HTTPResponse
   let connection: ConnectionDetails
 
-  /// The lines, with the empty one: for `-i`, `-I` and `-D`.
+  /// The lines, including the empty one: for `-i`, `-I` and `-D`.
   ///
-  /// A file and a pipe get it as it came; at a terminal nothing in it moves the cursor.
+  /// Files and pipes get it as it came; for a terminal, control characters are replaced.
   func text(forTerminal isShown: Bool) -> String {
     let lines =
       [Self.statusLine(head, connection)] + Self.lines(head.headerFields) + [""]
     return Self.text(lines, forTerminal: isShown)
   }
 
-  /// Trailers, which stand behind the body, as curl shows them.
+  /// The trailers, as curl shows them after the body.
   static func text(trailers: HTTPFields, forTerminal isShown: Bool) -> String {
     text(lines(trailers), forTerminal: isShown)
   }
@@ -35,12 +35,12 @@ struct HeadText: Sendable {
 
   static func statusLine(_ head: HTTPResponse, _ connection: ConnectionDetails) -> String {
     let version = connection.httpVersion
-    // HTTP/2 has no reasons (RFC 9113 §8.3.2): one that is made up is left out.
+    // HTTP/2 has no reason phrases (RFC 9113 §8.3.2), and none is made up.
     guard version < 2 else { return "HTTP/\(version) \(head.status.code)" }
     return "HTTP/\(version).\(connection.httpMinorVersion) \(head.status.code) \(head.status.reasonPhrase)"
   }
 
-  /// Fields as `-v` shows them: what is secret is not.
+  /// Fields as `-v` shows them, without secrets.
   static func lines(_ fields: HTTPFields, mark: Character, secrets: Set<HTTPField.Name>) -> [String] {
     fields.map { field in
       let value = secrets.contains(field.name) ? "<redacted>" : field.value
@@ -48,6 +48,6 @@ struct HeadText: Sendable {
     }
   }
 
-  /// Fields that hold secrets by what they are.
+  /// Fields whose values are always secret.
   static let secrets: Set<HTTPField.Name> = [.authorization, .proxyAuthorization, .cookie, .setCookie]
 }

@@ -9,10 +9,10 @@ enum HeaderFlag: Sendable, Hashable {
 
   /// Reads `Name: value`, `Name:` and `Name;`.
   init(_ line: String) throws(SettingsError) {
-    // By code points: a mark that combines with it hides the sign from `Character`.
+    // By code points: a combining mark after the sign would hide it from `Character`.
     let end = line.unicodeScalars.firstIndex { $0 == ":" || $0 == ";" }
     guard let end, let name = HTTPField.Name(String(line[..<end])) else {
-      // What follows a missing colon may be the secret.
+      // The text may be a secret.
       throw SettingsError(.usage, "A header is written 'Name: value', 'Name:' or 'Name;'. One of yours is not.")
     }
     let value = Substring(line.unicodeScalars[line.unicodeScalars.index(after: end)...]).trimmed
@@ -31,7 +31,7 @@ enum HeaderFlag: Sendable, Hashable {
     }
   }
 
-  /// Reads all of them, files too.
+  /// Reads all values of the option, and the files that they name.
   static func read(
     _ texts: [String], readFile: (String) throws(StreamError) -> [UInt8]?
   ) throws(SettingsError) -> [HeaderFlag] {
@@ -54,7 +54,7 @@ enum HeaderFlag: Sendable, Hashable {
 }
 
 extension HTTPFields {
-  /// The fields with what was said of them: one that is sent takes the place of ours, one that is left out is gone.
+  /// Applies `-H`: a field that is sent replaces ours, a field that is left out is removed.
   func applying(_ flags: [HeaderFlag]) -> HTTPFields {
     var fields = self
     for case .leaveOut(let name) in flags { fields[name] = nil }
@@ -63,7 +63,7 @@ extension HTTPFields {
     return fields
   }
 
-  /// The fields whose `Content-Type` tells the boundary, also one that `-H` has given.
+  /// Adds the boundary to `Content-Type`, also to one that `-H` has given.
   func naming(_ boundary: String?) -> HTTPFields {
     guard let boundary, let type = self[.contentType], !type.contains("boundary=") else { return self }
     var fields = self
@@ -84,7 +84,7 @@ extension Substring {
 
 /// A file that an option names.
 enum InputFile {
-  /// A secret as an option has it: the text itself, or for `@FILE` that file's first line, which no list of processes
+  /// A secret in an option: the text itself, or for `@FILE` the first line of that file, which no list of processes
   /// shows.
   static func secret(
     _ text: String, for option: String, by readFile: (String) throws(StreamError) -> [UInt8]?
@@ -99,7 +99,7 @@ enum InputFile {
     return secret
   }
 
-  /// Refuses a name that a script's empty variable has made.
+  /// Refuses an empty name, as a script's empty variable gives.
   static func check(_ path: String, of option: String) throws(SettingsError) {
     guard !path.isEmpty else { throw SettingsError(.usage, "\(option): the name of the file is empty.") }
   }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import DirectDNS
 
-/// The options of a `dnsctl fetch` that read standard input: a function of the command line.
+/// The options of a `dnsctl fetch` that read standard input: a pure function of the command line.
 enum InputReaders {
-  /// Their names, one for each reading.
+  /// The names of the options, one for each reading.
   static func of(_ request: RequestFlags, _ output: OutputFlags, _ connection: ConnectionFlags) -> [String] {
     let input = Pipeline.inputMark
     var readers = request.headers.filter { $0 == "@" + input }.map { _ in "-H" }
@@ -27,16 +27,16 @@ enum InputReaders {
     return readers
   }
 
-  /// The one that sends it as it comes, instead of reading it first.
+  /// The option that sends it as it comes, instead of reading it first.
   static let upload = "-T"
 }
 
 extension CommandContext {
-  /// The same world, in which `-` is a file with all that standard input has.
+  /// The same context, in which the file `-` has all of standard input.
   ///
   /// - Parameter readers: the options that read it.
-  /// - Returns: the world.
-  /// - Throws: that there are too many of them, or that it cannot be read.
+  /// - Returns: the context.
+  /// - Throws: if there are too many of them, or if it cannot be read.
   func readingInput(for readers: [String]) async throws(SettingsError) -> CommandContext {
     guard let reader = readers.first else { return self }
     guard readers.count == 1 else {

@@ -9,23 +9,23 @@ internal import DirectDNS
   internal import Glibc
 #endif
 
-/// A file that a response's body goes into, in such a way that a transfer that fails loses nothing.
+/// A file for a response's body, written so that a transfer that fails loses nothing.
 ///
-/// A new file is written where it belongs, and what came stays there, unless it is to appear whole. A file that was there stays as it is until the new
-/// one is whole, which lies beside it until then. Both can be gone on with. What another cannot take the place of without
-/// changing more than its contents is written as it stands: a device, a FIFO, a link, a file of several names or of
-/// another owner.
+/// A new file is written at its place, where an incomplete one stays, unless it is to appear only when complete. An
+/// existing file is replaced once the new one is complete, which is a draft beside it until then. Both can be
+/// continued. What cannot be replaced without changing more than its contents is written in place: a device, a FIFO, a
+/// link, a file with several names or of another owner.
 final class OutputFile {
-  /// What is there of an earlier transfer.
+  /// What an earlier transfer has left.
   struct Beginning: Sendable, Hashable {
     var length: Int64
-    /// What was known when it began; nil where it was not kept.
+    /// What was known when it began; nil if that was not stored.
     var record: ResumeRecord?
   }
 
   private enum State {
     case closed
-    /// Written from its beginning on.
+    /// Written from its beginning.
     case anew(WritableFile, isDraft: Bool)
     case continued(WritableFile, isDraft: Bool)
   }
@@ -36,19 +36,19 @@ final class OutputFile {
   private let appearsWhole: Bool
   private var state = State.closed
 
-  /// Nothing is opened yet.
+  /// Creates it; nothing is opened yet.
   ///
   /// - Parameters:
   ///   - path: where it is.
-  ///   - appearsWhole: whether a new file, too, lies beside its place until it is whole: for what nobody goes on with, and
-  ///     what could be taken for the whole when it ends in the middle.
+  ///   - appearsWhole: whether a new file, too, is a draft until it is complete: for files that nobody continues, and
+  ///     that would look complete if they ended in the middle.
   init(_ path: String, appearsWhole: Bool = false) {
     self.path = path
     self.appearsWhole = appearsWhole
     draftPath = path + ".dnsctl-part"
   }
 
-  /// Gets ready to write behind what is there, the draft's bytes or the file's own; nil if there are none.
+  /// Prepares to append to the draft or to the file itself; nil if there is nothing to continue.
   func openToContinue() throws(StreamError) -> Beginning? {
     state = .closed
     do throws(FileFailure) {
@@ -60,9 +60,9 @@ final class OutputFile {
     } catch { throw StreamError(error) }
   }
 
-  /// Gets ready to write the file anew; nothing of it is lost before ``finish()``.
+  /// Prepares to write the file from its beginning; the old one stays until ``finish()``.
   ///
-  /// - Parameter record: what is kept with the file until it is whole.
+  /// - Parameter record: what is stored with the file until it is complete.
   /// - Throws: why it cannot be written.
   func openAnew(_ record: ResumeRecord? = nil) throws(StreamError) {
     do throws(FileFailure) {
@@ -82,7 +82,7 @@ final class OutputFile {
 
   private func opened() throws(FileFailure) -> (WritableFile, isDraft: Bool) {
     let place = try FilePlace(path)
-    // A draft of another time would be taken for this file's.
+    // An older draft would be taken for this file's.
     unsafe unlink(draftPath)
     switch place {
     case .free:
@@ -90,11 +90,11 @@ final class OutputFile {
       return (try .new(name, mode: WritableFile.ordinaryMode), appearsWhole)
     case .file(let rights, hasOtherNames: false) where rights.isOurs:
       do throws(FileFailure) {
-        // What its owner has protected is not to be replaced.
+        // A file that its owner has protected is not replaced.
         try WritableFile.check(path)
         return (try .draft(draftPath, inPlaceOf: rights), true)
       } catch {
-        // A folder in which no file can be made: the file itself may be writable all the same.
+        // No file can be made in the folder, but the file itself may be writable.
         guard error.forbidsNewFiles else { throw error }
       }
     case .file, .through: break
@@ -107,7 +107,7 @@ final class OutputFile {
     if case .anew(let file, _) = state { file.length != nil } else { true }
   }
 
-  /// Gives up: a draft goes.
+  /// Gives up, and removes a draft.
   func discard() {
     if case .anew(let file, isDraft: true) = state { file.remove() }
     state = .closed
@@ -121,7 +121,7 @@ final class OutputFile {
     }
   }
 
-  /// The file is whole: puts it in its place.
+  /// The file is complete: puts it in its place.
   func finish() throws(StreamError) {
     switch state {
     case .closed: return

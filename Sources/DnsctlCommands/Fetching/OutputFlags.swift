@@ -2,7 +2,7 @@
 internal import ArgumentParser
 internal import DirectDNS
 
-/// Where responses go, in curl's words.
+/// Where responses go, with curl's options.
 struct OutputFlags: ParsableArguments {
   @Option(
     name: [.customShort("o"), .customLong("output")], parsing: .unconditionalSingleValue,
@@ -120,13 +120,13 @@ extension OutputFlags {
     return destinations
   }
 
-  /// A path without the parts that lead nowhere: `./a//b` is `a/b`.
+  /// A path without redundant parts: `./a//b` is `a/b`.
   static func plain(_ path: String) -> String {
     let parts = path.split(separator: "/").filter { $0 != "." }
     return (path.hasPrefix("/") ? "/" : "") + parts.joined(separator: "/")
   }
 
-  /// The last part of a URL's path, percent-encoded as it stands: so it has no slash and nothing invisible.
+  /// The last part of a URL's path, still percent-encoded, so that it contains no slash and nothing invisible.
   static func remoteName(of url: WebURL) throws(SettingsError) -> String {
     let name = url.path.split(separator: "/", omittingEmptySubsequences: false).last.map(String.init) ?? ""
     guard !name.allSatisfy({ $0 == "." }) else {

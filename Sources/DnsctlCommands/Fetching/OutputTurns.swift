@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Synchronization
 
-/// Standard output for transfers that run side by side: one after the other writes, in the order of the command line.
+/// Standard output for parallel transfers: they write one after the other, in the order of the command line.
 final class OutputTurns: Sendable {
   private struct State {
     var next = 0
@@ -11,7 +11,7 @@ final class OutputTurns: Sendable {
 
   private let state = Mutex(State())
 
-  /// Waits until all before have ended.
+  /// Waits until all transfers before this one have ended.
   func wait(_ index: Int) async {
     await withCheckedContinuation { continuation in
       let isNext = state.withLock { state in

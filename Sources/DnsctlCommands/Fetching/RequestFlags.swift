@@ -3,7 +3,7 @@ internal import ArgumentParser
 internal import DirectDNS
 internal import HTTPTypes
 
-/// What is sent, in curl's words.
+/// What is sent, with curl's options.
 struct RequestFlags: ParsableArguments {
   @Option(
     name: [.customShort("X"), .customLong("request")],

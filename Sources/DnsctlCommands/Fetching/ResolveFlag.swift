@@ -9,7 +9,7 @@ struct ResolveFlag: Sendable, Hashable {
 
   /// Reads `[+]HOST:PORT:ADDRESS[,ADDRESS]…`, IPv6 with or without brackets.
   ///
-  /// A plus sign lets curl's entry expire, which within one command it does not.
+  /// A plus sign makes curl's entry expire, which does not happen within one command.
   init(_ text: String) throws(SettingsError) {
     func fault(_ reason: String) -> SettingsError { SettingsError(.usage, "--resolve \(text.printable): \(reason)") }
     let entry = text.hasPrefix("+") ? text.dropFirst() : text[...]
@@ -36,8 +36,7 @@ struct ResolveFlag: Sendable, Hashable {
     self.addresses = addresses
   }
 
-  /// The pins that entries come to; of two for a host and port the last one counts, and other ports are looked up, as with
-  /// curl.
+  /// The pins for entries; the last one counts for a host and port, and other ports are looked up, as in curl.
   static func pins(_ texts: [String]) throws(SettingsError) -> [HostPort: [IPAddress]] {
     var pins: [HostPort: [IPAddress]] = [:]
     for text in texts {

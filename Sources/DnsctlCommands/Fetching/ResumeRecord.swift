@@ -2,15 +2,15 @@
 internal import DirectDNS
 internal import HTTPTypes
 
-/// What is known of the whole when a file's first bytes come: kept with the file, so that others are never put behind
-/// them.
+/// What is known of the whole file when its first bytes come; stored with the file, so that bytes of another version
+/// are never appended.
 struct ResumeRecord: Sendable, Hashable {
-  /// How long the whole is; nil where the server did not say.
+  /// The length of the whole; nil if the server did not say.
   var length: Int64?
-  /// What stands for the version, as `If-Range` has it (RFC 9110 §13.1.5); nil where the server named none.
+  /// The validator of the version for `If-Range` (RFC 9110 §13.1.5); nil if the server gave none.
   var validator: String?
 
-  /// What a response says of the file that it brings; nil if it does not bring the whole.
+  /// What a response says about the file that it brings; nil if it does not bring the whole.
   init?(of response: HTTPResponse) {
     guard response.status == .ok else { return nil }
     length = response.headerFields[.contentLength].flatMap(ContentRange.number)
@@ -18,7 +18,7 @@ struct ResumeRecord: Sendable, Hashable {
       validator = tag
     } else if let modified = response.headerFields[.lastModified], let time = CookieTime(cookieDate: modified),
       let sent = response.headerFields[.date].flatMap(CookieTime.init(cookieDate:)),
-      // Within the same second there may have been two versions (RFC 9110 §8.8.2.2).
+      // There may have been two versions in the same second (RFC 9110 §8.8.2.2).
       sent > time
     {
       validator = modified
@@ -41,14 +41,14 @@ struct ResumeRecord: Sendable, Hashable {
   /// The format's version, the length and the validator.
   var text: String { "1 \(length.map { "\($0)" } ?? "-") \(validator ?? "-")" }
 
-  /// Whether a part of a response with these fields belongs to the same version, as far as they say.
+  /// Whether a partial response with these fields is of the same version, as far as they say.
   func fits(_ fields: HTTPFields) -> Bool {
     guard let validator else { return true }
     let other = Self.isStrong(validator) ? fields[.eTag] : fields[.lastModified]
     return other == nil || other == validator
   }
 
-  /// Weak ones may stand for versions that differ (RFC 9110 §8.8.3).
+  /// A weak tag may be the same for different versions (RFC 9110 §8.8.3).
   private static func isStrong(_ tag: String) -> Bool {
     tag.utf8.count >= 2 && tag.utf8.count <= 1024 && tag.utf8.first == UInt8(ascii: "\"")
       && tag.utf8.last == UInt8(ascii: "\"")

@@ -1,28 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import HTTPTypes
 
-/// What becomes of a file that is to be continued, once the server has answered: a pure function.
+/// What to do with a file that is to be continued, after the server's answer: a pure function.
 ///
-/// A file is never made of two halves that do not belong together.
+/// A file is never made of parts of different versions.
 enum ResumeRule {
   enum Verdict: Sendable, Hashable {
-    /// What comes belongs behind what is there: so many bytes.
+    /// The response has the missing bytes: so many.
     case append(Int64)
-    /// The server sends the whole: it takes the file's place.
+    /// The server sends the whole file, which replaces what is there.
     case startOver
-    /// The file is whole already.
+    /// The file is complete already.
     case complete
-    /// What is there is ours and belongs to no file of the server's any more: the whole is asked for, for that reason.
+    /// What is there was written by us, but does not fit the server's file any more: the whole is requested, for that
+    /// reason.
     case askAnew(String)
-    /// Neither: the file stays as it is. The reason follows "the file cannot be continued: ".
+    /// The file stays as it is. The reason follows "the file cannot be continued: ".
     case refused(String)
   }
 
-  /// Judges the answer to a request for all bytes behind what is there (RFC 9110 §14).
+  /// Evaluates the answer to a request for all bytes after what is there (RFC 9110 §14).
   static func verdict(_ beginning: OutputFile.Beginning, status: Int, fields: HTTPFields) -> Verdict {
     let offset = beginning.length
     let range = fields[.contentRange].flatMap(ContentRange.init)
-    // Without a record the file may be anything: nobody but its owner can say that it may go.
+    // Without a record the file may be anything, and only its owner may remove it.
     func unfit(_ reason: String) -> Verdict { beginning.record == nil ? .refused(reason) : .askAnew(reason) }
     if let known = beginning.record?.length, let length = range?.length, status == 206 || status == 416, known != length
     {
@@ -53,7 +54,7 @@ enum ResumeRule {
       guard length == offset else { return unfit("it has \(offset.counted("byte")), and the server's has \(length)") }
       guard beginning.record?.fits(fields) ?? true else { return unfit("it began as a part of another version") }
       return .complete
-    // No other status brings the whole of it (RFC 9110 §15.3).
+    // No other status brings the whole file (RFC 9110 §15.3).
     case 200, 203: return .startOver
     default: return .refused("the server answered \(status)")
     }

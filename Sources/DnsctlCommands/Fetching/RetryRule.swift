@@ -4,13 +4,13 @@ internal import HTTPTypes
 
 /// When `--retry` tries again, and after how long: pure functions.
 enum RetryRule {
-  /// Statuses that may pass, as curl has them.
+  /// Statuses after which another try may help, as in curl.
   static let statuses: Set<Int> = [408, 429, 500, 502, 503, 504]
 
   /// RFC 9110 §9.2.2.
   private static let idempotent: Set<HTTPRequest.Method> = [.get, .head, .options, .trace, .put, .delete]
 
-  /// Whether a request may be sent once more after a failure that may pass.
+  /// Whether a request may be sent again after a temporary failure.
   ///
   /// - Parameters:
   ///   - method: the request's.
@@ -27,10 +27,10 @@ enum RetryRule {
     }
   }
 
-  /// The pause before a try: what the server asks for, or 1 s, 2 s, 4 s … up to 10 min.
+  /// The pause before the next try: what the server asks for, or 1 s, 2 s, 4 s … up to 10 min.
   ///
   /// - Parameters:
-  ///   - tries: how many there were.
+  ///   - tries: the number of tries so far.
   ///   - retryAfter: the value of `Retry-After`, in seconds or as a date.
   ///   - now: the wall clock's seconds since 1970.
   /// - Returns: the pause, 10 min at most.
@@ -43,7 +43,7 @@ enum RetryRule {
   /// RFC 9110 §10.2.3.
   private static func seconds(_ text: String, now: Int64) -> Int64? {
     let digits = text[...].trimmed
-    // A number too large to hold is a very large one, not none.
+    // A number that does not fit is a very large one, and not none.
     if !digits.isEmpty, digits.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) {
       return Int64(digits) ?? .max
     }

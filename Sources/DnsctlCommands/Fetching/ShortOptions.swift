@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Short options as curl takes them, `-sSo file`, `-dx=y`, one by one, as the parser of the command line takes them.
+/// Splits short options in curl's style, `-sSo file`, `-dx=y`, into single ones for the command line parser.
 ///
-/// The parser's own reading ends a joined value at an equals sign, and would complain of `-uname:pass=word` by showing it.
+/// The parser itself ends a joined value at an equals sign, and would show `-uname:pass=word` in an error message.
 enum ShortOptions {
-  /// Those that have a value.
+  /// The options that have a value.
   private static let valued = Set("XHdTubcoCEmxyUADFrw")
 
   /// Whether a letter's option has a value.
   static func isValued(_ letter: UInt8) -> Bool { valued.contains(Character(UnicodeScalar(letter))) }
 
-  /// Long ones that have none; the word behind any other is its value, and left alone.
+  /// Long options without a value; the word after any other one is its value, and left alone.
   private static let flags: Set<String> = [
     "head", "get", "compressed", "location", "no-location", "insecure", "http1.1", "http2", "http2-prior-knowledge",
     "remote-name", "remote-name-all", "include", "fail", "silent", "show-error", "verbose", "parallel", "no-system",
     "no-buffer", "globoff", "help", "version", "ipv4", "ipv6",
   ]
 
-  /// The words of a command line, those of `fetch` taken apart.
+  /// The words of a command line; those of `fetch` are split.
   static func separated(_ words: [String]) -> [String] {
     guard words.first == "fetch" else { return words }
     var result: [String] = []

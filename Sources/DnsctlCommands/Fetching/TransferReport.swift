@@ -6,24 +6,24 @@ internal import Synchronization
 /// What is known of a job's transfer, as it goes on.
 final class TransferReport: Sendable {
   struct Facts: Sendable {
-    /// The last response; nil while there is none.
+    /// The last response; nil before it has come.
     var response: DirectResponse?
-    /// The heads of all responses, those that redirect too: what has come is told where the last one never comes.
+    /// The heads of all responses, including redirects; also if the last response never comes.
     var heads: [HeadText] = []
     /// How many redirects were followed, and where the last one leads.
     var redirects = 0
     var location: WebURL?
-    /// The method of the last request: redirects may change it.
+    /// The method of the last request, which redirects may change.
     var method: HTTPRequest.Method
     /// Bytes of the body that came and were sent.
     var received: Int64 = 0
     var sent: Int64 = 0
-    /// All of it, to the end of the body.
+    /// The whole time, up to the end of the body.
     var elapsed: Duration = .zero
     var status = ExitStatus.answered
     var message: String?
 
-    /// The last one that has come.
+    /// The last head that has come.
     var head: HTTPResponse? { heads.last?.head }
   }
 
@@ -39,7 +39,7 @@ final class TransferReport: Sendable {
 
   var now: Facts { facts.withLock { $0 } }
 
-  /// A try begins: what came of another one does not count.
+  /// A try begins: what came in an earlier one does not count.
   func begin() {
     facts.withLock { $0 = Facts(method: job.request.method) }
   }

@@ -3,11 +3,11 @@ internal import DirectDNS
 internal import HTTPTypes
 internal import Synchronization
 
-/// `-v`: how a request goes, on standard error, as it goes.
+/// `-v`: writes to standard error what happens with a request, as it happens.
 final class VerboseLog: Sendable {
   private let sink: any OutputSink
   private let secrets: Set<HTTPField.Name>
-  /// The request's head, until something stands that it can be sent over.
+  /// The request's head, until there is a connection to send it on.
   private let head = Mutex<[String]>([])
 
   init(_ sink: any OutputSink, secrets: Set<HTTPField.Name>) {
@@ -17,7 +17,7 @@ final class VerboseLog: Sendable {
 
   /// Writes one event.
   ///
-  /// It is called on any thread: each event's lines go out in one piece.
+  /// It may be called on any thread: the lines of an event are written in one piece.
   func note(_ event: RequestEvent) {
     var lines = lines(event)
     if case .requesting = event {
@@ -28,7 +28,7 @@ final class VerboseLog: Sendable {
     say(lines)
   }
 
-  /// Writes a line of our own.
+  /// Writes a line that is no event.
   func say(_ line: String) { say(["* \(line)"]) }
 
   private func say(_ lines: [String]) {
@@ -56,7 +56,7 @@ final class VerboseLog: Sendable {
     }
   }
 
-  /// The field that libcurl adds, where the request has none of its own.
+  /// The field that libcurl adds if the request has none.
   private static func host(_ request: HTTPRequest) -> [String] {
     guard let name = HTTPField.Name("Host"), request.headerFields[name] == nil else { return [] }
     return ["> Host: \(request.authority ?? "")"]

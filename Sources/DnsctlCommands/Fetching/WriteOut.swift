@@ -2,7 +2,7 @@
 internal import DirectDNS
 internal import HTTPTypes
 
-/// `-w`: what is written when a transfer is over, in curl's language.
+/// `-w`: what is written after a transfer, in curl's format.
 struct WriteOut: Sendable, Hashable {
   enum Piece: Sendable, Hashable {
     case text(String)
@@ -11,12 +11,12 @@ struct WriteOut: Sendable, Hashable {
     case header(String)
     case json, headerJSON
     case toErrors, toOutput
-    /// What follows is for transfers that failed.
+    /// What follows is written only for transfers that failed.
     case onError
   }
 
   let pieces: [Piece]
-  /// Names that stand for nothing.
+  /// The names of unknown variables.
   let unknown: [String]
 
   init(_ format: String) {
@@ -28,7 +28,7 @@ struct WriteOut: Sendable, Hashable {
       text = String.UnicodeScalarView()
     }
     var rest = format.unicodeScalars[...]
-    /// The name in braces behind a word, which is taken.
+    /// Takes a name in braces that follows a word.
     func braced(_ word: String) -> String? {
       guard String(rest).hasPrefix(word + "{"), let end = rest.firstIndex(of: "}") else { return nil }
       let name = String(rest[..<end].dropFirst(word.unicodeScalars.count + 1))
@@ -46,7 +46,7 @@ struct WriteOut: Sendable, Hashable {
         case "n": text.append("\n")
         case "r": text.append("\r")
         case "t": text.append("\t")
-        // What is no escape is what it is.
+        // An unknown escape stands for itself.
         default: text += "\\\(letter)".unicodeScalars
         }
       case "%":
@@ -81,11 +81,11 @@ struct WriteOut: Sendable, Hashable {
     }
   }
 
-  /// What is to be written, and whether to standard error.
+  /// The texts to write, and whether to standard error.
   ///
   /// - Parameters:
-  ///   - report: the transfer's.
-  ///   - show: makes text from outside fit for where it is shown.
+  ///   - report: the transfer's report.
+  ///   - show: makes text from outside safe for where it is shown.
   /// - Returns: texts in their order.
   func texts(
     _ report: TransferReport, show: (String, _ isForErrors: Bool) -> String
@@ -135,14 +135,14 @@ struct WriteOut: Sendable, Hashable {
 }
 
 extension WriteOut {
-  /// Reads the format that an option has: `@FILE` is a file.
+  /// Reads the format of an option: `@FILE` names a file.
   static func read(_ text: String, in context: CommandContext) throws(SettingsError) -> WriteOut {
     guard text.hasPrefix("@") else { return WriteOut(text) }
     let bytes = try InputFile.read(String(text.dropFirst()), for: "-w", by: context.readFile)
     return WriteOut(String(decoding: bytes, as: UTF8.self))
   }
 
-  /// Writes it: the format's own text as it is, and values so that nothing in them moves a terminal's cursor.
+  /// Writes it: the format's own text as it is, and values without control characters if a terminal shows them.
   func write(_ report: TransferReport, in context: CommandContext) -> ExitStatus {
     for (text, isForErrors) in texts(report, show: { $1 || context.isOutputTerminal ? $0.printable : $0 }) {
       guard !isForErrors else {

@@ -39,7 +39,7 @@ enum WriteOutVariable: String, CaseIterable, Sendable {
     /// nil: there is none.
     case text(String?)
     case number(Int64)
-    /// A status of HTTP: three digits, `000` without a response.
+    /// An HTTP status: three digits, `000` without a response.
     case code(Int)
     case seconds(Duration)
 
@@ -61,7 +61,7 @@ enum WriteOutVariable: String, CaseIterable, Sendable {
       }
     }
 
-    /// Seconds with six decimals, as curl has them.
+    /// Seconds with six decimals, as in curl.
     private static func decimals(_ duration: Duration) -> String {
       let microseconds = max(0, duration.wholeNanoseconds / 1000)
       return "\(microseconds / 1_000_000).\("\(1_000_000 + microseconds % 1_000_000)".dropFirst())"
@@ -105,12 +105,12 @@ enum WriteOutVariable: String, CaseIterable, Sendable {
     }
   }
 
-  /// Every server that was tried in vain has a line of its own: here all are one.
+  /// A message has a line for each server that was tried; here they become one line.
   private static func line(_ message: String) -> String {
     message.split(separator: "\n").map { String($0[...].trimmed) }.joined(separator: "; ")
   }
 
-  /// curl tells HTTP/1.0 as 1.
+  /// curl writes HTTP/1.0 as 1.
   private static func version(_ connection: ConnectionDetails) -> String {
     "\(connection.httpVersion)" + (connection.httpMinorVersion > 0 ? ".\(connection.httpMinorVersion)" : "")
   }
@@ -133,7 +133,7 @@ enum WriteOutVariable: String, CaseIterable, Sendable {
   }
 }
 
-/// A request's phases as curl counts them: each from the beginning on, and behind the redirects.
+/// A request's phases as curl counts them: each from the start of the transfer, and including the redirects.
 struct TransferTimes: Sendable, Hashable {
   var redirect = Duration.zero
   var lookup = Duration.zero
@@ -146,12 +146,12 @@ struct TransferTimes: Sendable, Hashable {
   init() {}
 
   /// - Parameters:
-  ///   - timings: the last hop's, with the total of all.
-  ///   - wasRedirected: whether there were others.
+  ///   - timings: the last hop's timings, with the total of all hops.
+  ///   - wasRedirected: whether there were other hops.
   init(_ timings: RequestTimings, wasRedirected: Bool) {
     let connecting = (timings.connect ?? .zero) + (timings.tls ?? .zero)
     if wasRedirected { redirect = max(.zero, timings.total - timings.lookup - connecting - timings.firstByte) }
-    // From the end: where a request waits for a connection, it does so before it connects.
+    // Counted from the end: a request that waits for a connection does so before it connects.
     start = timings.total
     pretransfer = max(.zero, start - timings.firstByte)
     connect = max(.zero, pretransfer - (timings.tls ?? .zero))

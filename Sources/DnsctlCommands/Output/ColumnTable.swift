@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Rows of text whose columns stand below one another; the last one ends where it ends.
+/// Rows of text with aligned columns; the last column is not padded.
 struct ColumnTable: Sendable {
   private var rows: [[TableCell]] = []
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import DirectDNS
 
-/// What the process ends with.
+/// The exit status of the process.
 package enum ExitStatus: Int32, Sendable, Hashable {
   /// Every name was answered.
   case answered = 0
@@ -13,7 +13,7 @@ package enum ExitStatus: Int32, Sendable, Hashable {
   case refused = 3
   /// `compare`: sources disagree.
   case disagreement = 4
-  /// `warmup`: fewer names than wanted have an address.
+  /// `warmup`: fewer names than required have an address.
   case minimumMissed = 5
   /// `fetch -f`: a server answered with a status of 400 or above; or a file could not be continued. curl's number.
   case httpError = 22
@@ -25,14 +25,14 @@ package enum ExitStatus: Int32, Sendable, Hashable {
   case streams = 74
   /// The configuration is wrong (EX_CONFIG).
   case configuration = 78
-  /// SIGINT: 128 + 2, as shells have it.
+  /// SIGINT: 128 + 2, as in shells.
   case interrupted = 130
-  /// Our reader has gone: 128 + 13, what grep and cat end with there.
+  /// The reader of our output has gone: 128 + 13, as with grep and cat.
   case closedPipe = 141
   /// SIGTERM: 128 + 15.
   case terminated = 143
 
-  /// What one name's error means for the process.
+  /// The status for the error of one name.
   package init(_ error: DirectDNSError) {
     switch error.code {
     case .nameNotFound, .noAddress, .noRecord, .invalidName, .invalidURL: self = .noAnswer
@@ -41,7 +41,7 @@ package enum ExitStatus: Int32, Sendable, Hashable {
     case .invalidRequest: self = .usage
     case .fileUnusable, .bodyFailed: self = .streams
     case .invalidConfiguration: self = .configuration
-    // Codes are open: what is not known here is something that went wrong on the way.
+    // There may be further codes: an unknown one counts as a failure of providers or network.
     default: self = .upstreamFailed
     }
   }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A table that fits a terminal's width: what is too long is cut, and columns that find no room are left out.
+/// A table that fits a terminal's width: text that is too long is cut, and columns without room are left out.
 struct FittedTable: Sendable {
-  /// A column, its rows aside.
+  /// The properties of a column.
   struct Column: Sendable {
     var title: String
-    /// What it may be cut to; a column of its own width cannot be cut.
+    /// The width that it may be cut to; nil if it cannot be cut.
     var minimum: Int?
     var isNumeric = false
-    /// Which columns go first when there is no room: the highest.
+    /// Columns of the highest rank are left out first.
     var rank = 0
   }
 
@@ -16,7 +16,7 @@ struct FittedTable: Sendable {
 
   private static let gap = 2
 
-  /// The lines, the titles first; none is wider.
+  /// The lines, beginning with the titles; none is wider than `width`.
   func lines(width: Int, title: (String) -> String = { $0 }) -> [String] {
     let (shown, widths) = layout(width)
     let head = title(line(columns.map { TableCell($0.title) }, shown, widths))
@@ -36,7 +36,7 @@ struct FittedTable: Sendable {
     }
     var widths = least
     var left = room(least)
-    // What is left goes to the cut columns, from the left.
+    // The remaining room goes to the cut columns, from the left.
     for index in shown where left > 0 {
       let more = min(left, ideal[index] - widths[index])
       widths[index] += more

@@ -34,7 +34,7 @@ package enum ColourChoice: String, ExpressibleByArgument, CaseIterable, Sendable
 }
 
 extension CommandContext {
-  /// The same world, in which text is coloured as somebody chose.
+  /// The same context, with the colours that were chosen.
   func coloured(_ options: ColourOptions) -> CommandContext {
     var context = self
     context.colour = options.color
@@ -42,9 +42,9 @@ extension CommandContext {
   }
 }
 
-/// How a command writes that knows text and JSON alone: `--format`, and its short forms.
+/// The output format of commands that have only text and JSON: `--format`, and its short forms.
 struct ShownFormatOptions: ParsableArguments {
-  /// The two.
+  /// The formats.
   enum Format: String, ExpressibleByArgument, CaseIterable { case text, json }
 
   @Option(name: .shortAndLong, help: "How the result is written. (default: text)")

@@ -10,10 +10,10 @@ internal import Synchronization
   internal import Glibc
 #endif
 
-/// Signals that are told to closures on one thread of their own, one after the other.
+/// Reports signals to closures, one after the other on a thread of its own.
 ///
-/// It takes no descriptor: a process that has none left must hear all the same that it is to end. A dispatch source needs
-/// one for each signal (signalfd(2)), and where it gets none it takes the signal and tells nobody.
+/// It needs no file descriptor, since a process that has none left must still learn that it should end. A dispatch
+/// source needs one for each signal (signalfd(2)); without it the source takes the signal and reports nothing.
 package final class HeardSignals: Sendable {
   private final class Listener: Sendable {
     let numbers: [Int32]
@@ -25,34 +25,34 @@ package final class HeardSignals: Sendable {
     }
   }
 
-  /// Those that are heard; whoever started us deaf to others, as shells do with jobs in the background, meant it.
+  /// The signals that are listened to, without those that our parent made us ignore, as shells do for background jobs.
   package let numbers: [Int32]
   private let listener: Listener
 
-  /// Hears signals from now on, which do nothing else any more, until ``end()``.
+  /// Listens to signals until ``end()``; they have no other effect any more.
   package init(_ numbers: [Int32], _ tell: @escaping @Sendable (Int32) -> Void) {
     let listener = Listener(numbers, tell)
     self.listener = listener
     Self.begin()
-    // Before the first can come.
+    // Before the first signal can come.
     Self.listeners.withLock { $0.append(listener) }
     self.numbers = numbers.filter(Self.catches)
   }
 
-  /// Tells no more; what the signals do from then on is for the caller to say.
+  /// Stops reporting; the caller sets what the signals do from then on.
   package func end() { Self.listeners.withLock { $0.removeAll { $0 === listener } } }
 
-  /// Hears a signal again that somebody has given another meaning.
+  /// Listens to a signal again after its action was changed.
   package static func hearAgain(_ number: Int32) { _ = catches(number) }
 
   private static let listeners = Mutex<[Listener]>([])
   private static let thread = DispatchQueue(label: "dnsctl.signals")
   private static let hasBegun = Mutex(false)
-  /// What came and was not yet told, a bit for each.
+  /// The signals that came and were not reported yet, a bit for each.
   private static let pending = Atomic<UInt64>(0)
   private static let arrivals = DispatchSemaphore(value: 0)
 
-  /// Begins to wait, and makes what a handler uses: it must not be the first to do so.
+  /// Starts to wait, and initialises what a handler uses, which must not happen in the handler.
   private static func begin() {
     hasBegun.withLock { hasBegun in
       guard !hasBegun else { return }
@@ -71,10 +71,11 @@ package final class HeardSignals: Sendable {
     }
   }
 
-  /// Has a signal heard, unless it was ignored.
+  /// Listens to a signal, unless it was ignored.
   private static func catches(_ number: Int32) -> Bool {
     let previous = signal(number) { number in
-      // A handler may do little: an atomic store, and sem_post(3), which is how a dispatch semaphore wakes who waits.
+      // A handler may do little: an atomic store, and sem_post(3), by which a dispatch semaphore wakes a waiting
+      // thread.
       HeardSignals.pending.bitwiseOr(1 << UInt64(number), ordering: .releasing)
       HeardSignals.arrivals.signal()
     }

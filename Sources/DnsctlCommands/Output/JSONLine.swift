@@ -4,7 +4,8 @@ internal import HTTPTypes
 
 /// An object as one compact line of JSON: every key, always in the same order.
 ///
-/// Written by hand: `JSONEncoder` sorts keys or leaves their order open, and costs more than the lookup of a cached name.
+/// Written by hand: `JSONEncoder` sorts keys or leaves their order open, and costs more than the lookup of a cached
+/// name.
 package struct JSONLine {
   /// The object, and the end of the line.
   package var text: String { object + "\n" }
@@ -14,7 +15,7 @@ package struct JSONLine {
 
   private var members = "{"
 
-  /// One name's outcome.
+  /// The result for one name.
   init(_ outcome: LookupOutcome) {
     var resolution: Resolution?
     var error: DirectDNSError?
@@ -74,9 +75,10 @@ package struct JSONLine {
     return result + "\""
   }
 
-  /// JSON of another writer's, in which what acts on a terminal is escaped too.
+  /// JSON from another encoder, with what acts on a terminal escaped too.
   ///
-  /// JSON lets all but the controls of ASCII through as they are, and then a terminal does. They stand in strings alone.
+  /// JSON requires only ASCII control characters to be escaped, but terminals act on others too. They occur only in
+  /// strings.
   static func escaped(_ json: String) -> String {
     guard !json.utf8.allSatisfy({ $0 < 0x7f }) else { return json }
     return json.unicodeScalars.map { $0.value < 0x7f ? String($0) : escaped($0) }.joined()
@@ -116,7 +118,7 @@ extension Duration {
   /// The duration in the largest whole units: `45 s`, `3 min`, `2 h`, `5 d`, and `-45 s` for one that is over.
   var rough: String {
     let seconds = components.seconds
-    // Less than a second of either is none.
+    // Less than a second counts as 0.
     guard seconds >= 0 else { return "-" + (Duration.zero - self).rough }
     return switch seconds {
     case ..<120: "\(seconds) s"

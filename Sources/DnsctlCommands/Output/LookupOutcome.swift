@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import DirectDNS
 
-/// What came of one name.
+/// The result for one name.
 struct LookupOutcome: Sendable {
   /// The name as it was asked for.
   var host: String
@@ -16,7 +16,7 @@ struct LookupOutcome: Sendable {
   }
 }
 
-/// What is written for one name, and where.
+/// The output for one name, by streams.
 struct RenderedOutcome: Sendable, Hashable {
   var output = ""
   var errors = ""

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Writes outcomes in their order, answers and errors each where they belong, and keeps the worst status.
+/// Writes results in order, answers and errors to their own streams, and keeps the highest status.
 struct OutcomeWriter<Outcome> {
   private let output: any OutputSink
   private let errors: any OutputSink
@@ -9,15 +9,15 @@ struct OutcomeWriter<Outcome> {
   /// Creates a writer.
   ///
   /// - Parameters:
-  ///   - context: where is written to.
-  ///   - render: what is written for an outcome, and what it means for the process.
+  ///   - context: has the streams.
+  ///   - render: returns the output for a result, and its exit status.
   init(_ context: CommandContext, render: @escaping (Outcome) -> (RenderedOutcome, ExitStatus)) {
     output = context.output
     errors = context.errors
     self.render = render
   }
 
-  /// Writes outcomes; all of it is out when the call returns.
+  /// Writes results; everything is written when the call returns.
   mutating func write(_ outcomes: [Outcome]) throws(StreamError) {
     var answers = ""
     for outcome in outcomes {
@@ -25,7 +25,7 @@ struct OutcomeWriter<Outcome> {
       self.status = self.status.joined(status)
       answers += rendered.output
       guard !rendered.errors.isEmpty else { continue }
-      // On a terminal both streams meet: what came before the error stands before it.
+      // A terminal shows both streams, so everything before the error is written first.
       try flush(&answers)
       errors.say(rendered.errors)
     }

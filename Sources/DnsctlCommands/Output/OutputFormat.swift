@@ -6,9 +6,9 @@ internal import DirectDNS
 enum OutputFormat: String, ExpressibleByArgument, CaseIterable, Sendable {
   case text, json, short, hosts, tsv
 
-  /// What is written for one name.
+  /// The output for one name.
   ///
-  /// Standard output holds answers only; JSON has errors among them.
+  /// Standard output has only answers; with JSON it has the errors too.
   func render(_ outcome: LookupOutcome, _ layout: TextTable) -> RenderedOutcome {
     switch (self, outcome.result) {
     case (.json, _): RenderedOutcome(output: JSONLine(outcome).text)
@@ -27,10 +27,10 @@ enum OutputFormat: String, ExpressibleByArgument, CaseIterable, Sendable {
   }
 }
 
-/// Errors as they stand on standard error.
+/// Errors as text for standard error.
 enum ErrorText {
   static func lines(_ host: String, _ error: DirectDNSError) -> String {
-    // The reasons for which a text is no name do not all repeat the text.
+    // Not every message about an invalid name repeats the name.
     let subject = error.code == .invalidName ? "\"\(host.printable)\": " : ""
     return "dnsctl: \(subject)\(error)\n"
   }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Synchronization
 
-/// Lets text through until it is closed: what is still under way then has nobody to tell.
+/// Lets output through until it is closed; what still runs then can write nothing more.
 final class OutputGate: Sendable {
   private let isClosed = Atomic<Bool>(false)
 
   func close() { isClosed.store(true, ordering: .releasing) }
 
-  /// The same world, whose standard output and errors go through the gate.
+  /// The same context, whose standard output and errors go through the gate.
   func guarding(_ context: CommandContext) -> CommandContext {
     var context = context
     context.output = Sink(gate: self, base: context.output)
@@ -30,7 +30,7 @@ final class OutputGate: Sendable {
     }
   }
 
-  /// Whoever writes ends as if its reader had gone.
+  /// A writer ends as if its reader had gone.
   private func check() throws(StreamError) {
     if isClosed.load(ordering: .acquiring) { throw .closedPipe }
   }

@@ -3,13 +3,13 @@ internal import DirectDNS
 
 /// How far one transfer is, as a line for a terminal: a pure function of values and `now`.
 struct ProgressBar: Sendable {
-  /// What stands before the bar.
+  /// The text before the bar.
   let label: String
-  /// Bytes that were there before, of a file that is continued.
+  /// The bytes that were there before, if a file is continued.
   private(set) var offset: Int64 = 0
-  /// Bytes that are there now.
+  /// The bytes that are there now.
   private(set) var received: Int64 = 0
-  /// Bytes that there will be; nil when the server does not say.
+  /// The bytes that there will be; nil if the server does not say.
   private(set) var expected: Int64?
   private var rate: TransferRate
 
@@ -21,7 +21,7 @@ struct ProgressBar: Sendable {
   /// The transfer begins, or begins again.
   mutating func begin(at offset: Int64, expecting rest: Int64?, now: ResolverInstant) {
     (self.offset, received) = (offset, offset)
-    // A server may say any number: one that the file could not have says nothing of its length.
+    // A server may send any number; one that cannot be a length is ignored.
     expected = rest.flatMap { rest in
       let (sum, overflow) = offset.addingReportingOverflow(rest)
       return overflow || rest < 0 ? nil : sum
@@ -49,7 +49,8 @@ struct ProgressBar: Sendable {
     guard let share else { return Self.fit("\(label)  \(figures)", width) }
     let percent = "\(share)%"
     let head = "\(label)  \(String(repeating: " ", count: max(0, 4 - percent.count)))\(percent)  "
-    // Brackets, and two blanks behind them; a bar of less says nothing. Figures change their width, and the bar does not.
+    // Minus the brackets and two blanks after them; a shorter bar is left out. The bar's width does not change with
+    // that of the figures.
     let room = min(40, width - head.columns - max(figures.count, Self.figuresWidth) - 4)
     guard room >= 5 else { return Self.fit("\(head)\(figures)", width) }
     let filled = Int(Int64(room) * Int64(share) / 100)
@@ -57,16 +58,16 @@ struct ProgressBar: Sendable {
       "\(head)[\(String(repeating: "#", count: filled))\(String(repeating: "-", count: room - filled))]  \(figures)"
   }
 
-  /// The quotient rounded up; a sum with what is missing to the next one might have no room.
+  /// The quotient rounded up, without a sum that could overflow.
   private static func quotient(_ number: Int64, _ divisor: Int64) -> Int64 {
     let (quotient, rest) = number.quotientAndRemainder(dividingBy: divisor)
     return rest > 0 ? quotient + 1 : quotient
   }
 
-  /// What most figures fit in: `999.9 MB of 999.9 MB  99.9 MB/s  0:00 left`.
+  /// The width that most figures fit in: `999.9 MB of 999.9 MB  99.9 MB/s  0:00 left`.
   private static let figuresWidth = 43
 
-  /// Of a hundred; nil where the whole is not known, or was not told truly.
+  /// The percentage; nil if the length is unknown, or was too small.
   private var share: Int? {
     guard let expected, expected > 0, received <= expected else { return nil }
     return Int((Double(received) / Double(expected) * 100).rounded(.down))
@@ -84,7 +85,7 @@ struct ProgressBar: Sendable {
   private static func fit(_ text: String, _ width: Int) -> String { text.fitted(to: max(0, width)) }
 }
 
-/// Bytes in a second: over the last few seconds, as curl counts, so that it neither jumps nor remembers for ever.
+/// The bytes per second over the last few seconds, as curl counts them: it neither jumps nor depends on old values.
 struct TransferRate: Sendable {
   private static let window = Duration.seconds(5)
   private static let step = Duration.milliseconds(250)
@@ -97,11 +98,11 @@ struct TransferRate: Sendable {
     samples = [(now, 0)]
   }
 
-  /// So many bytes have come by now.
+  /// Notes how many bytes have come by now.
   mutating func note(_ bytes: Int64, now: ResolverInstant) {
     guard let last = samples.last, now - last.at >= Self.step else { return }
     samples.append((now, bytes))
-    // The oldest one that is kept lies just outside.
+    // One sample just outside the window is kept.
     while samples.count > 2, now - samples[1].at >= Self.window { samples.removeFirst() }
   }
 

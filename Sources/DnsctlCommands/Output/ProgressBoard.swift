@@ -2,14 +2,14 @@
 internal import DirectDNS
 internal import Synchronization
 
-/// Draws the progress of all transfers on a terminal, a line each, over one another.
+/// Draws the progress of all transfers on a terminal, a line each, in place.
 final class ProgressBoard: Sendable {
-  /// Names a transfer.
+  /// Identifies a transfer.
   typealias ID = Int
 
   private struct State {
     var bars: [(id: ID, bar: ProgressBar)] = []
-    /// Lines that stand on the terminal, to be drawn over.
+    /// The number of lines on the terminal, to be drawn over.
     var drawn = 0
   }
 
@@ -37,7 +37,7 @@ final class ProgressBoard: Sendable {
     }
   }
 
-  /// A transfer has ended: its line, or what went wrong, stays above those that go on.
+  /// A transfer has ended: its line, or what went wrong, stays above the bars of the others.
   func end(_ id: ID, saying message: String? = nil) {
     let (now, width) = (clock.now, size().columns - 1)
     state.withLock { state in
@@ -71,7 +71,7 @@ final class ProgressBoard: Sendable {
     let text = back + "\r\u{1b}[J" + message + lines.map { "\($0)\n" }.joined()
     guard state.drawn > 0 || !lines.isEmpty || !message.isEmpty else { return }
     state.drawn = lines.count
-    // Whoever closed standard error does not want to know.
+    // Errors are ignored: standard error may be closed on purpose.
     try? sink.write(text)
   }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import DirectDNS
 
-/// What came of the question for a name's records of one type.
+/// The result of asking for a name's records of one type.
 struct RecordOutcome: Sendable {
   /// The name as it was asked for.
   var host: String
@@ -18,7 +18,7 @@ struct RecordOutcome: Sendable {
 }
 
 extension RecordResolution {
-  /// For how many seconds a record may be used from now on; nil for what does not expire.
+  /// The seconds for which a record may be used from now on; nil if it does not expire.
   fileprivate func secondsLeft(_ record: ResourceRecord) -> UInt32? {
     switch source {
     case .pin, .literal, .local: nil
@@ -28,7 +28,7 @@ extension RecordResolution {
 }
 
 extension OutputFormat {
-  /// What is written for one name's records of one type.
+  /// The output for one name's records of one type.
   func render(_ outcome: RecordOutcome, _ style: TextStyle) -> RenderedOutcome {
     switch (self, outcome.result) {
     case (.json, _): RenderedOutcome(output: JSONLine(outcome).text)
@@ -55,7 +55,7 @@ extension OutputFormat {
   }
 }
 
-/// Records for people: a line each, and below them where they came from.
+/// Records as text for people: a line each, and their source below them.
 private struct RecordBlock: Sendable {
   let style: TextStyle
 

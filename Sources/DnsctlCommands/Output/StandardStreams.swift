@@ -24,7 +24,7 @@ private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -
 package enum StreamError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The reader of our output has gone.
   case closedPipe
-  /// Anything else, in the system's words.
+  /// Anything else, with the system's message.
   case failed(String)
 
   /// What the last failed call left in `errno`.
@@ -46,22 +46,23 @@ package enum StreamError: Error, Sendable, Hashable, CustomStringConvertible {
 
 /// Where text goes.
 ///
-/// What was written is out when the call returns.
+/// Everything is written when a call returns.
 package protocol OutputSink: Sendable {
   func write(_ text: String) throws(StreamError)
   func write(_ bytes: [UInt8]) throws(StreamError)
 }
 
 extension OutputSink {
-  /// Writes text for people, some of which may be anyone's: what acts on a terminal is escaped, but for the line ends.
+  /// Writes text for people, parts of which may come from anywhere: what acts on a terminal is escaped, except line
+  /// ends.
   ///
-  /// Whoever closed standard error does not want to know.
+  /// Errors are ignored: standard error may be closed on purpose.
   package func say(_ text: String) { try? write(text.printableLines) }
 }
 
 /// Where bytes come from.
 package protocol InputSource: Sendable {
-  /// What is there, as soon as something is; empty at the end.
+  /// The bytes that are there, as soon as there are any; empty at the end.
   func read() async throws(StreamError) -> [UInt8]
 }
 
@@ -70,23 +71,24 @@ enum StandardDescriptor {
   static let output: Int32 = 1
   static let errors: Int32 = 2
 
-  /// Keeps the numbers of standard streams that are closed from the files and sockets that are opened next: what is
-  /// written for people would go into them.
+  /// Keeps the numbers of closed standard streams from files and sockets that are opened later: messages for people
+  /// would be written to those.
   ///
-  /// They stay as good as closed: each is opened for what it is not used for, and a program that is started has it closed.
+  /// They still act like closed ones: each is opened only for the direction that is not used, and is closed in child
+  /// processes.
   static func keepClosed() {
     for descriptor in [input, output, errors] where fcntl(descriptor, F_GETFD) < 0 {
-      // The lowest number that is free is taken, which is this one.
+      // open(2) takes the lowest free number, which is this one.
       _ = unsafe open("/dev/null", (descriptor == input ? O_WRONLY : O_RDONLY) | O_CLOEXEC)
     }
   }
 
   static func isTerminal(_ descriptor: Int32) -> Bool { isatty(descriptor) == 1 }
 
-  /// The window of the terminal that we write to; what windows have always had, where none says.
+  /// The window of the terminal that we write to; 80 by 24 if there is none.
   static func windowSize() -> TerminalSize {
     for descriptor in [errors, output] {
-      // What tty_ioctl(4) calls winsize, by its four numbers: of which module the type is depends on the C library.
+      // The four numbers of `winsize` (tty_ioctl(4)): which module has that type depends on the C library.
       var window: (rows: UInt16, columns: UInt16, width: UInt16, height: UInt16) = (0, 0, 0, 0)
       if unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &window) == 0, window.columns > 0, window.rows > 0 {
         return TerminalSize(columns: Int(window.columns), rows: Int(window.rows))
@@ -95,7 +97,7 @@ enum StandardDescriptor {
     return TerminalSize()
   }
 
-  /// Waits until a descriptor that someone made non-blocking is ready; whoever shares it with us may have done so.
+  /// Waits until a non-blocking descriptor is ready; another process that shares it may have made it non-blocking.
   fileprivate static func wait(_ descriptor: Int32, _ events: Int32) {
     var entry = pollfd(fd: descriptor, events: Int16(events), revents: 0)
     unsafe poll(&entry, 1, -1)
@@ -131,8 +133,7 @@ struct DescriptorOutput: OutputSink {
   }
 }
 
-/// A file descriptor that is read on a thread of its own: a read waits for as long as it likes, and the threads that
-/// lookups run on are few.
+/// A file descriptor that is read on a thread of its own: a read may block for any time, and lookups have few threads.
 struct DescriptorInput: InputSource {
   let descriptor: Int32
   private static let chunk = 65_536
@@ -147,7 +148,7 @@ struct DescriptorInput: InputSource {
 
   fileprivate static func read(_ descriptor: Int32, atMost limit: Int) -> Result<[UInt8], StreamError> {
     while true {
-      // Kept at once: what runs in between may set `errno` anew.
+      // Kept at once, before anything else sets `errno`.
       var code: Int32 = 0
       let bytes = unsafe [UInt8](unsafeUninitializedCapacity: limit) { buffer, count in
         let read = unsafe systemRead(descriptor, UnsafeMutableRawBufferPointer(buffer))
@@ -164,7 +165,7 @@ struct DescriptorInput: InputSource {
   }
 }
 
-/// A FIFO or a device that is read on a thread of its own; it is opened when its first bytes are wanted.
+/// A FIFO or a device that is read on a thread of its own; it is opened for the first read.
 final class PipeInput: InputSource {
   private let path: String
   private let queue = DispatchQueue(label: "dnsctl.pipe")
@@ -192,7 +193,7 @@ final class PipeInput: InputSource {
 
 /// A file's bytes; nil if there is no such file.
 ///
-/// A device or a pipe need not end: of 256 MiB it is said that they are too many.
+/// A device or a pipe may never end: more than 256 MiB are an error.
 func readWholeFile(_ path: String) throws(StreamError) -> [UInt8]? {
   let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
   guard descriptor >= 0 else {
@@ -215,23 +216,23 @@ func isRegularFile(_ path: String) -> Bool {
   return unsafe stat(path, &information) == 0 && information.st_mode & S_IFMT == S_IFREG
 }
 
-/// Whether two paths lead to one file that is there.
+/// Whether two paths lead to the same existing file.
 func isSameFile(_ one: String, _ other: String?) -> Bool {
   guard let other, one != Pipeline.inputMark else { return false }
   var (first, second) = (stat(), stat())
   guard unsafe stat(one, &first) == 0, unsafe stat(other, &second) == 0 else { return false }
-  // A device takes whatever comes.
+  // A device can be named twice.
   return first.st_mode & S_IFMT == S_IFREG && first.st_dev == second.st_dev && first.st_ino == second.st_ino
 }
 
-/// Whether a path leads to a FIFO, a socket or a device, which may keep whoever reads it waiting.
+/// Whether a path leads to a FIFO, a socket or a character device, which may block its reader.
 func isPipe(_ path: String) -> Bool {
   var information = stat()
   guard unsafe stat(path, &information) == 0 else { return false }
   return [S_IFIFO, S_IFCHR, S_IFSOCK].contains(information.st_mode & S_IFMT)
 }
 
-/// How long a file is; nil if there is none.
+/// The length of a file; nil if there is none.
 func fileLength(_ path: String) -> Int64? {
   var information = stat()
   return unsafe stat(path, &information) == 0 ? Int64(information.st_size) : nil

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import DirectDNS
 
-/// A cell of a table: a text that may be anyone's, and how it is coloured once its width is settled.
+/// A cell of a table: a text that may come from anywhere, and its colour, which is applied after the width is known.
 struct TableCell: Sendable {
-  /// The text as it may stand on a terminal.
+  /// The text, safe for a terminal.
   let text: String
   let paint: @Sendable (String) -> String
 

@@ -9,13 +9,13 @@ internal import Synchronization
   internal import Glibc
 #endif
 
-/// A terminal that gives each key as it is pressed and does not show it, and is given back as it was.
+/// Makes the terminal deliver each key as it is pressed, without showing it, and restores it later.
 ///
 /// Ctrl-C stays a signal.
 enum TerminalKeys {
   private static let before = Mutex<termios?>(nil)
 
-  /// Takes the keys, or gives the terminal back.
+  /// Takes the keys, or restores the terminal.
   static func take(_ isTaken: Bool) {
     before.withLock { before in
       guard isTaken else {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import DirectDNS
 
-/// Answers for people: a block a name, the columns of all blocks aligned where the names are known beforehand.
+/// Answers as text for people: a block for each name; the columns of all blocks are aligned if the names are known
+/// beforehand.
 struct TextTable: Sendable {
   private let hostWidth: Int
   private let style: TextStyle
@@ -9,15 +10,15 @@ struct TextTable: Sendable {
   /// Creates the layout.
   ///
   /// - Parameters:
-  ///   - hosts: the names whose blocks stand below one another; those that are still to come cannot count.
-  ///   - usesColour: whether escape codes are welcome.
+  ///   - hosts: the names that are known beforehand.
+  ///   - usesColour: whether escape codes are used.
   init(hosts: [String], usesColour: Bool) {
-    // One long name is no reason to push all others off the screen.
+    // A single long name must not push all others off the screen.
     hostWidth = min(hosts.map(\.printable.columns).max() ?? 0, 40)
     style = TextStyle(isOn: usesColour)
   }
 
-  /// The most common addresses are no longer than this: it keeps blocks of several names aligned.
+  /// The most common addresses are no longer than this, which keeps the blocks of several names aligned.
   private static let addressWidth = 15
 
   func block(_ host: String, _ resolution: Resolution, elapsed: Duration) -> String {
@@ -62,7 +63,7 @@ struct TextStyle: Sendable {
   func warning(_ text: String) -> String { wrap(text, "33") }
   func failure(_ text: String) -> String { wrap(text, "31") }
 
-  /// Green for what is within its lifetime, yellow for what has expired.
+  /// Green within the lifetime, yellow after it.
   func freshness(_ freshness: Resolution.Freshness, _ text: String) -> String {
     wrap(text, freshness <= .due ? "32" : "33")
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import DirectDNS
 
-/// `--trace`: what happened, on standard error, as it happens.
+/// `--trace`: writes to standard error what happens, as it happens.
 struct Trace: Sendable {
   let sink: any OutputSink
   let clock: any ResolverClock
@@ -15,7 +15,7 @@ struct Trace: Sendable {
 
   /// Writes one event.
   ///
-  /// It is called on any thread: each line goes out in one piece.
+  /// It may be called on any thread: each line is written in one piece.
   func note(_ event: ResolverEvent) {
     sink.say("+\((clock.now - start).readable)  \(Self.text(event))\n")
   }

@@ -2,13 +2,13 @@
 package import DirectDNS
 
 extension WallInstant {
-  /// The instant in UTC by whole seconds (RFC 3339), such as `2023-11-14T22:13:20Z`.
+  /// The instant in UTC, in whole seconds (RFC 3339), such as `2023-11-14T22:13:20Z`.
   package var text: String {
     let (date, time) = parts
     return "\(Self.digits(date.year, 4))-\(Self.digits(date.month, 2))-\(Self.digits(date.day, 2))T\(time)Z"
   }
 
-  /// The same as web servers' logs have it (Apache's `%t`), such as `14/Nov/2023:22:13:20 +0000`.
+  /// The same in the format of web server logs (Apache's `%t`), such as `14/Nov/2023:22:13:20 +0000`.
   package var commonLogText: String {
     let (date, time) = parts
     let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import DirectDNS
 
-/// What those who know dig type, and what to write here: functions of the command line.
+/// What users of dig type, and what to write here instead: pure functions of the command line.
 enum DigHabit {
   /// Why an argument is no name; nil for one that may be.
   ///
   /// - Parameters:
   ///   - argument: one of the hosts of the command line.
-  ///   - others: whether there are others: a name that stands alone is meant as one.
+  ///   - others: whether there are others: a single argument is meant as a name.
   /// - Returns: what it looks like, and what to write.
   static func objection(to argument: String, others: Bool) -> String? {
     if argument == "+short" { return "this is an option of dig; here it is --short." }
@@ -39,7 +39,7 @@ enum DigHabit {
     }
   }
 
-  /// What may be said besides of a name that was looked up in vain; nil where it looks like a name.
+  /// What to add to the error of a name that was not found; nil if it looks like a name.
   static func doubt(about argument: String, others: Bool) -> String? {
     guard others, let advice = advice(type: argument) else { return nil }
     return " If a record type was meant: \(advice)"

@@ -9,11 +9,11 @@ internal import HTTPTypes
   internal import Foundation
 #endif
 
-/// A line of standard input as JSON, its faults named by the way to them.
+/// Reads a line of standard input as JSON; errors name the path of the wrong value.
 enum JSONLineReader {
   /// Reads a line.
   ///
-  /// - Throws: `invalidRequest`, naming what stands where and what should.
+  /// - Throws: `invalidRequest`, which says what is wrong where, and what is expected.
   static func read<Value>(
     _ line: String, _ make: (ConfigurationNode) throws(ConfigurationFault) -> Value
   ) throws(DirectDNSError) -> Value {
@@ -31,8 +31,8 @@ enum JSONLineReader {
 extension HTTPFields {
   /// `[[name, value], …]`.
   ///
-  /// What could not go out as it stands is refused, since it could smuggle a field in; values may be secrets and are
-  /// not shown.
+  /// Invalid names and values are refused, since they could smuggle in another field; values may be secrets and are not
+  /// shown.
   init(_ node: ConfigurationNode) throws(ConfigurationFault) {
     self.init()
     let list = try node.list("Give a list of [name, value].")

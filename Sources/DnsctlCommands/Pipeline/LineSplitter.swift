@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import DirectDNS
 
-/// Lines of standard input as pieces of work.
+/// Splits standard input into lines, each an item of work.
 struct LineSplitter: Sendable {
   /// What one line holds.
   enum Content: Sendable {
@@ -26,7 +26,7 @@ struct LineSplitter: Sendable {
   /// A last line without an end.
   mutating func finish() -> Pipeline.Item? { reader.finish().map(item) }
 
-  /// What is no name is told by whoever reads names, with the text.
+  /// Invalid names are reported later, with their text.
   private func item(_ line: LineReader.Line) -> Pipeline.Item {
     if content == .json, let fault = line.fault { .unreadable(fault) } else { .line(line.text) }
   }

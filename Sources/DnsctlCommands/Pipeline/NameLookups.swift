@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import DirectDNS
 
-/// Names of the command line and of standard input: looked up side by side, written in their order.
+/// Looks up names of the command line and of standard input concurrently, and writes the results in order.
 struct NameLookups: Sendable {
   let hosts: [String]
   let format: OutputFormat

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import DirectDNS
 
-/// Many things at once: read as they come, worked on side by side, handed on in the order of reading.
+/// Reads items as they come, works on many at once, and hands the results on in the order of reading.
 struct OrderedPipeline<Outcome: Sendable>: Sendable {
   let input: any InputSource
   let lines: LineSplitter
@@ -27,15 +27,15 @@ struct OrderedPipeline<Outcome: Sendable>: Sendable {
     case ended(Int, Outcome)
   }
 
-  /// Does the work, and hands on what came of it.
+  /// Does the work, and hands on the results.
   ///
-  /// Its tasks are not a group's: when handing on fails, this ends at once, although a read of standard input may
-  /// wait for as long as a person at the keyboard does.
+  /// Its tasks are unstructured, so that this can end at once when handing on fails, although a read of standard input
+  /// may block for any time.
   ///
   /// - Parameters:
   ///   - arguments: what to work on, and ``Pipeline/inputMark`` where the lines of standard input belong.
-  ///   - handOn: is called with one or more outcomes, in order.
-  /// - Throws: what `handOn` throws, or that the input cannot be read.
+  ///   - handOn: called with one or more results, in order.
+  /// - Throws: what `handOn` throws, or if the input cannot be read.
   func run(
     _ arguments: [String], handOn: ([Outcome]) throws(StreamError) -> Void
   ) async throws(PipelineError) {
@@ -99,14 +99,15 @@ struct OrderedPipeline<Outcome: Sendable>: Sendable {
 
 /// What all pipelines have in common.
 enum Pipeline {
-  /// Pieces of work under way at a time.
+  /// The most items that are worked on at a time.
   static let width = 64
-  /// Lines read and not yet handed on: a slow one holds back those behind it, and reading stops when they are many.
+  /// The most items that were begun and are not handed on yet: a slow one holds back those after it, and reading stops
+  /// at this number.
   static let window = 1024
   /// Stands for standard input among the arguments.
   static let inputMark = "-"
 
-  /// A piece of work.
+  /// An item of work.
   enum Item: Sendable, Hashable {
     /// Of the command line.
     case argument(String)
@@ -130,7 +131,7 @@ enum PipelineError: Error, Sendable, Hashable {
   case input(StreamError)
   case output(StreamError)
 
-  /// Says so on standard error, unless it is only that the reader has gone.
+  /// Reports it on standard error, unless only the reader has gone.
   func status(in context: CommandContext) -> ExitStatus {
     switch self {
     case .output(.closedPipe): return .closedPipe

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import DirectDNS
 
-/// Records of names of the command line and of standard input: looked up side by side, written in their order.
+/// Looks up records of names of the command line and of standard input concurrently, and writes the results in order.
 struct RecordLookups: Sendable {
   let hosts: [String]
   let types: [DNSRecordType]
   /// Whether the hosts are addresses, whose names are asked for.
   let isReverse: Bool
-  /// Why some of the hosts are none, but habits from another program.
+  /// Why some of the hosts are no names, but habits from another program.
   let habits: [String: String]
   let format: OutputFormat
 
@@ -34,7 +34,7 @@ struct RecordLookups: Sendable {
         if let objection = habits[item.text] { throw DirectDNSError(.invalidName, objection) }
         name = try Self.name(item.text, isReverse: isReverse)
       } catch {
-        // One word for what is no name, however many types it would have been asked for.
+        // One error for an invalid name, however many types it would have been asked for.
         return [outcome(types[0], .failure(error))]
       }
       return await withTaskGroup(of: (Int, RecordOutcome).self) { group in
@@ -62,7 +62,7 @@ struct RecordLookups: Sendable {
     return writer.status
   }
 
-  /// A negative answer by the address that was asked for: nobody has to know its name in reverse.
+  /// A negative answer that names the address that was asked for, and not only its reverse name.
   private static func nameless(_ address: String, _ error: DirectDNSError) -> DirectDNSError {
     guard error.code == .nameNotFound || error.code == .noRecord else { return error }
     return DirectDNSError(error.code, "\(address) stands for no name: \(error.message)")

@@ -3,7 +3,7 @@ internal import ArgumentParser
 internal import DirectDNS
 internal import DirectDNSConfiguration
 
-/// `@server` among the arguments, as dig and its like have it: a provider.
+/// `@server` among the arguments, as in dig and similar tools: a provider.
 enum ServerArgument {
   /// The servers among the arguments, as `--provider` takes them, and the others.
   static func separated(_ arguments: [String]) throws -> (providers: [String], others: [String]) {
@@ -18,11 +18,11 @@ enum ServerArgument {
     return (providers, arguments.filter { !$0.hasPrefix("@") })
   }
 
-  /// What `--provider` takes for a server: an address or a host is asked over HTTPS by DNS messages (RFC 8484), at the
-  /// path that nearly all servers have; a word is a provider's name; a URL is itself.
+  /// The value of `--provider` for a server: an address or a host is asked over HTTPS by DNS messages (RFC 8484), at
+  /// the path that nearly all servers have; a word is a provider's name; a URL stays as it is.
   static func provider(_ server: String) -> String? {
     let authority = server.firstRange(of: "://").map { server[$0.upperBound...] } ?? server[...]
-    // A host begins it, and no `#53` behind an address is the part of a URL that nobody is told.
+    // It has to begin with a host, and `#53` after an address would be a fragment, which is not sent to the server.
     guard let first = authority.first, !"/?#".contains(first), !authority.prefix(while: { $0 != "/" }).contains("#")
     else { return nil }
     if let address = IPAddress.written(server) { return messages("https://\(WebURL.Host.address(address))") }

@@ -4,7 +4,7 @@ internal import HTTPTypes
 
 /// The command line of curl that does the same.
 ///
-/// All of its URLs are canonical, so that curl reads the host that was judged.
+/// All of its URLs are canonical, so that curl reads the same host that was checked.
 struct CurlCommandLine {
   /// The command line, quoted for a shell, without a line break.
   let text: String
@@ -15,15 +15,15 @@ struct CurlCommandLine {
     let address = WebURL.Host.address(direct.address)
     var fields = direct.request.headerFields
     fields[.originalURL] = nil
-    // What rewriting added, curl adds by itself.
+    // curl adds by itself what rewriting has added.
     if fields[.hostField] == url.hostAndPort { fields[.hostField] = nil }
-    // A proxy would have to tunnel to the address, and would be asked to by curl.
+    // Without a proxy, which curl would ask for a tunnel to the address.
     text = try Self.text(
       ["--noproxy", "*", "--connect-to", "\(url.host):\(direct.port):\(address):\(direct.port)"],
       direct.request.method, fields, url.text(userInfo: false, fragment: false), url.scheme)
   }
 
-  /// A request that goes as any other.
+  /// A request that is sent unchanged.
   init(bypassed request: HTTPRequest) throws(DirectDNSError) {
     let url = try? WebURL(request)
     text = try Self.text(
@@ -33,8 +33,8 @@ struct CurlCommandLine {
   private static func text(
     _ route: [String], _ method: HTTPRequest.Method, _ fields: HTTPFields, _ url: String, _ scheme: WebURL.Scheme
   ) throws(DirectDNSError) -> String {
-    // Not the user's own configuration, which could follow redirects that nobody judges; no other scheme; and brackets
-    // and braces of a URL are not patterns here.
+    // Without the user's configuration of curl, which could follow redirects that are not checked; with no other
+    // scheme; and without the patterns of curl, since brackets and braces of a URL are ordinary here.
     var words = ["curl", "--disable", "--globoff", "--proto", "=\(scheme.rawValue)"] + route
     switch method {
     case .get: break
@@ -42,7 +42,7 @@ struct CurlCommandLine {
     default: words += ["--request", method.rawValue]
     }
     for field in fields {
-      // curl leaves a field out that ends with its colon, and sends an empty one that ends with a semicolon.
+      // curl leaves out a field that ends with its colon, and sends an empty one that ends with a semicolon.
       words += ["--header", field.value.isEmpty ? "\(field.name.rawName);" : "\(field.name.rawName): \(field.value)"]
     }
     var line: [[UInt8]] = []

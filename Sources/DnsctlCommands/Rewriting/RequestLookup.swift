@@ -13,7 +13,7 @@ struct RequestLookup: Sendable {
         text: input.text, outcome: rewriter.rewrite(input.request, using: addresses), lookupError: error)
     }
     if let address = input.address { return result([address]) }
-    // What is bypassed or refused by itself needs no lookup.
+    // A request that is bypassed or refused anyway needs no lookup.
     guard case .bypassed(_, .noAddress) = rewriter.rewrite(input.request, using: []),
       let url = try? WebURL(input.request), let host = try? HostName(url.host)
     else { return result([]) }

@@ -3,7 +3,7 @@ internal import DirectDNS
 internal import DirectDNSConfiguration
 internal import HTTPTypes
 
-/// One response to restore, as a line of JSON has it.
+/// One response to restore, from a line of JSON.
 struct RestoreInput: Sendable {
   enum Key: String, ConfigurationKey { case originalUrl, address, status, headers }
 
@@ -17,7 +17,7 @@ struct RestoreInput: Sendable {
 
   /// `{"originalUrl": …, "address": …, "status": …, "headers": [[name, value], …]}`.
   ///
-  /// Of several addresses of the answer, `address` is a list.
+  /// If the answer had several addresses, `address` is a list.
   init(line: String) throws(DirectDNSError) {
     let fields = try JSONLineReader.read(line, Fields.init)
     restorer = ResponseRestorer(originalURL: try WebURL(fields.originalUrl), addresses: fields.addresses)

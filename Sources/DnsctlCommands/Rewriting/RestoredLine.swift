@@ -7,7 +7,7 @@ struct RestoredLine: Sendable {
   let text: String
   let status: ExitStatus
 
-  /// A response with the name put back, its cookies judged as a jar would.
+  /// A response with the name put back, and its cookies checked as by a jar.
   init(_ input: RestoreInput, now: CookieTime) {
     let restored = input.restorer.restore(input.response)
     var cookies: [String] = []
@@ -21,7 +21,7 @@ struct RestoredLine: Sendable {
     }
     var line = JSONLine()
     line.add("headers", JSONLine.fields(restored.headerFields))
-    // One that is blank leads nowhere, and so do two that differ; see Redirect.
+    // A blank one leads nowhere, and neither do two that differ; see Redirect.
     let locations = Set(restored.headerFields[values: .location].filter { !$0.isBlankReference })
     line.add("location", locations.count == 1 ? locations.first.map(JSONLine.string) : nil)
     line.add("cookies", JSONLine.array(cookies))

@@ -7,9 +7,9 @@ internal import HTTPTypes
 enum RewriteFormat: String, ExpressibleByArgument, CaseIterable, Sendable {
   case text, json, curl
 
-  /// What is written for one request.
+  /// The output for one request.
   ///
-  /// Standard output holds what may be sent; JSON has refusals among it.
+  /// Standard output has only requests that may be sent; with JSON it has the refused ones too.
   func render(_ result: RewriteResult) -> RenderedOutcome {
     switch (self, result.outcome) {
     case (.json, _): RenderedOutcome(output: Self.json(result))
@@ -25,7 +25,7 @@ enum RewriteFormat: String, ExpressibleByArgument, CaseIterable, Sendable {
     }
   }
 
-  /// What a result means for the process.
+  /// The exit status for a result.
   func status(of result: RewriteResult) -> ExitStatus {
     switch (self, result.outcome) {
     case (_, .refused): .refused
@@ -39,7 +39,7 @@ enum RewriteFormat: String, ExpressibleByArgument, CaseIterable, Sendable {
     do throws(DirectDNSError) {
       switch result.outcome {
       case .direct(let direct): return .success(try CurlCommandLine(direct))
-      // What curl would make of it, a file for one, nobody has judged.
+      // What curl would do with it, such as read a file, was not checked.
       case .bypassed(_, .otherScheme): throw DirectDNSError(.refused, result.reason ?? "")
       case .bypassed(let request, _): return .success(try CurlCommandLine(bypassed: request))
       case .refused(let error): throw error

@@ -13,7 +13,7 @@ struct RewriteInput: Sendable {
   /// The address to use instead of looking the host up.
   let address: IPAddress?
 
-  /// What stands on the command line is a URL, what comes from standard input is JSON.
+  /// An argument is a URL, and a line of standard input is JSON.
   init(_ item: Pipeline.Item, address: IPAddress?) throws(DirectDNSError) {
     switch item {
     case .argument(let text): try self.init(url: text, address: address)
@@ -60,7 +60,7 @@ struct RewriteInput: Sendable {
     }
   }
 
-  /// A GET of a URL; one of another scheme has its parts as they are written, to be handed back.
+  /// A GET of a URL; a URL of another scheme keeps its parts as written, to be returned unchanged.
   private static func request(url text: String) throws(DirectDNSError) -> HTTPRequest {
     do {
       return HTTPRequest(url: try WebURL(text))

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import DirectDNS
 
-/// What came of one request.
+/// The result for one request.
 struct RewriteResult: Sendable {
   /// The URL as it was written, or the line that could not be read.
   var text: String
   var outcome: RewriteOutcome
-  /// Why no address is known, where looking it up failed.
+  /// Why no address is known, if looking it up failed.
   var lookupError: DirectDNSError?
 
-  /// The URL as every parser reads it: another one could make another host of the text.
+  /// The canonical URL, since another parser could read another host in the text.
   ///
-  /// A URL of another scheme is not read here, and stays as it is.
+  /// A URL of another scheme is not parsed, and stays as it is.
   var url: String { (try? WebURL(text))?.href ?? text }
 
-  /// What an error is about: the URL's origin, since all else of a URL may be a secret.
+  /// What an error is about: only the URL's origin, since everything else in a URL may be a secret.
   var subject: String { (try? WebURL(text)).map { "\(Origin($0)): " } ?? "" }
 
   /// Why the request is not rewritten, for people.

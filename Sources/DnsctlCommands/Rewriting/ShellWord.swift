@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A word as a POSIX shell reads it back, whatever is in it (POSIX.1-2017, XCU 2.2.2).
+/// A word quoted so that a POSIX shell reads exactly its bytes (POSIX.1-2017, XCU 2.2.2).
 ///
-/// A shell knows bytes. A `Character` may be an apostrophe *and* the combining mark behind it, which is no apostrophe to
-/// Swift and one to the shell: so bytes are looked at, and nothing else.
+/// By bytes, as a shell reads it: a `Character` may be an apostrophe *and* the combining mark after it, which is an
+/// apostrophe to the shell but not to Swift.
 struct ShellWord: Sendable, Hashable {
   /// The word, quoted where it must be.
   let quoted: [UInt8]
@@ -16,7 +16,7 @@ struct ShellWord: Sendable, Hashable {
     }
     var quoted = [Self.apostrophe]
     for byte in bytes {
-      // Between apostrophes all bytes but the apostrophe stand for themselves.
+      // Between apostrophes, all bytes except the apostrophe stand for themselves.
       if byte == Self.apostrophe { quoted += Array("'\\''".utf8) } else { quoted.append(byte) }
     }
     self.quoted = quoted + [Self.apostrophe]
@@ -24,7 +24,7 @@ struct ShellWord: Sendable, Hashable {
 
   private static let apostrophe = UInt8(ascii: "'")
 
-  /// Whether a byte means nothing to a shell, wherever it stands.
+  /// Whether a byte has no meaning to a shell, wherever it is.
   private static func isPlain(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

@@ -2,7 +2,7 @@
 internal import DirectDNS
 internal import DirectDNSConfiguration
 
-/// Stored answers as lines of JSON: a line that says what it is, then one for each answer.
+/// Stored answers as lines of JSON: a line with the format's name, then one for each answer.
 ///
 /// `{"format":"directdns-answers","version":1}`, and
 /// `{"host":…,"type":"A"|"AAAA","addresses":[…]|null,"negative":"nameNotFound"|"noAddress"|null,"canonicalName":…|null,`
@@ -44,7 +44,7 @@ enum AnswerFile {
       }
       func instant(_ key: Key) throws(ConfigurationFault) -> WallInstant {
         let expectation = "Give milliseconds since 1970."
-        // Beyond 2^53 a number of JSON is no whole one any more (RFC 8259 §6).
+        // Beyond 2^53, integers are not exact in JSON (RFC 8259 §6).
         let number = try need(key, expectation).number(expectation) {
           $0.rounded() == $0 && abs($0) < 0x20_0000_0000_0000
         }

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import DirectDNS
 
-/// What an import makes of a file and of what is stored: functions of values.
+/// Reads the file of an import: pure functions.
 enum AnswerImport {
-  /// What a store takes at once.
+  /// The most answers that are stored at once.
   static let batch = 256
 
-  /// The most wrong lines that are named.
+  /// The most wrong lines that an error lists.
   static let namedFaults = 10
 
   private typealias Line = (number: Int, bytes: ArraySlice<UInt8>)
 
-  /// Reads a whole export; of several answers to a question the one that was asked for last counts.
+  /// Reads a whole export; of several answers to a question, the one that was asked for last counts.
   ///
   /// - Parameters:
   ///   - bytes: the file.
-  ///   - place: what errors call it.
+  ///   - place: the file's name in errors.
   /// - Returns: the answers, in the order of questions.
   /// - Throws: what is wrong, with the numbers of lines.
   static func answers(_ bytes: [UInt8], _ place: String) throws(StoreFailure) -> [StoredAnswer] {
@@ -30,7 +30,7 @@ enum AnswerImport {
         return nil
       }
     }
-    // Behind a first line that says something else is something else: its lines are not looked at.
+    // With another first line it is another kind of file, whose lines are not checked.
     if read(head, AnswerFile.checkHead) == nil { throw failure(faults) }
     var newest: [AddressQuestion: StoredAnswer] = [:]
     for line in lines {
@@ -42,7 +42,7 @@ enum AnswerImport {
     return newest.values.sorted { $0.question < $1.question }
   }
 
-  /// The lines that are not blank, by their numbers in the file.
+  /// The lines that are not blank, with their numbers in the file.
   private static func lines(_ bytes: [UInt8]) -> [Line] {
     let blank: Set<UInt8> = [UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\r")]
     return bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).enumerated().compactMap {

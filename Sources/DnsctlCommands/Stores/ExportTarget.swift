@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Synchronization
 
-/// A file that an export or a report goes into, from whatever thread: all of it or nothing.
+/// A file for an export or a report, which any thread may write; it appears complete or not at all.
 ///
-/// An export that ends in the middle reads like a whole one.
+/// An export that ends in the middle would look complete.
 final class ExportTarget: Sendable {
   private let file: Mutex<OutputFile>
 
-  /// Opens the file; what was there, be it nothing, stays until ``finish()``, and for good without that.
+  /// Opens the file; what was there before stays until ``finish()``, and stays without that.
   init(path: String) throws(StreamError) {
     let file = OutputFile(path, appearsWhole: true)
     try file.openAnew()

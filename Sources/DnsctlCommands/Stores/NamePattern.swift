@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import DirectDNS
 
-/// Which names are meant: a glob where there is a `*` or `?`, any part of a name otherwise.
+/// A pattern of names: a glob if it has a `*` or `?`, any part of a name otherwise.
 struct NamePattern: Sendable, Hashable {
   private let bytes: [UInt8]
 
-  /// Reads a pattern; labels that are not ASCII become what names are stored as.
+  /// Reads a pattern; labels that are not ASCII are converted to the form in which names are stored.
   init(_ text: String) throws(SettingsError) {
     var labels: [String] = []
     for label in text.split(separator: ".", omittingEmptySubsequences: false) {
@@ -25,7 +25,7 @@ struct NamePattern: Sendable, Hashable {
   func matches(_ host: HostName) -> Bool {
     let name = Array(host.text.utf8)
     var (place, at) = (0, 0)
-    /// Where the last star stands, and how far its text goes.
+    /// The place of the last star, and how far the text that it matches reaches.
     var star: (place: Int, at: Int)?
     while at < name.count {
       if place < bytes.count, bytes[place] == UInt8(ascii: "*") {

@@ -3,25 +3,25 @@ internal import DirectDNS
 internal import DirectDNSConfiguration
 internal import Synchronization
 
-/// A store that a command looks into, and what it takes to judge what is in it.
+/// A store that a command works on, and what is needed to tell the freshness of its answers.
 struct OpenStore: Sendable {
   let store: any AnswerStore
   /// What kind of store it is.
   let name: String
-  /// The file that it is in; nil if it is in none.
+  /// The file that it is in; nil if there is none.
   let path: String?
-  /// What the configuration says of how long answers are used.
+  /// The configuration of how long answers are used.
   let policy: CachePolicy
   let now: WallInstant
 
-  /// Opens the store that the settings name, or else the file in the cache folder.
+  /// Opens the store of the settings, or else the file in the cache folder.
   ///
   /// - Parameters:
-  ///   - settings: what options, environment and configuration file come to.
-  ///   - context: the command's world.
-  ///   - makesFile: whether a file that is not there is made. Otherwise one that was named is an error, and the one in the
-  ///     cache folder counts as empty: looking makes nothing.
-  /// - Throws: that there is no such store to look into.
+  ///   - settings: the settings of options, environment and configuration file.
+  ///   - context: the command's context.
+  ///   - makesFile: whether a missing file is created. Otherwise it is an error if the file was named, and the one in
+  ///     the cache folder counts as empty: reading creates nothing.
+  /// - Throws: if there is no such store.
   init(_ settings: DirectSettings, in context: CommandContext, makesFile: Bool) throws(SettingsError) {
     let setting = settings.store ?? StoreSetting(place: .file(nil), origin: "--store")
     guard let opened = try context.openStore(setting) else {
@@ -49,7 +49,7 @@ struct OpenStore: Sendable {
 
   // MARK: Calls
 
-  /// What is known about a name, IPv4 first.
+  /// The stored answers about a name, IPv4 first.
   func rows(_ host: HostName) async throws(StoreFailure) -> [StoredRow] {
     do throws(DirectDNSError) {
       let answers = try await store.read(IPAddress.Family.allCases.map { AddressQuestion(host, $0) })
@@ -57,7 +57,7 @@ struct OpenStore: Sendable {
     } catch { throw StoreFailure(error) }
   }
 
-  /// Shows every answer, a page at a time.
+  /// Visits all answers, a page at a time.
   ///
   /// - Returns: `value`, changed by every page.
   func visit<Value: Sendable>(

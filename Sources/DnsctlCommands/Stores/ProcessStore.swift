@@ -4,9 +4,9 @@ internal import Synchronization
 
 /// The process's own store, which stays open until the process ends.
 ///
-/// Whoever closes a SQLite file last removes its log, which the next process would have to make again. What was written is
-/// brought into the file at the end of each command (``AnswerStore/checkpoint()``), and costs those nothing that wrote
-/// nothing.
+/// Closing a SQLite file for the last time removes its log, which the next process would have to create again. What was
+/// written is moved into the file at the end of each command (``AnswerStore/checkpoint()``), which costs nothing if
+/// nothing was written.
 enum ProcessStore {
   private static let kept = Mutex<(any AnswerStore)?>(nil)
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import DirectDNS
 
-/// A store that is written and never read: whoever looks a name up with it asks the providers.
+/// A store that is written and never read, so that lookups always ask the providers.
 ///
-/// What is stored stays until there is something to put in its place.
+/// Stored answers stay until new ones replace them.
 struct RenewingStore: AnswerStore {
   let base: any AnswerStore
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import DirectDNS
 
-/// Why a command that looks into a store ends early.
+/// Why a command that works on a store ends early.
 struct StoreFailure: Error, Sendable {
   let status: ExitStatus
-  /// What to say; nil where nobody is left to hear it.
+  /// The message; nil if there is nobody to read it.
   let message: String?
 
   init(_ status: ExitStatus, _ message: String?) {

@@ -2,14 +2,14 @@
 internal import DirectDNS
 internal import Synchronization
 
-/// Says on standard error what keeps a store from helping, each thing once.
+/// Reports the problems of a store on standard error, each one once.
 final class StoreNotice: Sendable {
   private let context: CommandContext
   private let said = Mutex<Set<String>>([])
 
   init(_ context: CommandContext) { self.context = context }
 
-  /// Hears of what happens in a resolver, before whoever hears of it already.
+  /// An observer of a resolver's store, which passes events on to another observer.
   func hearing(
     _ observer: (@Sendable (ResolverEvent) -> Void)?
   ) -> @Sendable (ResolverEvent) -> Void {
@@ -19,7 +19,7 @@ final class StoreNotice: Sendable {
     }
   }
 
-  /// Says what a resolver that has ended could not get written.
+  /// Reports how many answers a resolver could not store before it ended.
   func ended(_ flush: StoreFlush) {
     guard flush.unwritten > 0 else { return }
     let count = flush.unwritten == 1 ? "1 answer was" : "\(flush.unwritten) answers were"

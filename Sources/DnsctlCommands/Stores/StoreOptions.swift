@@ -3,7 +3,7 @@ internal import ArgumentParser
 internal import DirectDNS
 internal import DirectDNSConfiguration
 
-/// The options of commands that look into a store.
+/// The options of commands that work on a store.
 struct StoreOptions: ParsableArguments {
   @Option(
     name: .customLong("store"),
@@ -16,7 +16,7 @@ struct StoreOptions: ParsableArguments {
   @Option(name: .customLong("config"), help: Self.configurationHelp, completion: .file(extensions: ["json5", "json"]))
   var configurationPath: String?
 
-  /// What `--store` is for commands that resolve.
+  /// The help of `--store` for commands that resolve.
   static let help = ArgumentHelp(
     "Where answers are remembered: memory, sqlite, sqlite:PATH, a path, or redis[s]://[[USER]:PASSWORD@]HOST[:PORT][/DATABASE]; @FILE holds one of these in its first line. sqlite alone is directdns/answers.sqlite in $XDG_CACHE_HOME or ~/.cache. (default: memory)",
     valueName: "store")
@@ -27,7 +27,7 @@ struct StoreOptions: ParsableArguments {
 }
 
 extension CommandContext {
-  /// What `--store` says, be it in a file: a URL may hold a password.
+  /// The value of `--store`, which may be in a file, since a URL may contain a password.
   func storeText(_ option: String?) throws(SettingsError) -> String? {
     guard let option else { return nil }
     return try InputFile.secret(option, for: "--store", by: readFile)

@@ -5,15 +5,15 @@ internal import DirectDNSRedis
 internal import DirectDNSSQLite
 
 extension StoreSetting {
-  /// The store; nil where answers are not remembered.
+  /// The store; nil if answers are not stored.
   ///
   /// Nothing is opened or connected to before it is used.
   ///
   /// - Parameters:
-  ///   - environment: where the cache folder is.
-  ///   - errors: where it says what should be known though it works.
+  ///   - environment: names the cache folder.
+  ///   - errors: where warnings go.
   /// - Returns: the store.
-  /// - Throws: that there can be no such store.
+  /// - Throws: if there can be no such store.
   func store(
     _ environment: [String: String], errors: any OutputSink
   ) throws(SettingsError) -> (any AnswerStore)? {
@@ -21,7 +21,7 @@ extension StoreSetting {
     case .memory: return nil
     case .file:
       return SQLiteAnswerStore(SQLiteStoreConfiguration(path: try path(environment) ?? "")) {
-        // Whoever closed standard error does not want to know.
+        // Errors are ignored: standard error may be closed on purpose.
         try? errors.write("dnsctl: \($0)\n")
       }
     case .server(let url):
@@ -31,11 +31,11 @@ extension StoreSetting {
     }
   }
 
-  /// The file that the store is in; nil if it is in none.
+  /// The file that the store is in; nil if there is none.
   func path(_ environment: [String: String]) throws(SettingsError) -> String? {
     guard case .file(let named) = place else { return nil }
     if let named { return named }
-    // The base directory specification wants absolute paths and ignores others.
+    // The XDG Base Directory Specification ignores paths that are not absolute.
     if let folder = environment["XDG_CACHE_HOME"], folder.hasPrefix("/") { return folder + "/directdns/answers.sqlite" }
     guard let home = environment["HOME"], home.hasPrefix("/") else {
       throw SettingsError(fault("There is no cache folder, since HOME is not set. Name a file: sqlite:PATH."))

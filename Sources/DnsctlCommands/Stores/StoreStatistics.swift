@@ -10,7 +10,7 @@ struct StoreStatistics: Sendable {
   private(set) var providers: [String: Int] = [:]
   private(set) var oldest: WallInstant?
   private(set) var newest: WallInstant?
-  /// Bytes of the answers' lines, without what a file or a server needs to find them.
+  /// The bytes of the answers' lines, without the overhead of a file or a server.
   private(set) var lineBytes = 0
 
   mutating func add(_ row: StoredRow) {
@@ -25,7 +25,7 @@ struct StoreStatistics: Sendable {
     lineBytes += answer.text.utf8.count
   }
 
-  /// Those with the most answers first.
+  /// The providers, those with the most answers first.
   private var providersByCount: [(key: String, value: Int)] {
     providers.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
   }
@@ -70,10 +70,10 @@ struct StoreStatistics: Sendable {
 }
 
 extension OpenStore {
-  /// What it is, and where.
+  /// Its kind and its path.
   var description: String { path.map { "\(name) \($0.printable)" } ?? name }
 
-  /// Bytes of the file and of the log beside it; nil where there is none.
+  /// The bytes of the file and of its log; nil if there is none.
   var fileBytes: Int64? {
     guard let path, let length = fileLength(path) else { return nil }
     return length + (fileLength(path + "-wal") ?? 0)

@@ -25,6 +25,6 @@ enum StoredOrder: String, ExpressibleByArgument, CaseIterable, Sendable {
 }
 
 extension FreshnessOption {
-  /// The fresher one is the smaller one.
+  /// Fresher answers have smaller ranks.
   fileprivate var rank: Int { Self.allCases.firstIndex(of: self) ?? 0 }
 }

@@ -2,7 +2,7 @@
 internal import ArgumentParser
 internal import DirectDNS
 
-/// A stored answer and where it stands in its life, as it is shown.
+/// A stored answer with its age and freshness, as it is shown.
 struct StoredRow: Sendable {
   let answer: StoredAnswer
   let standing: StoredAnswer.Standing
@@ -19,15 +19,15 @@ struct StoredRow: Sendable {
     }
   }
 
-  /// The addresses; none of a negative answer.
+  /// The addresses; empty for a negative answer.
   var addresses: [IPAddress] { if case .addresses(let addresses) = answer.content { addresses } else { [] } }
 
-  /// What is left of its lifetime, with a minus once it has expired.
+  /// The rest of its lifetime, negative once it has expired.
   var timeLeft: String {
     standing.timeLeft.rough
   }
 
-  /// One object: what ``AnswerFile`` has of an answer, and where it stands.
+  /// One object: the keys of ``AnswerFile``, its age and its freshness.
   var json: JSONLine {
     var line = JSONLine(answer)
     line.add("ttl", "\(standing.timeLeft.components.seconds)")
@@ -37,7 +37,7 @@ struct StoredRow: Sendable {
   }
 }
 
-/// Where an answer stands, or that nobody can use it any more.
+/// An answer's freshness, or that it cannot be used any more.
 enum FreshnessOption: String, ExpressibleByArgument, CaseIterable, Sendable {
   case fresh, due, grace, stale, gone
 

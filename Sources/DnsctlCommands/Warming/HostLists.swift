@@ -5,16 +5,16 @@ internal import Synchronization
 /// The names of `dnsctl warmup`: arguments, files, standard input.
 struct HostLists {
   let sources: [WarmupSource]
-  /// How many names there are at most; nil where standard input is one of the lists.
+  /// The most names that there may be; nil if standard input or a pipe is one of the lists.
   let expected: Int?
 
   /// Reads the files; standard input is read while names are looked up.
   ///
   /// - Parameters:
-  ///   - files: paths, and ``Pipeline/inputMark`` for standard input.
-  ///   - hosts: names, and the same mark.
+  ///   - files: paths, or ``Pipeline/inputMark`` for standard input.
+  ///   - hosts: names, or the same mark.
   ///   - context: where files and standard input come from.
-  /// - Throws: that there is no name, or that a file cannot be read.
+  /// - Throws: if there is no name, or if a file cannot be read.
   init(files: [String], hosts: [String], in context: CommandContext) throws(SettingsError) {
     var sources: [WarmupSource] = []
     var expected: Int? = 0
@@ -23,7 +23,7 @@ struct HostLists {
     guard !files.isEmpty || !hosts.isEmpty else {
       throw SettingsError(.usage, "There is nothing to warm: name hosts, or a file of them by --hosts.")
     }
-    // What brings its names in its own time is read while they are looked up, behind what is there already.
+    // Pipes are read while names are looked up, after the names that are there already.
     let pipes = files.filter { $0 != Pipeline.inputMark && isPipe($0) }
     for path in files where path != Pipeline.inputMark && !pipes.contains(path) {
       let bytes = try Self.bytes(path, in: context)
@@ -51,7 +51,7 @@ struct HostLists {
     self.expected = expected
   }
 
-  /// All names of files at once, for those who go on with them; standard input is read to its end.
+  /// All names of files at once, for commands that keep looking them up; standard input is read to its end.
   static func names(_ files: [String], in context: CommandContext) async throws(SettingsError) -> [String] {
     var items: [Pipeline.Item] = []
     for path in files {
@@ -81,7 +81,7 @@ struct HostLists {
     return bytes
   }
 
-  /// Bytes in pieces, so that no more names than soon can be looked up are made of them.
+  /// The bytes in pieces, so that names are made only shortly before they are looked up.
   private static func pieces(_ bytes: [UInt8]) -> AsyncStream<[UInt8]> {
     let place = Mutex(0)
     return AsyncStream {
@@ -93,7 +93,7 @@ struct HostLists {
     }
   }
 
-  /// Lines that hold something: as many names as there can be.
+  /// The number of lines that are neither blank nor comments, which is the most names that there may be.
   private static func lines(_ bytes: [UInt8]) -> Int {
     bytes.split(separator: UInt8(ascii: "\n")).count { line in
       guard let first = line.first(where: { $0 > UInt8(ascii: " ") }) else { return false }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import DirectDNS
 
-/// How far a warm-up is, as a line: a pure function of its report and `now`.
+/// The progress of a warm-up as a line: a pure function of its report and `now`.
 struct WarmupBar: Sendable {
-  /// The names that are expected, duplicates included; nil while nobody knows, as with standard input.
+  /// The number of names that is expected, duplicates included; nil if it is unknown, as for standard input.
   let expected: Int?
   private var rate: TransferRate
 
@@ -12,7 +12,7 @@ struct WarmupBar: Sendable {
     rate = TransferRate(now: now)
   }
 
-  /// Notes how far it is.
+  /// Notes the progress.
   mutating func note(_ report: WarmupReport, now: ResolverInstant) { rate.note(Int64(report.done), now: now) }
 
   /// The line for a terminal, no wider than `width` columns.
@@ -21,7 +21,8 @@ struct WarmupBar: Sendable {
     guard let total = total(report), total > 0 else { return String(figures.prefix(max(0, width))) }
     let share = min(100, report.done * 100 / total)
     let percent = String(repeating: " ", count: share < 10 ? 2 : share < 100 ? 1 : 0) + "\(share)%  "
-    // Brackets, and two blanks behind them; a bar of less says nothing. Figures change their width, and the bar does not.
+    // Minus the brackets and two blanks after them; a shorter bar is left out. The bar's width does not change with
+    // that of the figures.
     let room = min(30, width - percent.count - max(figures.count, Self.figuresWidth) - 4)
     guard room >= 5 else { return String((percent + figures).prefix(max(0, width))) }
     let filled = room * share / 100
@@ -29,7 +30,7 @@ struct WarmupBar: Sendable {
       "\(percent)[\(String(repeating: "#", count: filled))\(String(repeating: "-", count: room - filled))]  \(figures)"
   }
 
-  /// What most figures fit in: `99999 of 99999 names  9999/s  99 failed  0:00 left`.
+  /// The width that most figures fit in: `99999 of 99999 names  9999/s  99 failed  0:00 left`.
   private static let figuresWidth = 49
 
   /// `1234 of 5000 names  120/s  3 failed  0:31 left`.
@@ -47,7 +48,7 @@ struct WarmupBar: Sendable {
     return parts.joined(separator: "  ")
   }
 
-  /// What is known of the whole: all of it once the list has been read, else what there are lines for.
+  /// The number of names: exact once the list has been read, else by the number of lines.
   private func total(_ report: WarmupReport) -> Int? {
     if report.isListComplete { return report.names }
     let others = report.duplicates + report.rejected.count + report.rejectedLeftOut

@@ -2,7 +2,8 @@
 internal import DirectDNS
 internal import Synchronization
 
-/// Shows on standard error how far a warm-up is: on a terminal a bar that is drawn over, elsewhere a line now and then.
+/// Shows the progress of a warm-up on standard error: on a terminal a bar that is drawn in place, otherwise a line now
+/// and then.
 final class WarmupDisplay: Sendable {
   private struct State {
     var bar: WarmupBar
@@ -13,7 +14,7 @@ final class WarmupDisplay: Sendable {
   private let context: CommandContext
   private let state: Mutex<State>
 
-  /// Without a terminal a line stands for so much time.
+  /// The time between two lines without a terminal.
   static let pause = Duration.seconds(10)
 
   init(_ job: WarmupJob, expecting expected: Int?, _ context: CommandContext) {
@@ -22,7 +23,7 @@ final class WarmupDisplay: Sendable {
     state = Mutex(State(bar: WarmupBar(expecting: expected, now: context.clock.now)))
   }
 
-  /// Shows it again and again, until the task is cancelled.
+  /// Shows the progress repeatedly, until the task is cancelled.
   func run() async {
     let interval = context.isErrorsTerminal ? Duration.milliseconds(250) : .seconds(1)
     var next = context.clock.now + Self.pause
@@ -40,7 +41,7 @@ final class WarmupDisplay: Sendable {
     }
   }
 
-  /// Says something; the bar stands below it.
+  /// Writes a message; the bar is drawn again below it.
   func say(_ message: String) {
     state.withLock { state in
       clear(&state)
@@ -48,7 +49,7 @@ final class WarmupDisplay: Sendable {
     }
   }
 
-  /// Takes the bar away.
+  /// Removes the bar.
   func end() { state.withLock { clear(&$0) } }
 
   private func draw(_ report: WarmupReport, _ now: ResolverInstant) {
@@ -56,7 +57,7 @@ final class WarmupDisplay: Sendable {
     state.withLock { state in
       state.bar.note(report, now: now)
       state.isDrawn = true
-      // Whoever closed standard error does not want to know.
+      // Errors are ignored: standard error may be closed on purpose.
       try? context.errors.write("\r\u{1b}[K" + state.bar.line(report, now: now, width: width))
     }
   }

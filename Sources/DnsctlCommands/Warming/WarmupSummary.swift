@@ -7,7 +7,7 @@ internal import DirectDNS
   internal import Foundation
 #endif
 
-/// What a warm-up came to, for people and for programs.
+/// The result of a warm-up, for people and for programs.
 struct WarmupSummary {
   let report: WarmupReport
   let style: TextStyle
@@ -17,10 +17,10 @@ struct WarmupSummary {
     style = TextStyle(isOn: usesColour)
   }
 
-  /// So many failures are listed where the minimum was reached: the others are no emergency.
+  /// The most failures that are listed if the minimum was reached, since the rest matters little then.
   static let fewFailures = 20
 
-  /// The table, and below it what it means.
+  /// The table, and the conclusion below it.
   var text: String {
     var table = ColumnTable()
     func add(_ title: String, _ count: Int, _ note: String = "", always: Bool = false) {
@@ -75,7 +75,7 @@ struct WarmupSummary {
     report.reasons.filter { isWanted($0.code) }.map { "\($0.code) \($0.names)" }.joined(separator: ", ")
   }
 
-  /// The names without an address, one a line, each with its reason; all that the report has if there are too many.
+  /// The names without an address, one per line with its reason; more of them if the minimum was missed.
   var failures: [String] {
     let limit = report.isMinimumReached ? Self.fewFailures : WarmupReport.listLimit
     // Most messages begin with the name.

@@ -2,20 +2,20 @@
 internal import DirectDNS
 internal import Synchronization
 
-/// Where snapshots are shown: drawn over one another on a terminal, one after the other elsewhere.
+/// Shows snapshots: on a terminal drawn in place, otherwise one after the other.
 final class WatchDisplay: Sendable {
-  /// Whether they are drawn over one another.
+  /// Whether they are drawn in place.
   let isLive: Bool
   private let isJSON: Bool
   private let context: CommandContext
   private let screen: WatchScreen
-  /// What stands below the picture.
+  /// What is shown below the table.
   private let footer = Mutex(WatchFooter())
-  /// Whether the terminal is taken.
+  /// Whether the terminal shows the alternate screen.
   ///
-  /// Whoever writes to it holds this: nothing is drawn on one that was given back.
+  /// Locked while the terminal is written to, so that nothing is drawn after it was restored.
   private let isTaken = Mutex(false)
-  /// Where standard output is no terminal nothing says how wide a line may be.
+  /// The width if standard output is no terminal.
   private static let plainWidth = 160
 
   init(_ context: CommandContext, isJSON: Bool) {
@@ -25,10 +25,10 @@ final class WatchDisplay: Sendable {
     screen = WatchScreen(style: TextStyle(isOn: context.usesColour))
   }
 
-  /// Whether somebody may press keys.
+  /// Whether keys are read.
   var takesKeys: Bool { isLive && context.isInputTerminal }
 
-  /// Takes the terminal's alternate screen, so that what stood there comes back.
+  /// Switches to the terminal's alternate screen, so that its contents can be restored.
   func begin() {
     if isLive { isTaken.withLock { takeScreen(&$0) } }
   }
@@ -46,7 +46,7 @@ final class WatchDisplay: Sendable {
     if takesKeys { context.takeKeys(false) }
   }
 
-  /// Gives the terminal to others while the process is stopped, or ends.
+  /// Restores the terminal while the process is stopped, or before it ends.
   func around(_ stop: () -> Void) {
     isTaken.withLock { isTaken in
       let wasTaken = isTaken
@@ -69,16 +69,16 @@ final class WatchDisplay: Sendable {
     }
   }
 
-  /// Shows the keys below the picture, or hides them.
+  /// Shows the keys below the table, or hides them.
   func toggleKeys() { footer.withLock { $0.showsKeys.toggle() } }
 
-  /// Says something: below the picture, or on standard error where there is none.
+  /// Shows a message: below the table, or on standard error if none is drawn in place.
   func tell(_ message: String) {
     guard isLive else { return context.complain(message) }
     footer.withLock { $0.message = message }
   }
 
-  /// Gives the terminal back, and leaves the last picture on it.
+  /// Restores the terminal, and leaves the last table on it.
   func end(_ snapshot: WatchSnapshot) {
     guard isLive else { return }
     let last = screen.text(snapshot, width: context.terminalSize().columns)
@@ -86,12 +86,12 @@ final class WatchDisplay: Sendable {
   }
 }
 
-/// What stands below the picture on a terminal.
+/// What is shown below the table on a terminal.
 struct WatchFooter: Sendable, Hashable {
-  /// The last thing that was said.
+  /// The last message.
   var message: String?
-  /// Whether keys do something.
+  /// Whether keys are read.
   var takesKeys = false
-  /// Whether what they do is told.
+  /// Whether the list of keys is shown.
   var showsKeys = false
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What the keys do while `dnsctl watch` draws on a terminal.
+/// The keys of `dnsctl watch` on a terminal.
 enum WatchKey: Sendable, Hashable {
   case quit
   case help
@@ -12,12 +12,12 @@ enum WatchKey: Sendable, Hashable {
     }
   }
 
-  /// What is said of them.
+  /// The list of keys that is shown.
   static let legend = "q quit · ? these keys · Ctrl-C interrupt"
 
   /// The keys as they are pressed.
   ///
-  /// A read cannot be called back: its task is nobody's child, so that whoever listens can leave.
+  /// A read cannot be cancelled: its task is unstructured, so that the reader of the stream can end before it.
   static func pressed(in context: CommandContext) -> AsyncStream<WatchKey> {
     let (keys, feed) = AsyncStream.makeStream(of: WatchKey.self)
     let input = context.input

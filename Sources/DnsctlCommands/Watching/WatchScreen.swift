@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import DirectDNS
 
-/// A snapshot as people read it: a pure function of the snapshot and the window.
+/// A snapshot as text for people: a pure function of the snapshot and the window's size.
 struct WatchScreen: Sendable {
   let style: TextStyle
 
-  /// All of it, as plain text at the width of the window.
+  /// The whole snapshot, with lines no longer than the window's width.
   func text(_ snapshot: WatchSnapshot, width: Int) -> String {
     (lines(snapshot, width: width, rowLimit: nil) + [""]).map { "\($0)\n" }.joined()
   }
 
-  /// One frame over the one before: it fits the window, and leaves nothing of an older one behind.
+  /// A frame that is drawn over the one before: it fits the window, and erases what is left of the older one.
   func frame(_ snapshot: WatchSnapshot, _ size: TerminalSize, _ footer: WatchFooter = WatchFooter()) -> String {
     let below = self.footer(footer, width: size.columns)
     let rest = 4 + snapshot.upstreams.count + 2 + below.count
@@ -78,7 +78,7 @@ struct WatchScreen: Sendable {
     row.resolution?.freshness.rawValue ?? (row.isNegative ? "negative" : row.lastError == nil ? "…" : "failed")
   }
 
-  /// What is left of the lifetime, or how long it has been over.
+  /// The rest of the lifetime, or how long ago it ended.
   private static func timeToLive(_ resolution: Resolution) -> String {
     if let expired = resolution.expiredFor { return (.zero - expired).rough }
     return resolution.timeToLive?.rough ?? "-"

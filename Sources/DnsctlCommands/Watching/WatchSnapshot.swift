@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import DirectDNS
 
-/// What `dnsctl watch` knows at one moment.
+/// The state of `dnsctl watch` at one moment.
 struct WatchSnapshot: Sendable {
   /// One name.
   struct Row: Sendable {
@@ -12,9 +12,9 @@ struct WatchSnapshot: Sendable {
     /// How often the name was looked up, and how often the cache had an answer.
     var lookups = 0
     var hits = 0
-    /// What went wrong since the last good answer, or why there can be none.
+    /// What went wrong since the last good answer, or why there is no answer.
     var lastError: String?
-    /// Whether the answer is that there is no such name, or no such address: nothing went wrong then.
+    /// Whether the answer is that there is no such name, or no such address, which is no failure.
     var isNegative = false
   }
 
@@ -22,7 +22,7 @@ struct WatchSnapshot: Sendable {
   var upstreams: [UpstreamStatus]
   /// The time since it began.
   var elapsed: Duration
-  /// The present by the wall clock.
+  /// The time by the wall clock.
   var time: WallInstant
 
   var lookups: Int { rows.reduce(0) { $0 + $1.lookups } }

@@ -2,19 +2,19 @@
 internal import DirectDNS
 internal import Synchronization
 
-/// Looks names up again and again, as a program that goes by them would, and remembers what came of it.
+/// Looks names up repeatedly, as a program that uses them would, and remembers the results.
 final class Watcher: Sendable {
   private struct State {
     var rows: [WatchSnapshot.Row] = []
-    /// Where each name's row is.
+    /// The index of each name's row.
     var places: [String: Int] = [:]
-    /// The rows of each name, as it is looked up.
+    /// The rows of each name, in the form in which it is looked up.
     var names: [HostName: [Int]] = [:]
     var options: LookupOptions
     /// Names that are being asked for.
     var waiting: Set<String> = []
 
-    /// Watches these names; what is known of those that stay is kept.
+    /// Sets the names that are watched; what is known of those that stay is kept.
     mutating func watch(_ hosts: [String]) {
       rows = hosts.map { host in places[host].map { rows[$0] } ?? WatchSnapshot.Row(host: host) }
       places = Dictionary(hosts.enumerated().map { ($1, $0) }) { first, _ in first }
@@ -43,7 +43,7 @@ final class Watcher: Sendable {
     watch(hosts, options: options)
   }
 
-  /// Watches these names from now on, and looks them up so; what is known of those that stay is kept.
+  /// Sets the names that are watched and how they are looked up; what is known of those that stay is kept.
   func watch(_ hosts: [String], options: LookupOptions) {
     state.withLock { state in
       state.watch(hosts)
@@ -57,16 +57,16 @@ final class Watcher: Sendable {
       time: clock.wallNow)
   }
 
-  /// Looks every name up that is not being asked for already.
+  /// Looks up every name that is not being looked up already.
   ///
-  /// What the cache has it gives at once; what it has not is asked for by tasks of the group.
+  /// Answers in the cache are noted at once; the other names are looked up by tasks of the group.
   func look(in group: inout TaskGroup<Void>) {
     let (rows, options) = state.withLock { state in
       (state.rows.filter { !state.waiting.contains($0.host) }, state.options)
     }
     for row in rows {
       let host = row.host
-      // The first look is no miss of the cache: nobody could have asked before.
+      // The first lookup does not count as a miss, since the name cannot be in the cache before.
       if row.resolution != nil, let found = resolver.cached(host, options: options) {
         note(host, found, isHit: true)
       } else {
@@ -80,7 +80,7 @@ final class Watcher: Sendable {
     do throws(DirectDNSError) {
       note(host, try await resolver.resolve(host, options: options), isHit: false)
     } catch {
-      // The end of watching is no name's trouble.
+      // A lookup that is cancelled at the end is no failure of the name.
       if error.code != .cancelled { note(host, error) }
     }
     state.withLock { _ = $0.waiting.remove(host) }
@@ -102,7 +102,7 @@ final class Watcher: Sendable {
       state.change(host) { row in
         row.lookups += 1
         if isHit { row.hits += 1 }
-        // An expired answer serves because something is wrong: that stays told.
+        // An expired answer is used because something is wrong, so the error stays.
         if found.freshness <= .due || row.isNegative { row.lastError = nil }
         row.isNegative = false
         row.resolution = found
@@ -110,7 +110,7 @@ final class Watcher: Sendable {
     }
   }
 
-  /// Hears of queries that failed: a refresh behind an answer is nobody's to throw.
+  /// An observer of failed queries: a refresh in the background has no caller to throw an error to.
   static func hearing(_ watcher: @escaping @Sendable () -> Watcher?) -> @Sendable (ResolverEvent) -> Void {
     { event in
       guard case .attempt(let attempt) = event, !attempt.isAnswer else { return }

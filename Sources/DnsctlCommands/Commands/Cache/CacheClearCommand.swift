@@ -2,7 +2,7 @@
 internal import ArgumentParser
 internal import DirectDNS
 
-/// `dnsctl cache clear`: everything that is stored is removed.
+/// `dnsctl cache clear`: removes everything that is stored.
 struct CacheClearCommand: StoreCommand {
   static let configuration = CommandConfiguration(
     commandName: "clear",
@@ -28,7 +28,7 @@ struct CacheClearCommand: StoreCommand {
     let count = try await store.visit(0) { $0 += $1.count }
     let answers = count.counted("answer")
     if !yes {
-      // The question is no output: whoever reads that sees what was done.
+      // The question does not go to standard output, where only the result is expected.
       context.errors.say("Forget \(answers) of \(store.description)? [y/N] ")
       guard try await isConfirmed(context.input) else {
         context.complain("nothing was forgotten.")

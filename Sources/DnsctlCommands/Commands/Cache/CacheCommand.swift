@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import ArgumentParser
 
-/// `dnsctl cache`: what a store holds, for people and scripts.
+/// `dnsctl cache`: shows and changes what a store holds.
 struct CacheCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "cache",

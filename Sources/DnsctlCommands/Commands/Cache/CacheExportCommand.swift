@@ -2,7 +2,7 @@
 internal import ArgumentParser
 internal import DirectDNS
 
-/// `dnsctl cache export`: stored answers as lines of JSON.
+/// `dnsctl cache export`: writes stored answers as lines of JSON.
 struct CacheExportCommand: StoreCommand {
   static let configuration = CommandConfiguration(
     commandName: "export",

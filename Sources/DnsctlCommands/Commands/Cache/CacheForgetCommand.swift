@@ -2,7 +2,7 @@
 internal import ArgumentParser
 internal import DirectDNS
 
-/// `dnsctl cache forget`: what is stored about names is removed.
+/// `dnsctl cache forget`: removes what is stored about names.
 struct CacheForgetCommand: StoreCommand {
   static let configuration = CommandConfiguration(
     commandName: "forget",
@@ -21,7 +21,7 @@ struct CacheForgetCommand: StoreCommand {
   @Argument(help: ArgumentHelp("A name; - reads names from standard input, one a line.", valueName: "host"))
   var hosts: [String]
 
-  /// What came of one name.
+  /// The result for one name.
   private enum Outcome: Sendable {
     case forgotten(HostName, [AddressQuestion])
     case failed(String, DirectDNSError)

@@ -2,7 +2,7 @@
 internal import ArgumentParser
 internal import DirectDNS
 
-/// `dnsctl cache import`: lines that an export wrote become stored answers.
+/// `dnsctl cache import`: stores the answers that an export has written.
 struct CacheImportCommand: StoreCommand {
   static let configuration = CommandConfiguration(
     commandName: "import",
@@ -34,7 +34,8 @@ struct CacheImportCommand: StoreCommand {
       let batch = Array(usable[start..<min(start + AnswerImport.batch, usable.count)])
       try await store.call { store throws(DirectDNSError) in stored += try await store.writeNewer(batch) }
     }
-    // A store of limited size lets go what is gone first; what is gone within a minute may be so by now.
+    // A store of limited size first evicts the answers that are gone soonest; those that are gone within a minute may
+    // be gone by now.
     let lasting = usable.lazy.filter { $0.gone > store.now + .seconds(60) }
     var isWhole = true
     if stored > 0, let first = lasting.min(by: { $0.gone < $1.gone }) {

@@ -2,7 +2,7 @@
 internal import ArgumentParser
 internal import DirectDNS
 
-/// `dnsctl cache list`: stored answers, one a line.
+/// `dnsctl cache list`: lists stored answers, one per line.
 struct CacheListCommand: StoreCommand {
   static let configuration = CommandConfiguration(
     commandName: "list",

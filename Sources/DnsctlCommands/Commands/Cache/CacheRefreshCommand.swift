@@ -3,7 +3,7 @@ internal import ArgumentParser
 internal import DirectDNS
 internal import DirectDNSConfiguration
 
-/// `dnsctl cache refresh`: names are looked up whatever is stored, and stored.
+/// `dnsctl cache refresh`: looks names up regardless of what is stored, and stores the answers.
 struct CacheRefreshCommand: ContextCommand {
   static let configuration = CommandConfiguration(
     commandName: "refresh",
@@ -54,11 +54,11 @@ struct CacheRefreshCommand: ContextCommand {
     }
   }
 
-  /// Asks about each family by itself: a lookup of both does not wait for the one that comes last.
+  /// Asks for each family by itself: a lookup of both does not wait for the slower one.
   private static func ask(_ resolver: DirectResolver, _ host: String, _ families: AddressFamilies) async {
     await withTaskGroup { group in
       for family in families.members {
-        // Why there is no answer is said by the lookup of both, which finds it in the resolver's memory.
+        // The lookup of both reports why there is no answer, which it finds in the resolver's cache.
         group.addTask { _ = try? await resolver.resolve(host, options: LookupOptions(families: .init(family))) }
       }
     }

@@ -2,7 +2,7 @@
 internal import ArgumentParser
 internal import DirectDNS
 
-/// `dnsctl cache show`: everything that is stored about names.
+/// `dnsctl cache show`: shows everything that is stored about names.
 struct CacheShowCommand: StoreCommand {
   static let configuration = CommandConfiguration(
     commandName: "show",
@@ -64,7 +64,7 @@ struct CacheShowCommand: StoreCommand {
 }
 
 extension CommandContext {
-  /// A name as it is stored; nothing, and a complaint, if there can be none.
+  /// A name as it is stored; for an invalid one nil, and a message.
   func storedName(_ text: String) -> HostName? {
     do throws(DirectDNSError) { return try HostName(text) } catch {
       errors.say(ErrorText.lines(text, error))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import ArgumentParser
 
-/// `dnsctl cache stats`: how much a store holds.
+/// `dnsctl cache stats`: shows how much a store holds.
 struct CacheStatsCommand: StoreCommand {
   static let configuration = CommandConfiguration(
     commandName: "stats",

@@ -3,11 +3,11 @@ internal import ArgumentParser
 internal import DirectDNS
 internal import DirectDNSConfiguration
 
-/// A command that looks into a store.
+/// A command that works on a store.
 protocol StoreCommand: ContextCommand {
   var options: StoreOptions { get }
 
-  /// Whether a file that is not there is made.
+  /// Whether the store's file is created if it is missing.
   static var makesFile: Bool { get }
 
   func run(_ store: OpenStore, in context: CommandContext) async throws(StoreFailure) -> ExitStatus
