@@ -27,7 +27,7 @@ package struct BootstrapAddress: Sendable, Hashable {
 }
 
 extension IPAddress {
-  /// Reads an address as people write it: brackets are how IPv6 addresses stand in URLs, where many come from.
+  /// Reads an address as people write it: with brackets too, as IPv6 addresses have them in URLs.
   package static func written(_ text: String) -> IPAddress? {
     let isBracketed = text.hasPrefix("[") && text.hasSuffix("]")
     return IPAddress(isBracketed ? String(text.dropFirst().dropLast()) : text)

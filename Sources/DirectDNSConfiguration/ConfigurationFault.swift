@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import DirectDNS
 
-/// What is wrong in a configuration: where, what stands there, and what should.
+/// An error in a configuration: where it is, what is there, and what is expected.
 package struct ConfigurationFault: Error, Sendable, Hashable {
   package var message: String
-  /// Whether an option is written wrongly, rather than well and of no use.
+  /// Whether an option is malformed, rather than well-formed but unusable.
   package var isSlip: Bool
-  /// Whether it may be over without a change of the file, such as a lack of descriptors.
+  /// Whether it may pass without a change of the file, such as a lack of file descriptors.
   var mayPass = false
 
   package init(_ message: String, isSlip: Bool = false) {
@@ -14,13 +14,13 @@ package struct ConfigurationFault: Error, Sendable, Hashable {
     self.isSlip = isSlip
   }
 
-  /// The same, of something that may be over without a change of the file.
+  /// A fault that may pass without a change of the file.
   static func passing(_ message: String) -> Self {
     var fault = Self(message)
     fault.mayPass = true
     return fault
   }
 
-  /// What the library's callers are told.
+  /// The error for the library's callers.
   var error: DirectDNSError { DirectDNSError(.invalidConfiguration, message) }
 }

@@ -17,7 +17,7 @@ public struct ConfigurationFile: Sendable {
     case minimumTTL, maximumTTL, grace, maximumStale, clientResponseTimeout, minimumNegativeTTL, maximumNegativeTTL,
       negativeTTLWithoutSOA, minimumFailureTTL, maximumFailureTTL, failureRecheck, refreshesAhead
 
-    /// From before the terms of RFC 8767 and RFC 9520 were taken on.
+    /// The names before the terms of RFC 8767 and RFC 9520 were adopted.
     static var formerNames: [String: Self] {
       [
         "patience": .clientResponseTimeout, "minimumFailureMemory": .minimumFailureTTL,
@@ -46,16 +46,16 @@ public struct ConfigurationFile: Sendable {
   var proxy = ProxyEntry()
   var store: StoreSetting?
 
-  /// What is there without a file: nothing that differs from the defaults.
+  /// Creates the configuration without a file: only the defaults.
   public init() {}
 
   /// Reads a file's bytes.
   ///
   /// - Parameters:
-  ///   - bytes: what the file holds.
-  ///   - name: its path: errors begin with it, and relative paths in the file go from its folder.
-  /// - Throws: `invalidConfiguration` with the name, the line or the key's path, the value and what should stand there;
-  ///   no secret.
+  ///   - bytes: the file's contents.
+  ///   - name: its path, with which errors begin; relative paths in the file are relative to its folder.
+  /// - Throws: `invalidConfiguration` with the name, the line or the key's path, the value and what is expected; no
+  ///   secret.
   public init(_ bytes: [UInt8], name: String) throws(DirectDNSError) {
     do throws(ConfigurationFault) { try self.init(checking: bytes, name: name) } catch { throw error.error }
   }
@@ -68,12 +68,12 @@ public struct ConfigurationFile: Sendable {
     try self.init(value, name: name)
   }
 
-  /// Takes what would stand in a file from somewhere else.
+  /// Creates the configuration from a value of another source, with the structure of a file.
   ///
   /// - Parameters:
-  ///   - value: what would stand there.
-  ///   - name: what errors begin with; relative paths go from its folder.
-  ///   - providerPaths: where providers stand that are not where the file has them, by their places in its list.
+  ///   - value: the value.
+  ///   - name: the text with which errors begin; relative paths are relative to its folder.
+  ///   - providerPaths: the paths of providers that differ from those in a file, by their indices in its list.
   /// - Throws: what is wrong, with the key's path.
   package init(
     _ value: ConfigurationValue, name: String, providerPaths: [Int: String] = [:]
@@ -84,11 +84,11 @@ public struct ConfigurationFile: Sendable {
     }
   }
 
-  /// What is to be said of the rights of a configuration file, which says where names lead.
+  /// Checks the permissions of a configuration file, which decides where names lead.
   ///
   /// - Parameter path: the file's.
-  /// - Returns: a warning, where a group or another user may write to it.
-  /// - Throws: that everybody may.
+  /// - Returns: a warning, if a group or another user may write to it.
+  /// - Throws: if everybody may write to it.
   package static func warning(of path: String) throws(ConfigurationFault) -> String? {
     switch FileTrust(path: path) {
     case .trusted: return nil
@@ -130,7 +130,7 @@ public struct ConfigurationFile: Sendable {
     expired = try object[.expired]?.choice()
     authorities = try (object[.ca]?.list("Give a list of files.") ?? []).map {
       node throws(ConfigurationFault) in
-      // A path in the file goes from the file, not from where the process happens to run.
+      // A path is relative to the file, not to the working directory of the process.
       let path = try node.text("Give a file's path.")
       return path.hasPrefix("/") ? path : folder + path
     }
@@ -151,7 +151,7 @@ public struct ConfigurationFile: Sendable {
     }
   }
 
-  /// What stands before the file's own name.
+  /// The part of the path before the file's name, with its slash.
   private var folder: Substring { name.lastIndex(of: "/").map { name[...$0] } ?? "" }
 
   private mutating func readSystem(_ node: ConfigurationNode?) throws(ConfigurationFault) {
@@ -177,7 +177,7 @@ public struct ConfigurationFile: Sendable {
     }
     cache.negativeTTLWithoutSOA = try object[.negativeTTLWithoutSOA]?.seconds()
     if let node = object[.refreshesAhead] { cache.refreshesAhead = try node.bool() }
-    // The one that the file sets is named; if it sets both, the smaller bound.
+    // The error names the key that the file sets; if it sets both, the lower bound.
     for (low, high, isWrong) in [
       (CacheKey.minimumTTL, CacheKey.maximumTTL, cache.minimumTTL > cache.maximumTTL),
       (.minimumNegativeTTL, .maximumNegativeTTL, cache.minimumNegativeTTL > cache.maximumNegativeTTL),
@@ -214,7 +214,7 @@ public struct ConfigurationFile: Sendable {
     }
   }
 
-  /// A DNS server as c-ares reads it.
+  /// A DNS server in the format of c-ares.
   private static func server(_ text: String) -> String? {
     if let address = IPAddress(text) { return address.bracketed }
     guard let colon = text.lastIndex(of: ":"), let port = UInt16(port: text[text.index(after: colon)...]), port > 0
@@ -233,7 +233,7 @@ public struct ConfigurationFile: Sendable {
   }
 }
 
-/// The families of addresses as people write them.
+/// The words for the families of addresses.
 enum FamilyWord: String, CaseIterable {
   case any, ipv4, ipv6
 
@@ -247,7 +247,7 @@ enum FamilyWord: String, CaseIterable {
 }
 
 extension CachePolicy {
-  /// The policy's times by their keys in the file; one more is there or not.
+  /// The policy's times by their keys in the file, except the optional one (`negativeTTLWithoutSOA`).
   static var times: [(key: ConfigurationFile.CacheKey, property: WritableKeyPath<CachePolicy, Duration>)] {
     [
       (.minimumTTL, \.minimumTTL), (.maximumTTL, \.maximumTTL), (.grace, \.grace), (.maximumStale, \.maximumStale),

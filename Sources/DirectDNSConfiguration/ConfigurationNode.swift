@@ -3,7 +3,7 @@ package import DirectDNS
 
 /// The keys of one kind of object in the configuration file.
 package protocol ConfigurationKey: CodingKey, CaseIterable, RawRepresentable, Hashable where RawValue == String {
-  /// What keys were called before: files that have those names are read as ever.
+  /// The former names of keys, which are still accepted.
   static var formerNames: [String: Self] { get }
 }
 
@@ -11,13 +11,13 @@ extension ConfigurationKey {
   package static var formerNames: [String: Self] { [:] }
 }
 
-/// A value of the file and the way to it.
+/// A value of the file and its path.
 package struct ConfigurationNode: Sendable {
   package let value: ConfigurationValue
   package let path: String
-  /// Whether what stands there may be a secret, so that no error repeats it.
+  /// Whether the value may be a secret, so that no error repeats it.
   package var isSecret: Bool
-  /// What the outermost value is called.
+  /// The name of the outermost value in errors.
   let whole: String
 
   package init(value: ConfigurationValue, path: String, isSecret: Bool = false, whole: String = "the whole file") {
@@ -27,7 +27,7 @@ package struct ConfigurationNode: Sendable {
     self.whole = whole
   }
 
-  /// The error that says what should stand here.
+  /// The error that says what is expected here.
   package func fault(_ expectation: String) -> ConfigurationFault {
     let place = path.isEmpty ? whole : path
     let found = isSecret ? "has a value that cannot be used (it is not shown)" : "is \(value.description)"
@@ -59,7 +59,7 @@ package struct ConfigurationNode: Sendable {
     return Seconds.duration(seconds)
   }
 
-  /// The same for a time-out: the bounds are those of options and variables.
+  /// A time-out in seconds, with the same bounds as in options and variables.
   package func timeout() throws(ConfigurationFault) -> Duration {
     let duration = Seconds.duration(
       try number(Seconds.timeoutExpectation) { $0 > 0 && $0 <= Seconds.longestTimeout })
@@ -80,7 +80,7 @@ package struct ConfigurationNode: Sendable {
 
   /// A name that stands for itself and all names below it.
   ///
-  /// A leading dot is how some tools write that; here it is always meant.
+  /// Some tools write a leading dot for that; here names below are always included.
   func suffix() throws(ConfigurationFault) -> HostName {
     let text = try text("Give a host name.")
     do {
@@ -96,7 +96,7 @@ package struct ConfigurationNode: Sendable {
     return address
   }
 
-  /// One of a closed set of words.
+  /// One of a fixed set of words.
   package func choice<Choice: RawRepresentable & CaseIterable>(
     _: Choice.Type = Choice.self
   ) throws(ConfigurationFault) -> Choice where Choice.RawValue == String {
@@ -105,7 +105,7 @@ package struct ConfigurationNode: Sendable {
     return choice
   }
 
-  // MARK: What holds others
+  // MARK: Lists and objects
 
   package func list(_ expectation: String) throws(ConfigurationFault) -> [ConfigurationNode] {
     guard case .list(let values) = value else { throw fault(expectation) }
@@ -114,13 +114,13 @@ package struct ConfigurationNode: Sendable {
     }
   }
 
-  /// An object whose keys are free, in a fixed order.
+  /// The members of an object with any keys, sorted by key.
   package func pairs(_ expectation: String) throws(ConfigurationFault) -> [(key: String, node: ConfigurationNode)] {
     guard case .object(let values) = value else { throw fault(expectation) }
     return values.sorted { $0.key < $1.key }.map { (key: $0.key, node: child($0.key, $0.value)) }
   }
 
-  /// An object that has no other keys than these.
+  /// An object with no other keys than these.
   package func object<Key: ConfigurationKey>(
     _: Key.Type, _ expectation: String = "Give an object."
   ) throws(ConfigurationFault) -> ConfigurationObject<Key> {
@@ -134,7 +134,7 @@ package struct ConfigurationNode: Sendable {
       }
     }
     if let unknown = values.keys.sorted().first(where: { Key(rawValue: $0) == nil }) {
-      // What stands there is not shown: a secret under a misspelt key is a secret still.
+      // The value is not shown: it may be a secret under a misspelt key.
       let known = Key.allCases.map(\.rawValue).joined(separator: ", ")
       throw ConfigurationFault(
         "\(child(unknown, .null).path) is no key that is known here. Known are: \(known).")
@@ -157,7 +157,7 @@ package struct ConfigurationNode: Sendable {
 
 /// An object whose keys have been checked.
 ///
-/// A key that is `null` counts as one that is not there.
+/// A key whose value is `null` counts as missing.
 package struct ConfigurationObject<Key: ConfigurationKey>: Sendable {
   fileprivate let node: ConfigurationNode
   fileprivate let values: [String: ConfigurationValue]
@@ -167,7 +167,7 @@ package struct ConfigurationObject<Key: ConfigurationKey>: Sendable {
     return node.child(key.rawValue, value)
   }
 
-  /// Says that a key that must be there is not.
+  /// The error that a required key is missing.
   package func missing(_ key: Key, _ expectation: String) -> ConfigurationFault {
     ConfigurationFault("\(node.child(key.rawValue, .null).path) is missing. \(expectation)")
   }

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import DirectDNS
 
-/// Where a configuration's bytes come from: whatever its path leads to at the moment.
+/// The path of a configuration, and whatever file it leads to at the moment.
 struct ConfigurationPath: Sendable {
-  /// The path, for errors and logs too.
+  /// The path, also for errors and logs.
   let name: String
 
-  /// Far more than any configuration has, in bytes.
+  /// Far more bytes than any configuration has.
   static let limit = 16 << 20
 
-  /// What tells one state of the file from the next; nil if there is none.
+  /// Distinguishes one state of the file from the next; nil if there is no file.
   func stamp() -> FileStamp? { FileStamp(of: name) }
 
   /// The bytes as they are now.
   ///
-  /// - Parameter waits: whether a FIFO is waited for.
+  /// - Parameter waits: whether to wait for a FIFO's writer.
   /// - Returns: the bytes.
   /// - Throws: why they cannot be read.
   func read(waits: Bool) throws(ConfigurationFault) -> [UInt8] {
@@ -25,7 +25,7 @@ struct ConfigurationPath: Sendable {
         let piece = try file.read(1 << 16)
         if piece.isEmpty { return bytes }
         bytes += piece
-        // A device or a pipe need not end.
+        // A device or a pipe may never end.
         guard bytes.count <= Self.limit else { break }
       }
     } catch {

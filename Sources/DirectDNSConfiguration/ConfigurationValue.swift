@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import DirectDNS
 
-/// A value of the configuration file, or of a line of JSON, as it stands there.
+/// A value of the configuration file, or of a line of JSON, before it is checked.
 ///
-/// A text is read into this first: a `DecodingError` tells where something is wrong and not what stands there, and keyed
-/// containers say nothing at all of keys that nobody asked for. A file is read by ``JSON5Reader``, a line of strict JSON
-/// by `JSONDecoder`.
+/// Everything is read into this first: a `DecodingError` says where something is wrong but not what is there, and keyed
+/// containers do not report unknown keys. A file is read by ``JSON5Reader``, a line of strict JSON by `JSONDecoder`.
 package indirect enum ConfigurationValue: Decodable, Sendable, Hashable {
   case null
   case bool(Bool)
@@ -34,7 +33,7 @@ package indirect enum ConfigurationValue: Decodable, Sendable, Hashable {
     }
   }
 
-  /// What stands there, for an error's reader.
+  /// The value as errors show it.
   package var description: String {
     switch self {
     case .null: "null"

@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 public import DirectDNS
 
-/// What a configuration comes to: defaults, over them the file, over it the environment.
+/// The settings that result from a configuration: the defaults, overridden by the file, and that by the environment.
 public struct DirectSettings: Sendable {
-  /// What a resolver is made of.
+  /// The resolver's configuration.
   public var resolver: ResolverConfiguration
-  /// What each lookup wants.
+  /// The options of each lookup.
   public var lookup: LookupOptions
-  /// The system's DNS servers as c-ares reads them, for ``SystemDNS``; nil means resolv.conf's.
+  /// The system's DNS servers in the format of c-ares, for ``SystemDNS``; nil means those of resolv.conf.
   public var systemServers: String?
   /// Which addresses may be connected to.
   public var addressPolicy: AddressPolicy
-  /// For which names requests go direct.
+  /// The names for which requests go direct.
   public var direct: DirectSwitch
   /// Which way names go through `dnsctl proxy`.
   public var proxy: ProxyEntry
-  /// The providers as they were asked for, with their credentials.
+  /// The providers as they were configured, with their credentials.
   let entries: [ProviderEntry]
-  /// Where answers are remembered; nil if nobody said so, which means memory.
+  /// Where answers are stored; nil if nothing is configured, which means memory.
   ///
-  /// The resolver's own ``/DirectDNS/ResolverConfiguration/store`` is for the caller to set: opening one takes SQLite or
-  /// Redis, which not everybody links.
+  /// The caller has to set the resolver's own ``/DirectDNS/ResolverConfiguration/store``: opening one needs SQLite or
+  /// Redis, which not every program links.
   public var store: StoreSetting?
 
-  /// Merges the sources: a function of values.
+  /// Merges the sources: a pure function.
   ///
   /// - Parameters:
   ///   - file: the configuration file.
-  ///   - environment: variables, those named `DIRECTDNS_…` and those of trusted certificates; by default none.
+  ///   - environment: variables, those named `DIRECTDNS_…` and those of trusted certificates; none by default.
   /// - Throws: `invalidConfiguration` with the file and the key's path or the variable, the value and what to do; no
   ///   secret.
   public init(_ file: ConfigurationFile = ConfigurationFile(), environment: [String: String] = [:])
@@ -86,10 +86,9 @@ public struct DirectSettings: Sendable {
     systemServers = file.systemServers.isEmpty ? nil : file.systemServers.joined(separator: ",")
   }
 
-  /// The providers in the order of asking.
+  /// The providers in the order in which they are asked.
   ///
-  /// One that an option or a variable names may be one of the file's, with all
-  /// that the file says of it.
+  /// A provider that an option or a variable names may be one of the file's, with all of its settings there.
   private static func entries(
     _ file: ConfigurationFile, _ environment: EnvironmentSettings, _ overrides: SettingsOverrides
   ) -> [ProviderEntry] {
@@ -108,8 +107,8 @@ public struct DirectSettings: Sendable {
     }
   }
 
-  /// Gives providers that would all be called by one host's name its port besides, and where that is one too, the path; a
-  /// query may be a secret.
+  /// Adds the port to the names of providers with the same host, and the path if the port is the same too; never a
+  /// query, which may be a secret.
   private static func tellApart(_ providers: inout [ProviderConfiguration]) {
     let host = { (url: WebURL) in "\(url.host)" }
     let hostAndPort = { (url: WebURL) in "\(url.host):\(url.effectivePort)" }
@@ -117,7 +116,7 @@ public struct DirectSettings: Sendable {
     for (short, long) in [(host, hostAndPort), (hostAndPort, place)] {
       let names = providers.map(\.provider.name)
       for index in providers.indices where names.count(where: { $0 == names[index] }) > 1 {
-        // A name that somebody chose stays.
+        // A name that was configured stays.
         guard var provider = providers[index].provider as? any NameableProvider, provider.name == short(provider.url)
         else { continue }
         provider.name = long(provider.url)
@@ -139,7 +138,7 @@ public struct DirectSettings: Sendable {
     }
   }
 
-  /// Gives addresses to the providers whose URLs have those names, in place of their own.
+  /// Replaces the addresses of the providers whose URLs have those names.
   private static func apply(
     _ bootstraps: [BootstrapAddress], to providers: inout [ProviderConfiguration], unused option: String?
   ) throws(ConfigurationFault) {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import DirectDNS
 
-/// The switch of the configuration file that turns direct connect off.
+/// Reads the switch of direct connect in the configuration file.
 extension DirectSwitch {
   enum Key: String, ConfigurationKey { case off }
 
-  /// `"on"`, `"off"`, or an object that says for which names it is off.
+  /// `"on"`, `"off"`, or an object with the names for which it is off.
   ///
-  /// A bare list is refused: nobody could tell from it whether direct connect is on or off for the names.
+  /// A bare list is refused, since it would not say whether direct connect is on or off for its names.
   init(_ node: ConfigurationNode) throws(ConfigurationFault) {
     let expectation = "Give \"on\", \"off\", or { off: […] } with the names for which it is off."
     switch node.value {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import DirectDNS
 
-/// What the environment says, between the file and the options: variables named `DIRECTDNS_…`.
+/// The settings in the environment, which override the file and are overridden by options: variables named
+/// `DIRECTDNS_…`.
 ///
-/// An empty variable is none, and so is a list of nothing but spaces.
+/// An empty variable counts as unset, and so does a list of spaces only.
 package struct EnvironmentSettings: Sendable {
   package var configurationPath: String?
   var providers: [String]?
@@ -30,12 +31,12 @@ package struct EnvironmentSettings: Sendable {
     func list(_ name: String, _ separator: Character) throws(ConfigurationFault) -> [String]? {
       guard let text = text(name), text.contains(where: { $0 != " " }) else { return nil }
       let entries = text.split(separator: separator).filter { $0.contains { $0 != " " } }.map(String.init)
-      // Nothing would hold, in place of what the file says.
+      // Otherwise an empty list would replace the one of the file.
       guard !entries.isEmpty else {
         throw ConfigurationFault(
           "\(Self.prefix)\(name) is \"\(text.printable)\": a list of nothing. Give an entry, or unset it.")
       }
-      // A file's path may have a space in it; a provider and an address have none.
+      // A file's path may contain spaces; a provider and an address may not.
       return separator == ":" ? entries : entries.map { $0.filter { $0 != " " } }
     }
     func value<Value>(
@@ -77,7 +78,7 @@ package struct EnvironmentSettings: Sendable {
     "true": true, "on": true, "yes": true, "1": true, "false": false, "off": false, "no": false, "0": false,
   ]
 
-  /// The credentials that go with a provider; they are told to nobody whom they are not meant for.
+  /// The credentials for a provider, which are given only to providers that they are meant for.
   func credentials(for text: String) -> ProviderCredentials {
     switch text {
     case "alidns": return alidns
@@ -85,9 +86,9 @@ package struct EnvironmentSettings: Sendable {
     default: break
     }
     if text.hasPrefix("emas+") { return emas }
-    // Over plain http a token would be there for all to read.
+    // Over plain http everybody on the way could read the token.
     if text.hasPrefix("dnspod+https:") { return dnspod }
-    // Many speak this JSON: an account of AliDNS is no one else's business.
+    // Many providers use this JSON format: an account of AliDNS is only for AliDNS.
     guard text.hasPrefix("json+https:"), let url = try? WebURL(String(text.dropFirst("json+".count))) else {
       return ProviderCredentials()
     }
@@ -99,7 +100,7 @@ package struct EnvironmentSettings: Sendable {
 }
 
 extension ProviderCredentials {
-  /// These credentials, and those of `other` where it has some.
+  /// These credentials, replaced by those of `other` where it has some.
   func overridden(by other: ProviderCredentials) -> ProviderCredentials {
     ProviderCredentials(
       account: other.account ?? account, keyID: other.keyID ?? keyID, secret: other.secret ?? secret,

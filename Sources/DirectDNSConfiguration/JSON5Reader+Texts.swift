@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Strings, names without quotes, and numbers of JSON5.
+/// Strings, keys without quotes, and numbers of JSON5.
 extension JSON5Reader {
   // MARK: Strings
 
-  /// What a string says; two spellings of one key say the same.
+  /// The value of a string; two spellings of one key have the same value.
   mutating func string() throws(Misplaced) -> String {
     let (start, quote) = (position, bytes[position])
     var units: [UInt16] = []
@@ -21,19 +21,19 @@ extension JSON5Reader {
         throw .here
       }
     }
-    // A quote that is never closed is found where it opens.
+    // An unclosed string is reported where it begins.
     position = start
     throw .here
   }
 
-  /// What stands behind a backslash; nil if nothing may.
+  /// The value of an escape, after its backslash; nil if it is invalid.
   private mutating func escape() -> [UInt16]? {
     guard let (scalar, count) = nextScalar() else { return nil }
     position += count
     switch scalar {
     case "u": return hexadecimal(4).map { [$0] }
     case "x": return hexadecimal(2).map { [$0] }
-    // A line that goes on.
+    // A line continuation.
     case "\r":
       _ = take("\n")
       return []
@@ -103,7 +103,7 @@ extension JSON5Reader {
       return digits.isEmpty ? nil : Double("0x" + String(decoding: digits, as: UTF8.self))
     }
     let whole = skipDigits()
-    // 017 would be read as fifteen by some.
+    // Some parsers would read 017 as fifteen.
     guard whole < 2 || bytes[start] != UInt8(ascii: "0") else { return nil }
     let fraction = take(".") ? skipDigits() : 0
     guard whole + fraction > 0 else { return nil }

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import DirectDNS
 
-/// Reads JSON with comments (JSON5, <https://spec.json5.org>), and says where a text ends to be that.
+/// Reads JSON with comments (JSON5, <https://spec.json5.org>), and reports the place of a syntax error.
 ///
-/// Our own: `JSONDecoder` on Linux says that a text is not valid and keeps to itself where, and of two members with one
-/// key it takes one without a word.
+/// Written by hand: `JSONDecoder` on Linux does not say where a text is invalid, and silently takes one of two members
+/// with the same key.
 struct JSON5Reader {
   let bytes: [UInt8]
   var position = 0
 
-  /// Something cannot stand where the reader stands; or it is a key, and stands there for the second time.
+  /// Invalid text at the reader's position, or a key that is there for the second time.
   enum Misplaced: Error {
     case here
     case key(String, first: Int)
   }
 
-  /// Deeper than any configuration, and far from the end of a thread's stack.
+  /// Deeper than any configuration, and far below what a thread's stack allows.
   private static let depthLimit = 64
 
   /// Reads a whole text.
   ///
-  /// - Throws: where it is wrong, by line and column.
+  /// - Throws: the line and column of the error.
   static func read(_ bytes: [UInt8]) throws(ConfigurationFault) -> ConfigurationValue {
     var reader = JSON5Reader(bytes: bytes)
     do throws(Misplaced) {
@@ -56,7 +56,7 @@ struct JSON5Reader {
     return (line, String(decoding: before[lineStart...], as: UTF8.self).count + 1)
   }
 
-  // MARK: Going on
+  // MARK: Position
 
   var next: UInt8? { position < bytes.count ? bytes[position] : nil }
 
@@ -68,7 +68,7 @@ struct JSON5Reader {
     return true
   }
 
-  /// The scalar that comes next, and how many bytes it has; nil at the end, and where there is no UTF-8.
+  /// The next scalar, and how many bytes it has; nil at the end, and if it is not UTF-8.
   func nextScalar() -> (scalar: Unicode.Scalar, count: Int)? {
     var decoder = UTF8()
     var rest = bytes[position...].makeIterator()
@@ -76,7 +76,7 @@ struct JSON5Reader {
     return (scalar, UTF8.width(scalar))
   }
 
-  /// Passes over space and comments.
+  /// Skips white space and comments.
   private mutating func skipBlank() throws(Misplaced) {
     while let (scalar, count) = nextScalar() {
       if isNext("//") {
@@ -86,7 +86,7 @@ struct JSON5Reader {
         position += 2
         while next != nil, !isNext("*/") { position += 1 }
         guard take("*/") else {
-          // One that is never closed is found where it opens.
+          // An unclosed comment is reported where it begins.
           position = start
           throw .here
         }
@@ -151,7 +151,7 @@ struct JSON5Reader {
     return elements
   }
 
-  /// Passes over the comma between two values, or behind the last one.
+  /// Skips the comma between two values, or after the last one.
   private mutating func separate(before end: StaticString) throws(Misplaced) {
     try skipBlank()
     if take(",") { try skipBlank() } else if !isNext(end) { throw .here }

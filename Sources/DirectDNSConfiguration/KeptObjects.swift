@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 public import DirectDNS
 
-/// The resolvers and clients that are kept to settings, all of them or none.
+/// The resolvers and clients that follow the configuration: an update applies to all of them or to none.
 ///
-/// They are somebody else's: one is forgotten when its owner lets it go or shuts it down.
+/// They belong to others, and are dropped when their owner releases them or shuts them down.
 struct KeptObjects: Sendable {
   private struct Kept<Object: AnyObject & Sendable, Configuration>: Sendable {
     weak var object: Object?
-    /// What its owner knows better than the settings.
+    /// The owner's changes to the settings.
     let adjust: @Sendable (inout Configuration) -> Void
   }
 
   /// Why settings could not be applied.
   struct Fault: Error {
     var error: DirectDNSError
-    /// Whether some had taken them on before, and went back.
+    /// Whether some objects had applied them, and were set back.
     var wentBack: Bool
   }
 
@@ -31,14 +31,14 @@ struct KeptObjects: Sendable {
     clients.append(Kept(object: client, adjust: adjust))
   }
 
-  /// Has all of them go on by other settings, or none.
+  /// Applies other settings to all of them, or to none.
   ///
   /// - Parameters:
   ///   - settings: the settings.
-  ///   - before: those that all of them have gone by.
-  /// - Throws: the first one's reason; those who had taken the settings on are back at what held before.
+  ///   - before: the settings that all of them have now.
+  /// - Throws: the first error; objects that had applied the settings are set back to `before`.
   func apply(_ settings: DirectSettings, orGoBackTo before: DirectSettings) throws(Fault) {
-    // Held until the end: who is let go meanwhile would be neither here nor there.
+    // Strong references until the end: an object that is released in between would be neither updated nor set back.
     let resolvers = resolvers.compactMap { kept in kept.object.map { ($0, kept.adjust) } }.filter { !$0.0.hasEnded }
     let clients = clients.compactMap { kept in kept.object.map { ($0, kept.adjust) } }.filter { !$0.0.hasEnded }
     var changed = 0
@@ -52,7 +52,7 @@ struct KeptObjects: Sendable {
         changed += 1
       }
     } catch {
-      // What held before is good for all of them: they held to it.
+      // The earlier settings are valid for all of them, since they were applied before.
       for (resolver, adjust) in resolvers.prefix(changed) { try? before.apply(to: resolver, adjust) }
       for (client, adjust) in clients.prefix(max(0, changed - resolvers.count)) {
         try? before.apply(to: client, adjust)
@@ -63,7 +63,7 @@ struct KeptObjects: Sendable {
 }
 
 extension DirectSettings {
-  /// Sets what these settings say about a client's requests.
+  /// Sets what these settings say about requests in a client's configuration.
   public func apply(to configuration: inout DirectClientConfiguration) {
     configuration.policy = addressPolicy
     configuration.direct = direct

@@ -7,22 +7,22 @@ extension LiveConfiguration: Service {
   /// Reads the file again whenever it has changed, and whenever the process gets SIGHUP, until the service group shuts
   /// down.
   ///
-  /// While it runs SIGHUP does not end the process.
+  /// While it runs, SIGHUP does not end the process.
   ///
-  /// - Throws: nothing, though services may.
+  /// - Throws: nothing, although the protocol allows it.
   public func run() async throws { try await run {} }
 
   /// Reads the file again whenever it has changed, until the task is cancelled.
   ///
-  /// SIGHUP stays what it was: at a terminal it says that the terminal has gone.
+  /// SIGHUP keeps its effect: at a terminal it means that the terminal is closed.
   package func follow() async {
     while (try? await clock.sleep(until: clock.now + interval)) != nil { reloadIfChanged() }
   }
 
-  /// The same, and tells when it has begun.
+  /// The same, and reports when it has begun.
   ///
-  /// - Parameter listens: is called as soon as SIGHUP no longer ends the process.
-  /// - Throws: nothing, though services may.
+  /// - Parameter listens: called as soon as SIGHUP no longer ends the process.
+  /// - Throws: nothing, although the protocol allows it.
   package func run(listens: () -> Void) async throws {
     let signals = await UnixSignalsSequence(trapping: .sighup)
     listens()

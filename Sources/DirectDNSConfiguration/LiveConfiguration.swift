@@ -8,13 +8,13 @@ internal import Logging
   internal import Foundation
 #endif
 
-/// A configuration file that holds while a process runs: resolvers and clients are kept to it, and go on by another state
-/// of it without losing what they know.
+/// A configuration file that is followed while a process runs: resolvers and clients are updated when it changes,
+/// without losing what they have learned.
 ///
-/// Run it as a service: it reads the file again when it has changed or when the process gets SIGHUP. A file that cannot
-/// be used changes nothing; the log says what is wrong with it, and every change that was made. What the file is not to
-/// blame for, such as a lack of descriptors or a file of `ca` that has yet to come, is tried again at each look, and logged
-/// once.
+/// Run it as a service: it reads the file again when that has changed, or when the process gets SIGHUP. A file that
+/// cannot be used changes nothing; the log says what is wrong with it, and lists every change that was applied. A
+/// failure that is not the file's fault, such as a lack of file descriptors or a missing file of `ca`, is tried again
+/// at each check, and logged once.
 ///
 /// ```swift
 /// let live = try LiveConfiguration(path: "/etc/pipeline/directdns.json5")
@@ -23,22 +23,22 @@ internal import Logging
 /// try await ServiceGroup(services: [live, client, pipeline], logger: logger).run()
 /// ```
 public final class LiveConfiguration: Sendable {
-  /// Makes settings of a file's bytes.
+  /// Makes settings from a file's bytes.
   typealias Reading = @Sendable ([UInt8], _ name: String) throws(ConfigurationFault) -> DirectSettings
 
-  /// Hears of each further reading, and of what holds behind it.
+  /// Called after each further reading, with the settings that are then in force.
   package typealias Observer = @Sendable (Result<SettingsDifference, DirectDNSError>, DirectSettings) -> Void
 
   private struct State {
     var settings: DirectSettings
-    /// What the file was when it was last read, for better or worse.
+    /// The state of the file when it was last read, successfully or not.
     var stamp: FileStamp?
-    /// Why that was in vain, where the next try may bring something else though the file is the same.
+    /// Why that failed, if another try may succeed with the same file.
     var passing: String?
     var kept = KeptObjects()
   }
 
-  /// How often the file is looked at.
+  /// How often the file is checked for changes.
   let interval: Duration
   let clock: any ResolverClock
   private let source: ConfigurationPath
@@ -46,22 +46,23 @@ public final class LiveConfiguration: Sendable {
   private let observer: Observer
   private let logger: Logger
   private let state: Locked<State>
-  /// Held by whoever changes something.
+  /// Locked during a change.
   ///
-  /// What is told of that, or looks at the settings meanwhile, needs ``state`` alone: resolvers and clients tell their
-  /// observers, who may ask what holds.
+  /// Observers and readers of the settings need only ``state``: resolvers and clients call observers, which may read
+  /// the settings.
   private let changing = Locked<Void>(())
 
   /// Reads a file for the first time.
   ///
   /// - Parameters:
-  ///   - path: the file. Relative paths in it go from its folder.
-  ///   - environment: variables that go before the file, as ``DirectSettings`` has it; by default the process's own.
-  ///   - interval: how often the file is looked at, more than 0; by default each second. It costs one system call.
-  ///   - adjust: changes what the file says, each time before it is applied, for what the program knows better.
-  ///   - observer: is told of every further reading: what it changed, or why it changed nothing; not of one that was tried
-  ///     again and failed as before.
-  /// - Throws: `invalidConfiguration` if the file cannot be used, or if the interval is none.
+  ///   - path: the file. Relative paths in it are relative to its folder.
+  ///   - environment: variables that override the file, as in ``DirectSettings``; by default those of the process.
+  ///   - interval: how often the file is checked for changes, more than 0; by default each second. It costs one system
+  ///     call.
+  ///   - adjust: changes the settings each time before they are applied, for what the program knows better.
+  ///   - observer: called after every further reading with what it changed, or why it changed nothing; not after
+  ///     another try that failed as before.
+  /// - Throws: `invalidConfiguration` if the file cannot be used, or if the interval is not more than 0.
   public convenience init(
     path: String, environment: [String: String]? = nil, interval: Duration = .seconds(1),
     adjust: @escaping @Sendable (inout DirectSettings) -> Void = { _ in },
@@ -84,7 +85,7 @@ public final class LiveConfiguration: Sendable {
     }
   }
 
-  /// The same with a command line's options over file and environment.
+  /// The same, with the options of a command line over file and environment.
   package convenience init(
     path: String, environment: EnvironmentSettings, overrides: SettingsOverrides, clock: any ResolverClock,
     observer: @escaping Observer
@@ -111,7 +112,7 @@ public final class LiveConfiguration: Sendable {
     self.logger = logger
     self.observer = observer
     self.reading = reading
-    // The stamp first: what is written in between is then seen as another state.
+    // The stamp first, so that a later write is noticed as another state.
     let stamp = source.stamp()
     state = Locked(State(settings: try Self.settings(source, waits: true, by: reading, logger), stamp: stamp))
   }
@@ -125,15 +126,15 @@ public final class LiveConfiguration: Sendable {
     return try reading(source.read(waits: waits), source.name)
   }
 
-  /// What holds at the moment.
+  /// The settings that are in force.
   public var settings: DirectSettings { state.withLock(\.settings) }
 
-  // MARK: Those who are kept to it
+  // MARK: Resolvers and clients
 
-  /// Keeps a resolver to the file from now on, until it is shut down or dropped; what the file may say is the file's to
-  /// say.
+  /// Updates a resolver with the file from now on, until it is shut down or released; the file decides everything that
+  /// a file can set.
   ///
-  /// - Throws: `invalidConfiguration` if the resolver cannot go by the file.
+  /// - Throws: `invalidConfiguration` if the resolver cannot use the settings.
   public func keep(_ resolver: DirectResolver) throws(DirectDNSError) { try keep(resolver) { _ in } }
 
   private func keep(
@@ -147,12 +148,12 @@ public final class LiveConfiguration: Sendable {
     }
   }
 
-  /// Keeps a client to the file from now on, until it is shut down or dropped: its address policy, the switch of direct
-  /// connect, and what lookups want.
+  /// Updates a client with the file from now on, until it is shut down or released: its address policy, the switch of
+  /// direct connect, and whether lookups may use expired answers.
   ///
-  /// Its resolver is kept by ``keep(_:)-(DirectResolver)``.
+  /// Its resolver is updated by ``keep(_:)-(DirectResolver)``.
   ///
-  /// - Throws: `invalidConfiguration` if the client cannot go by the file.
+  /// - Throws: `invalidConfiguration` if the client cannot use the settings.
   public func keep(_ client: DirectClient) throws(DirectDNSError) { try keep(client) { _ in } }
 
   private func keep(
@@ -166,11 +167,11 @@ public final class LiveConfiguration: Sendable {
     }
   }
 
-  /// Makes a resolver that is kept to the file.
+  /// Makes a resolver that is updated with the file.
   ///
-  /// - Parameter adjust: changes what the file says, each time it is applied, and sets what no file says, such as the
-  ///   store.
-  /// - Returns: the resolver, which goes on by each further state of the file.
+  /// - Parameter adjust: changes the file's settings each time before they are applied, and sets what no file can, such
+  ///   as the store.
+  /// - Returns: the resolver, which applies each further state of the file.
   /// - Throws: `invalidConfiguration` if there can be no such resolver.
   public func makeResolver(
     _ adjust: @escaping @Sendable (inout ResolverConfiguration) -> Void = { _ in }
@@ -183,12 +184,13 @@ public final class LiveConfiguration: Sendable {
     return resolver
   }
 
-  /// Makes a client that is kept to the file.
+  /// Makes a client that is updated with the file.
   ///
   /// - Parameters:
-  ///   - resolver: what it resolves names by.
-  ///   - adjust: changes what the file says, each time it is applied, and sets what no file says, such as the cookie jar.
-  /// - Returns: the client, which goes on by each further state of the file.
+  ///   - resolver: resolves names.
+  ///   - adjust: changes the file's settings each time before they are applied, and sets what no file can, such as the
+  ///     cookie jar.
+  /// - Returns: the client, which applies each further state of the file.
   /// - Throws: `invalidConfiguration` if there can be no such client.
   public func makeClient(
     resolver: DirectResolver, _ adjust: @escaping @Sendable (inout DirectClientConfiguration) -> Void = { _ in }
@@ -203,12 +205,12 @@ public final class LiveConfiguration: Sendable {
     return client
   }
 
-  // MARK: Reading it again
+  // MARK: Reloading
 
   /// Reads the file again, whether or not it has changed.
   ///
   /// - Returns: what changed.
-  /// - Throws: why the file cannot be used; what held before holds still.
+  /// - Throws: why the file cannot be used; the earlier settings stay in force.
   @discardableResult
   public func reload() throws(DirectDNSError) -> SettingsDifference {
     let outcome = changing.withLock { _ in read() }
@@ -216,7 +218,7 @@ public final class LiveConfiguration: Sendable {
     return try outcome.get()
   }
 
-  /// Reads the file again if it is not what it was, or if the last reading failed for another reason than what it says.
+  /// Reads the file again if it has changed, or if the last reading failed for a reason that may pass.
   func reloadIfChanged() {
     let outcome = changing.withLock { _ -> Result<SettingsDifference, DirectDNSError>? in
       let (stamp, passing) = state.withLock { ($0.stamp, $0.passing) }
@@ -229,7 +231,7 @@ public final class LiveConfiguration: Sendable {
     if let outcome { report(outcome) }
   }
 
-  /// Takes on what the file says: all of it, or none.
+  /// Applies the file: all of it, or nothing.
   private func read() -> Result<SettingsDifference, DirectDNSError> {
     let stamp = source.stamp()
     let before = state.withLock { state in
@@ -239,17 +241,17 @@ public final class LiveConfiguration: Sendable {
     }
     let settings: DirectSettings
     do throws(ConfigurationFault) {
-      // Whoever else would change something waits meanwhile.
+      // Other changes wait during this.
       settings = try Self.settings(source, waits: false, by: reading, logger)
     } catch {
       return failure(error.error, mayPass: error.mayPass)
     }
-    // Applied even where no difference is seen: the program may have changed what has no words here.
+    // Applied even without a visible difference: the program may have changed what a difference does not show.
     let difference = SettingsDifference(from: before, to: settings)
     do throws(KeptObjects.Fault) {
       try state.withLock(\.kept).apply(settings, orGoBackTo: before)
     } catch {
-      // Where some have taken it on, another try would send them to and fro.
+      // If some objects had applied it, another try would switch them back and forth.
       return failure(
         DirectDNSError(error.error.code, "\(source.name): \(error.error.message)"), mayPass: !error.wentBack)
     }
@@ -258,7 +260,7 @@ public final class LiveConfiguration: Sendable {
   }
 
   private func failure(_ error: DirectDNSError, mayPass: Bool) -> Result<SettingsDifference, DirectDNSError> {
-    // A file that is not there is seen when it comes.
+    // A missing file is noticed when it appears.
     state.withLock { $0.passing = mayPass && $0.stamp != nil ? error.message : nil }
     return .failure(error)
   }

@@ -16,7 +16,7 @@ package enum PolicyRule: Sendable, Hashable {
       throw ConfigurationFault("\"\(text.printable)\" is not a network. Write 10.0.0.0/8 or 2001:db8::/32.")
     }
     do {
-      // A leading dot is how some tools write "and everything below"; here that is always meant.
+      // Some tools write a leading dot for "and everything below"; here that is always included.
       self = .suffix(try HostName(text.hasPrefix(".") ? String(text.dropFirst()) : text))
     } catch {
       throw ConfigurationFault(
@@ -56,7 +56,7 @@ package enum PolicyRule: Sendable, Hashable {
   /// A network or an address; nil for any other text.
   private static func network(_ text: String) throws(ConfigurationFault) -> IPNetwork? {
     guard let network = IPNetwork(text) else { return IPAddress.written(text).map { IPNetwork($0) } }
-    // 10.1.2.3/8 could mean the host or the network, and the one is 16 million times the other.
+    // 10.1.2.3/8 could mean the host or the network, which is 16 million times as large.
     guard IPAddress(String(text.prefix { $0 != "/" })) == network.address else {
       throw ConfigurationFault(
         "\"\(text.printable)\" has bits beyond its prefix. Write \(network), or the address alone.")

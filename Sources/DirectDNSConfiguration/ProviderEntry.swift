@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import DirectDNS
 
-/// One provider as it is asked for: by option, by environment, or in the configuration file.
+/// One provider as it is configured: by option, by environment, or in the configuration file.
 struct ProviderEntry: Sendable, Hashable {
   enum Key: String, ConfigurationKey {
     case provider, name, bootstrap, rateLimit, credentials, clientSubnet, plainHTTP
@@ -13,15 +13,15 @@ struct ProviderEntry: Sendable, Hashable {
 
   enum PlainHTTPOption: String, CaseIterable { case loopbackOnly, anywhere }
 
-  /// Where the entry stands, for errors: `--provider`, an environment variable, or the file's key path.
+  /// Where the entry is, for errors: `--provider`, an environment variable, or the file's key path.
   var origin: String
   /// A preset's name or a URL.
   var text: String
-  /// What it is called in answers; nil means the preset's name or the URL's host.
+  /// Its name in answers; nil means the preset's name or the URL's host.
   var name: String?
-  /// Nothing means the preset's own addresses.
+  /// Nil means the preset's own addresses.
   var bootstrap: [IPAddress]?
-  /// Nothing means the preset's own rate.
+  /// Nil means the preset's own rate.
   var rateLimit: RateLimit?
   var credentials = ProviderCredentials()
   var clientSubnet: IPNetwork?
@@ -92,7 +92,7 @@ struct ProviderEntry: Sendable, Hashable {
       text, credentials: credentials, clientSubnet: clientSubnet, plainHTTP: plainHTTP)
     if let bootstrap { configuration.bootstrap = bootstrap }
     if let rateLimit { configuration.rateLimit = rateLimit }
-    // The provider itself, which keeps all that it can do.
+    // The provider itself is renamed, so that it keeps all its abilities.
     if let name, var provider = configuration.provider as? any NameableProvider {
       provider.name = name
       configuration.provider = provider
@@ -100,10 +100,9 @@ struct ProviderEntry: Sendable, Hashable {
     return configuration
   }
 
-  /// Whether the text is a provider at all, whatever else is configured: a slip on the command line is told from
-  /// missing credentials.
+  /// Whether the text names a provider at all, which tells a typing error on the command line from missing credentials.
   var isWellFormed: Bool {
-    // A hexadecimal secret suits every format; DNSPod's token is refused where there is no https.
+    // A hexadecimal secret is valid for every format; DNSPod's token is refused without https.
     let some = ProviderCredentials(account: "0", keyID: "0", secret: "00", token: "0")
     return [some, ProviderCredentials()].contains {
       (try? ProviderConfiguration(text, credentials: $0, plainHTTP: .anywhere)) != nil

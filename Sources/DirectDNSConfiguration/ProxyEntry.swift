@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 public import DirectDNS
 
-/// What the configuration file says of a proxy: the way that names go.
+/// The proxy's part of the configuration file: which way names go.
 public struct ProxyEntry: Sendable, Hashable {
   enum Key: String, ConfigurationKey { case upstream, upstreamResolves, routes }
 
@@ -10,7 +10,7 @@ public struct ProxyEntry: Sendable, Hashable {
   /// Which names go which way; no rules by default.
   public var routes = ProxyRoutes()
 
-  /// What holds where the file says nothing.
+  /// Creates an entry with the defaults.
   public init() {}
 
   init(_ node: ConfigurationNode) throws(ConfigurationFault) {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Times as people write them: seconds, decimals allowed.
+/// Times in seconds, decimals allowed.
 package enum Seconds {
   /// Ten years; more is a mistake.
   package static let most = 315_360_000.0
 
-  /// The longest time-out wherever one is set: a day.
+  /// The longest time-out that can be set: a day.
   static let longestTimeout = 86_400.0
 
-  /// What a time-out may be, for errors.
+  /// The allowed time-outs, for errors.
   package static let timeoutExpectation =
     "Give a number of seconds, more than 0 and at most \(Int(longestTimeout))."
 
@@ -16,7 +16,7 @@ package enum Seconds {
     .nanoseconds(Int64((seconds * 1_000_000_000).rounded()))
   }
 
-  /// Reads a time-out: digits with or without decimals, more than nothing, at most a day.
+  /// Reads a time-out: digits with or without decimals, more than 0, at most a day.
   package static func timeout(_ text: String) -> Duration? {
     let isDecimal = text.utf8.allSatisfy {
       (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) || $0 == UInt8(ascii: ".")

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import DirectDNS
 
-/// What one configuration has other than another: a pure function of both, for people who read logs.
+/// The difference between two configurations: a pure function of both, for people who read logs.
 ///
-/// It holds no secret: of credentials, and of the parts of a URL that may be some, it says that they changed.
+/// It contains no secret: for credentials, and for parts of a URL that may be secret, it says only that they changed.
 public struct SettingsDifference: Sendable, Hashable, CustomStringConvertible {
-  /// One change in each, such as `direct: on → off` or `providers: +quad9 -google`.
+  /// The changes, such as `direct: on → off` or `providers: +quad9 -google`.
   public let changes: [String]
 
   /// Compares two configurations.
@@ -13,7 +13,7 @@ public struct SettingsDifference: Sendable, Hashable, CustomStringConvertible {
     var list = ChangeList()
     list.value("direct", old.direct, new.direct)
     list.providers(old.entries, new.entries)
-    // What the program itself made of the entries.
+    // What the program itself changed.
     if old.entries == new.entries { list.adjusted(old.resolver.providers, new.resolver.providers) }
     list.pins(old.resolver.localZones.pins, new.resolver.localZones.pins)
     list.members("localZones", old.resolver.localZones.suffixes, new.resolver.localZones.suffixes)
@@ -45,10 +45,10 @@ public struct SettingsDifference: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// Whether there is none.
+  /// Whether there is no difference.
   public var isEmpty: Bool { changes.isEmpty }
 
-  /// The changes in a row.
+  /// The changes in one line.
   public var description: String { changes.isEmpty ? "no change" : changes.joined(separator: "; ") }
 }
 
@@ -61,7 +61,7 @@ private struct ChangeList {
     changes.append("\(key): \(old) → \(new)\(isLive ? "" : " (from the next start on)")")
   }
 
-  /// What came and what went; what only changed its place is an order.
+  /// The added and the removed members; if there are none, the new order.
   mutating func members<Member: Hashable & CustomStringConvertible>(_ key: String, _ old: [Member], _ new: [Member]) {
     guard old != new else { return }
     let parts =
@@ -71,7 +71,7 @@ private struct ChangeList {
     changes.append("\(key): \(text)")
   }
 
-  /// What a list has that another has not, or not as often.
+  /// The members of a list that another one does not have, or not as often.
   private static func surplus<Member: Hashable>(of list: [Member], over other: [Member]) -> [Member] {
     var counts = Dictionary(other.map { ($0, 1) }, uniquingKeysWith: +)
     return list.filter { member in
@@ -81,7 +81,7 @@ private struct ChangeList {
     }
   }
 
-  /// A log line is no place for thousands of names.
+  /// A log line must not list thousands of names.
   private static func some(_ texts: [String]) -> [String] {
     let limit = 20
     return texts.count <= limit ? texts : texts.prefix(limit) + ["and \(texts.count - limit) more"]
@@ -100,7 +100,8 @@ private struct ChangeList {
     }
   }
 
-  /// The same of providers that are there without an entry, by what they ask: it may hold a secret, and is not shown.
+  /// The same for providers that are there without an entry, whose requests are compared but not shown, since they may
+  /// contain a secret.
   mutating func adjusted(_ old: [ProviderConfiguration], _ new: [ProviderConfiguration]) {
     members("providers", old.map(\.provider.name), new.map(\.provider.name))
     for (before, now) in Self.pairs(old, new, by: \.provider.name) {
@@ -115,14 +116,14 @@ private struct ChangeList {
     }
   }
 
-  /// What a provider asks for some name at some time.
+  /// The request of a provider for a fixed name at a fixed time.
   private static func request(of configuration: ProviderConfiguration) -> [String] {
     guard let host = try? HostName("www.example.com") else { return [] }
     let message = configuration.provider.request(for: AddressQuestion(host, .ipv4), at: 0)
     return [message.url, "\(message.body ?? [])"]
   }
 
-  /// The n-th of a name with the n-th of that name: one host may have several providers.
+  /// Pairs the n-th of a name with the n-th of the same name, since one host may have several providers.
   private static func pairs<Member>(
     _ old: [Member], _ new: [Member], by name: (Member) -> String
   ) -> [(old: Member, new: Member)] {
@@ -164,14 +165,14 @@ private struct ChangeList {
     members("addressPolicy.nat64", old.nat64Prefixes.map(\.description), new.nat64Prefixes.map(\.description))
   }
 
-  /// Of the credentials it is said that they changed.
+  /// Of the credentials it says only that they changed.
   mutating func upstream(_ old: UpstreamProxy?, _ new: UpstreamProxy?) {
     guard old != new else { return }
     let (before, after) = (Self.text(old), Self.text(new))
     value("proxy.upstream", before, before == after ? "\(after), told otherwise" : after)
   }
 
-  // MARK: Values in words
+  // MARK: Values as text
 
   private static func addresses(_ addresses: [IPAddress]?) -> String {
     addresses.map { $0.map(\.description).joined(separator: " ") } ?? "its own"
@@ -193,7 +194,7 @@ private struct ChangeList {
 }
 
 extension ProviderEntry {
-  /// What the provider is called in answers; of a URL the host, since the rest may be a key.
+  /// The provider's name in answers; of a URL only the host, since the rest may be a key.
   fileprivate var label: String {
     if let name { return name }
     guard let plus = text.firstIndex(of: "+"), let url = try? WebURL(String(text[text.index(after: plus)...])) else {

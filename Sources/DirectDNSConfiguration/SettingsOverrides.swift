@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 package import DirectDNS
 
-/// What is laid over file and environment: the options of a command line.
+/// The options of a command line, which override file and environment.
 package struct SettingsOverrides: Sendable {
-  /// How errors call these providers.
+  /// The name of these providers in errors.
   static let providerOrigin = "--provider"
-  /// How errors call these addresses.
+  /// The name of these addresses in errors.
   static let bootstrapOrigin = "--bootstrap"
 
-  /// How errors call that store.
+  /// The name of that store in errors.
   static let storeOrigin = "--store"
 
   var providers: [String]
-  /// Of those providers that were given as a server, what that was: a configured provider may be called so.
+  /// The text of providers that were given as a server, by provider: it may be the name of a configured one.
   var servers: [String: String]
   var bootstraps: [BootstrapAddress]
   var authorities: [String]

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 public import DirectDNS
 
-/// Where answers are remembered beyond the process, as people write it.
+/// Where answers are stored beyond the process, in the form of options and files.
 ///
 /// Nothing is opened here: `DirectDNSSQLite` and `DirectDNSRedis` have the stores.
 public enum StorePlace: Sendable, Hashable {
@@ -16,7 +16,7 @@ public enum StorePlace: Sendable, Hashable {
 
   /// Reads `memory`, `sqlite`, `sqlite:PATH`, a path, or a URL.
   ///
-  /// Whether a server's URL is a good one is for its store to say. No fault repeats a URL.
+  /// A server's URL is checked by its store. No fault repeats a URL.
   package init(_ text: String) throws(ConfigurationFault) {
     let scheme = text.prefix { $0 != ":" && $0 != "/" }.lowercased()
     switch text.dropFirst(scheme.count) {
@@ -37,7 +37,7 @@ public enum StorePlace: Sendable, Hashable {
           "\"\(text.printable)\" begins with @, which is read on the command line alone. Write what that file says; a file of that name is ./\(text.printable)."
         )
       }
-      // A slip in one of the words above must not become a file of that name.
+      // A typing error in one of the words above must not become a file of that name.
       guard text.contains("/") || text.contains(".") else {
         throw ConfigurationFault(
           "\"\(text.printable)\" is no store. \(Self.forms) A file of that name is ./\(text.printable).")

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import DirectDNS
 
-/// Where answers are remembered, and who said so.
+/// Where answers are stored, and where that was configured.
 public struct StoreSetting: Sendable, Hashable {
   /// The place.
   public var place: StorePlace
-  /// An option, an environment variable, or a configuration file and its key: what an error about it begins with.
+  /// An option, an environment variable, or a configuration file and its key; an error about it begins with this.
   package let origin: String
 
   package init(place: StorePlace, origin: String) {
@@ -13,7 +13,7 @@ public struct StoreSetting: Sendable, Hashable {
     self.origin = origin
   }
 
-  /// Reads what an option or a variable says.
+  /// Reads the value of an option or a variable.
   init(_ text: String, origin: String) throws(ConfigurationFault) {
     do throws(ConfigurationFault) { place = try StorePlace(text) } catch {
       throw ConfigurationFault("\(origin): \(error.message)", isSlip: origin == SettingsOverrides.storeOrigin)
@@ -21,7 +21,7 @@ public struct StoreSetting: Sendable, Hashable {
     self.origin = origin
   }
 
-  /// What is wrong with it.
+  /// An error about it.
   package func fault(_ message: String) -> ConfigurationFault {
     ConfigurationFault("\(origin): \(message)", isSlip: origin == SettingsOverrides.storeOrigin)
   }
