@@ -140,7 +140,7 @@ final class ClientHandler: ChannelDuplexHandler {
     }
   }
 
-  // MARK: What the connection does
+  // MARK: Channel events
 
   func read(context: ChannelHandlerContext) {
     guard wantsRead else {

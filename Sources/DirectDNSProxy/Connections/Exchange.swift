@@ -50,7 +50,7 @@ final class Exchange {
 
   var loop: ProxyLoop { client.loop }
 
-  // MARK: Going out
+  // MARK: Request
 
   func start() {
     if isUpgrade {
@@ -153,7 +153,7 @@ final class Exchange {
     if case .passing(let handler) = stage { handler.resume() }
   }
 
-  // MARK: Ends
+  // MARK: End
 
   func timePassed(_ now: NIODeadline, _ limits: ProxyLimits) {
     // If the client reads slowly, the origin waits for it, and not the other way round.

@@ -132,7 +132,7 @@ final class OriginHandler: ChannelDuplexHandler {
     if case .pooled(let pool, let origin) = state { pool.remove(self, of: origin) }
   }
 
-  // MARK: What a client does with it
+  // MARK: Use by a client
 
   var isWritable: Bool { context?.channel.isWritable ?? false }
 
@@ -187,7 +187,7 @@ final class OriginHandler: ChannelDuplexHandler {
     }
   }
 
-  // MARK: What the connection does
+  // MARK: Channel events
 
   func read(context: ChannelHandlerContext) {
     guard wantsRead else {

@@ -211,7 +211,7 @@ struct WarmupCommand: ContextCommand {
     }
   }
 
-  // MARK: What is written
+  // MARK: Output
 
   private func write(_ report: WarmupReport, in context: CommandContext) throws(SettingsError) -> ExitStatus {
     let summary = WarmupSummary(report, usesColour: context.usesColour)

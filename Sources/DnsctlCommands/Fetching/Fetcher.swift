@@ -220,7 +220,7 @@ struct Fetcher: Sendable {
     return isDecoded ? nil : response.headerFields[.contentLength].flatMap { Int64($0) }
   }
 
-  // MARK: Saying
+  // MARK: Messages
 
   private var isMute: Bool { output.isSilent && !output.showsErrors }
 
