@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A gate that is shut until a test opens it: what makes a server slow for exactly as long as the test wants.
+/// A gate that is shut until a test opens it, which makes a server slow for exactly as long as the test wants.
 ///
 /// ```swift
 /// let gate = Gate()
@@ -21,21 +21,21 @@ public final class Gate: Sendable {
   /// Creates a gate that is shut.
   public init() {}
 
-  /// Lets everyone through who waits, and everyone who comes.
+  /// Lets through all tasks that wait, and all that come later.
   public func open() { state.change { $0.isOpen = true } }
 
   /// Waits until the gate is open.
   ///
-  /// - Throws: `CancellationError` when the task is cancelled, as a handler's is when the client goes.
+  /// - Throws: `CancellationError` if the task is cancelled, as a handler's task is when the client disconnects.
   public func pass() async throws {
     state.change { $0.arrived += 1 }
     await state.wait { $0.isOpen }
     try Task.checkCancellation()
   }
 
-  /// How many have come to the gate so far, whether they had to wait or not.
+  /// The number of tasks that have come to the gate so far, whether they had to wait or not.
   public var arrivalCount: Int { state.read { $0.arrived } }
 
-  /// Waits, without polling, until at least that many have come to the gate.
+  /// Waits, without polling, until at least that many tasks have come to the gate.
   public func waitForArrivals(_ count: Int = 1) async { await state.wait { $0.arrived >= count } }
 }

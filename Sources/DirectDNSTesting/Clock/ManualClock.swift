@@ -3,8 +3,8 @@ public import DirectDNS
 
 /// A clock that stands still until a test moves it.
 ///
-/// Hand it to whatever takes a `ResolverClock`. A test that moves time first waits until the code under
-/// test sleeps, then moves:
+/// Pass it to anything that takes a `ResolverClock`. A test that moves time first waits until the code under test
+/// sleeps, and then moves it:
 ///
 /// ```swift
 /// await clock.waitForSleepers()
@@ -19,13 +19,13 @@ public final class ManualClock: ResolverClock {
 
   private struct State: Sendable {
     var now = ResolverInstant(nanoseconds: 0)
-    /// The wall clock since 1970, as it would read at the origin of `now`: a duration has room for the year 9999, and
-    /// nanoseconds in 64 bits have not.
+    /// The wall clock since 1970, as it would read at the origin of `now`; a `Duration`, since nanoseconds in 64 bits
+    /// cannot hold the year 9999.
     var wallOrigin: Duration
     var sleepers: [Sleeper] = []
     var nextID: UInt64 = 0
 
-    /// The wall clock in whole units, rounded down; what has no room is the last that has.
+    /// The wall clock in whole units, rounded down and clamped to the range of `Int64`.
     func wall(in unit: Duration) -> Int64 {
       let wall = (wallOrigin + .nanoseconds(now.nanoseconds)).attoseconds
       let (count, rest) = wall.quotientAndRemainder(dividingBy: unit.attoseconds)
@@ -35,7 +35,7 @@ public final class ManualClock: ResolverClock {
 
   private let state: Watched<State>
 
-  /// Creates a clock at its origin, with nobody asleep.
+  /// Creates a clock at its origin, with no task asleep.
   ///
   /// - Parameter secondsSince1970: what the wall clock shows; by default 14 November 2023, 22:13:20 UTC.
   public init(secondsSince1970: Int64 = 1_700_000_000) {
@@ -54,12 +54,12 @@ public final class ManualClock: ResolverClock {
   /// How many tasks sleep on this clock.
   public var sleeperCount: Int { state.read { $0.sleepers.count } }
 
-  /// Moves time on, both the time line and the wall clock, and wakes whose instant has come.
+  /// Moves both the time line and the wall clock forward, and wakes the sleepers whose instants have come.
   ///
   /// Sleepers are woken in the order of their instants, and see the new time.
   ///
-  /// - Parameter duration: how far; a negative one is refused, since a time line never goes back. 292 years from the
-  ///   clock's origin its time line ends, and the wall clock stands still with it.
+  /// - Parameter duration: how far; a negative one is refused, since a time line never goes back. The time line ends
+  ///   292 years from the clock's origin, and the wall clock stops with it.
   public func advance(by duration: Duration) {
     precondition(duration >= .zero, "A time line never goes back; setSecondsSince1970 moves the wall clock.")
     let due = state.change { state in
@@ -72,7 +72,7 @@ public final class ManualClock: ResolverClock {
     for sleeper in due { sleeper.continuation.resume() }
   }
 
-  /// Sets the wall clock alone, as an administrator or NTP does; the time line and the sleepers stay.
+  /// Sets only the wall clock, as an administrator or NTP does; the time line and the sleepers stay.
   public func setSecondsSince1970(_ seconds: Int64) {
     state.change { $0.wallOrigin = .seconds(seconds) - .nanoseconds($0.now.nanoseconds) }
   }
@@ -88,7 +88,7 @@ public final class ManualClock: ResolverClock {
     try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
         let outcome: Result<Void, any Error>? = state.change { state in
-          // The flag is set before the handler below runs, so a cancellation is seen here or there.
+          // The flag is set before the handler below runs, so a cancellation is noticed here or there.
           if Task.isCancelled { return .failure(CancellationError()) }
           if instant <= state.now { return .success(()) }
           state.sleepers.append(Sleeper(id: id, instant: instant, continuation: continuation))

@@ -2,7 +2,7 @@
 import DirectDNS
 import FoundationEssentials
 
-/// The machine's own clock: what a fake server shows in `Date:` and checks signatures against by default.
+/// The machine's own clock, which a fake server uses by default for `Date:` and to check signatures.
 struct WallClock: ResolverClock {
   var now: ResolverInstant {
     let since = ContinuousClock.now - Self.origin

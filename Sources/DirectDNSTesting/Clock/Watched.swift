@@ -3,8 +3,8 @@ import NIOConcurrencyHelpers
 
 /// A value that several threads change, and that a task can wait for without polling.
 ///
-/// After each change the waiting tasks' conditions are judged under the lock; a task whose condition holds
-/// goes on. NIO's lock box is used because the thread sanitizer knows it.
+/// After each change the conditions of the waiting tasks are evaluated under the lock; a task whose condition holds
+/// continues. NIO's lock box is used because the thread sanitizer knows it.
 final class Watched<State: Sendable>: Sendable {
   private struct Waiter: Sendable {
     let condition: @Sendable (State) -> Bool
@@ -27,7 +27,7 @@ final class Watched<State: Sendable>: Sendable {
   /// Reads a part of the value without copying the rest.
   func read<Part>(_ part: (State) -> Part) -> Part { content.withLockedValue { part($0.state) } }
 
-  /// Changes the value, then wakes whoever waited for what it has become.
+  /// Changes the value, then wakes the tasks whose conditions now hold.
   @discardableResult
   func change<Result>(_ body: (inout State) -> Result) -> Result {
     let (result, due) = content.withLockedValue { content in
@@ -51,7 +51,7 @@ final class Watched<State: Sendable>: Sendable {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         let ready = content.withLockedValue { content in
-          // The flag is set before the handler below runs, so a cancellation is seen here or there.
+          // The flag is set before the handler below runs, so a cancellation is noticed here or there.
           if condition(content.state) || Task.isCancelled { return true }
           content.waiters[id] = Waiter(condition: condition, continuation: continuation)
           return false

@@ -4,7 +4,7 @@ import HTTPTypes
 
 /// DNSPod's text API at `/d`: unencrypted with a token, or with AES.
 struct DNSPodFormat: ProviderFormat {
-  /// One name of a request with what is known of it; a family that was not asked for is nil.
+  /// One name of a request and its lookups, one for each family that was asked for.
   private struct Row {
     var name: DNSName
     var families: [RecordTable.Lookup]
@@ -22,7 +22,7 @@ struct DNSPodFormat: ProviderFormat {
   func reply(to request: RecordedRequest, in context: AnswerContext) -> ProviderReply {
     guard request.method == .get || request.method == .post else { return .refusal(501, "") }
     let account = context.configuration.dnspodAccount
-    // A wrong key shows as a body that cannot be read, under 200: the real servers say no more.
+    // With a wrong key the real servers only send an unreadable body, with status 200.
     guard !context.distortion.refusesCredentials else { return text("c9b9f4b2e55a1f6d03a7e1c2b4d58e90") }
     if let account {
       let isKnown =
@@ -52,14 +52,14 @@ struct DNSPodFormat: ProviderFormat {
       if isBare { return parts.first.flatMap { $0 } ?? "" }
       return showsNames ? "\(context.echoed(name)):\(addresses)" : addresses
     }
-    // A poisoned record belongs to another name, so it can only stand where names are written.
+    // A poisoned record has another name, so it can only be shown where names are written.
     let poison = context.lookup(DNSQuestion(name: Distortion.poisonedName, type: types.first ?? .a))
       .answers.filter { $0.owner == Distortion.poisonedName && showsNames }
     lines.insert(contentsOf: poison.prefix(1).map { "\($0.owner):\($0.presentation)" }, at: 0)
     return lines.joined(separator: "\n") + tail
   }
 
-  /// `2.3.3.4;2.3.3.5,120`, or nothing without an address.
+  /// `2.3.3.4;2.3.3.5,120`; nil without an address.
   private func family(_ lookup: RecordTable.Lookup, _ type: DNSRecordType, showsTTL: Bool) -> String? {
     let records = lookup.answers.filter { $0.type == type && $0.owner != Distortion.poisonedName }
     guard !records.isEmpty else { return nil }

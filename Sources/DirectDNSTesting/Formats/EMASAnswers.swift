@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import DirectDNS
 
-/// What both EMAS versions say of one family of one name.
+/// The answer about one family of one name, as both EMAS versions send it.
 struct EMASFamily {
   let type: DNSRecordType
   let addresses: [String]
@@ -19,7 +19,7 @@ struct EMASFamily {
   /// The addresses as JSON.
   var list: JSONText { .array(addresses.map(JSONText.string)) }
 
-  /// The families that `4`, `6` or `4,6` asks for; nothing said means IPv4.
+  /// The families for `4`, `6` or `4,6`; IPv4 if the parameter is missing.
   static func types(_ query: String?) -> [DNSRecordType]? {
     switch query {
     case nil, "", "4": [.a]
@@ -29,14 +29,14 @@ struct EMASFamily {
     }
   }
 
-  /// The names of a comma list, or nil if one of them is none.
+  /// The names of a list with commas; nil if one of them is invalid.
   static func names(_ list: String) -> [DNSName]? {
     let names = list.split(separator: ",", omittingEmptySubsequences: false)
       .map { DNSName(query: String($0)) }
     return names.contains(nil) ? nil : names.compactMap(\.self)
   }
 
-  /// The `extra` member, escaped for HTML, where a test asks for it.
+  /// The `extra` member, escaped for HTML, if a test asks for it.
   static func extra(in context: AnswerContext) -> [(String, JSONText)] {
     guard let extra = context.distortion.extra else { return [] }
     let escapes: [Character: String] = ["&": "&amp;", "\"": "&quot;", "'": "&#39;", "<": "&lt;", ">": "&gt;"]

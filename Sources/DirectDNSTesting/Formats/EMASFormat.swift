@@ -17,7 +17,7 @@ struct EMASFormat: ProviderFormat {
   private var isSigned: Bool { verb == .signedOne || verb == .signedMany }
   private var takesMany: Bool { verb == .many || verb == .signedMany }
 
-  /// `t` may lie so many seconds ahead; the documentation says only that it may not be too far.
+  /// `t` may be so many seconds ahead; the documentation says only that it may not be too far.
   private static let longestDuration: Int64 = 86_400
 
   func questions(
@@ -45,7 +45,7 @@ struct EMASFormat: ProviderFormat {
     return ProviderReply(json: .object([("dns", .array(many(names, types, client, context)))]))
   }
 
-  /// Why the account or the signature does not do, in the order in which the real servers look.
+  /// Why the account or the signature is refused, checked in the order of the real servers.
   private func refusal(
     of request: RecordedRequest, hosts: String, in context: AnswerContext
   ) -> ProviderReply? {
@@ -89,7 +89,7 @@ struct EMASFormat: ProviderFormat {
     return .object(members + ending(families.map(\.ttl).min() ?? 60, client, context))
   }
 
-  /// The reply of `/resolve`: one object a name and family.
+  /// The reply of `/resolve`: one object for each name and family.
   private func many(
     _ names: [DNSName], _ types: [DNSRecordType], _ client: String, _ context: AnswerContext
   ) -> [JSONText] {

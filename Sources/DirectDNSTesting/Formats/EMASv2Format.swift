@@ -5,7 +5,7 @@ import HTTPTypes
 
 /// Alibaba's EMAS HTTPDNS, version 2: `/v2/d`, plain or encrypted, signed with HMAC.
 struct EMASv2Format: ProviderFormat {
-  /// The parameters that may be encrypted, with those of the query that may not.
+  /// The parameters of a request, both encrypted ones and those of the query.
   private struct Parameters {
     var query: [QueryItem]
     var hidden: [String: String] = [:]
@@ -85,7 +85,7 @@ struct EMASv2Format: ProviderFormat {
     request.value("m").flatMap(Int.init).flatMap(ProviderCipher.Mode.init(rawValue:))
   }
 
-  /// The parameters, decrypted where the mode says so; nil when that fails.
+  /// The parameters, decrypted if the mode says so; nil if that fails.
   private func parameters(of request: RecordedRequest, account: EMASAccount?) -> Parameters? {
     guard let mode = mode(of: request) else { return Parameters(query: request.query) }
     guard let key = account?.aesKey.flatMap(HexText.decode),

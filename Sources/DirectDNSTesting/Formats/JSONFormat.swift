@@ -2,7 +2,7 @@
 import DirectDNS
 import HTTPTypes
 
-/// The JSON of AliDNS, Google, Cloudflare and `doh.pub`: one shape with differences that matter.
+/// The JSON of AliDNS, Google, Cloudflare and `doh.pub`: one structure with differences that matter.
 struct JSONFormat: ProviderFormat {
   let style: FakeProviderConfiguration.Vendor
 

@@ -34,7 +34,7 @@ struct MessageFormat: ProviderFormat {
     return reply(to: query, question, in: context)
   }
 
-  /// The reply to a query that was understood; JSON's `ct=application/dns-message` ends here too.
+  /// The reply to a query that was understood; also for JSON's `ct=application/dns-message`.
   func reply(to query: DNSMessage, _ question: DNSQuestion, in context: AnswerContext) -> ProviderReply {
     let lookup = context.lookup(question)
     var echo = question

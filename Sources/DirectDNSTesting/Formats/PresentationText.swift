@@ -2,7 +2,7 @@
 import DirectDNS
 
 extension DNSRecord {
-  /// The record's data in presentation form, which is what JSON's `data` holds.
+  /// The record's data in presentation form, as in JSON's `data`.
   var presentation: String {
     switch data {
     case .address(let address): address.description

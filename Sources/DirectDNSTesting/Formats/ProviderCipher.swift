@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CDirectDNSOpenSSL
 
-/// AES-128 as the providers use it: the IV stands in front of the ciphertext.
+/// AES-128 as the providers use it: the IV comes before the ciphertext.
 enum ProviderCipher {
   /// How blocks are chained.
   enum Mode: Int, Sendable {
@@ -15,7 +15,7 @@ enum ProviderCipher {
     fileprivate var cipher: OpaquePointer? { unsafe self == .cbc ? EVP_aes_128_cbc() : EVP_aes_128_gcm() }
   }
 
-  /// The key has another length than AES-128's, the text was changed, or the key is another one.
+  /// The key does not have the length for AES-128, the text was changed, or it is another key.
   struct Failure: Error {}
 
   /// Encrypts under a random IV.

@@ -9,7 +9,7 @@ struct AnswerContext: Sendable {
   /// The wall clock in seconds since 1970.
   let now: Int64
 
-  /// Asks the table, and distorts what it says.
+  /// Looks a question up in the table, and distorts the result.
   func lookup(_ question: DNSQuestion) -> RecordTable.Lookup {
     var lookup = records.lookup(question)
     for change in distortion.lookupChanges { change(&lookup) }
@@ -20,20 +20,20 @@ struct AnswerContext: Sendable {
   func echoed(_ name: DNSName) -> DNSName { distortion.hasWrongQuestion ? Distortion.wrongName : name }
 }
 
-/// One provider's way of asking and answering.
+/// The format of one provider's requests and replies.
 ///
-/// Which one a request means is decided by its path.
+/// The path of a request decides which format it has.
 protocol ProviderFormat: Sendable {
-  /// What a request asks, read leniently, for the record of what was asked.
+  /// The questions of a request, parsed leniently, for the record of the request.
   func questions(
     in request: RecordedRequest, configuration: FakeProviderConfiguration
   ) -> [DNSQuestion]
 
-  /// The reply to a request, read strictly.
+  /// The reply to a request, which is parsed strictly.
   func reply(to request: RecordedRequest, in context: AnswerContext) -> ProviderReply
 }
 
-/// The formats by path, as the real servers have them.
+/// The formats by path, as on the real servers.
 enum ProviderRoute {
   static func format(path: String, request: RecordedRequest, vendor: FakeProviderConfiguration.Vendor)
     -> (any ProviderFormat)?
@@ -53,7 +53,7 @@ enum ProviderRoute {
 }
 
 extension DNSName {
-  /// A name as the providers take it: ASCII only, so Punycode for anything else, and not the root.
+  /// A name as the providers accept it: only ASCII, so Punycode for anything else, and not the root.
   init?(query text: String) {
     guard text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f }), let name = DNSName(text), name != .root
     else { return nil }

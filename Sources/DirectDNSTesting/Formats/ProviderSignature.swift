@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import DirectDNS
 
-/// The signatures that the providers check, written from their documentation and apart from the library's.
+/// The signatures that the providers check, written from their documentation and independently of the library's.
 enum ProviderSignature {
   /// AliDNS `key`: SHA-256 over account, secret, time, name and AccessKey ID, without separators.
   static func alidns(account: AliDNSAccount, timestamp: String, name: String) -> String {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Wraps bytes as a gzip file (RFC 1952) whose deflate blocks are stored, not compressed (RFC 1951 §3.2.4).
 ///
-/// A client must unpack it like any other, and no compression library is needed to make it.
+/// A client has to unpack it like any other, and making it needs no compression library.
 enum Gzip {
   static func wrapped(_ bytes: [UInt8]) -> [UInt8] {
     var result: [UInt8] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255]

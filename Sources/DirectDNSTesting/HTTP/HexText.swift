@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Bytes as hexadecimal digits, the way the providers write signatures and ciphertexts.
+/// Bytes as hexadecimal digits, as the providers write signatures and ciphertexts.
 enum HexText {
-  /// Lower-case digits, two a byte.
+  /// Lower-case digits, two per byte.
   static func encode(_ bytes: some Sequence<UInt8>) -> String {
     let digits = Array("0123456789abcdef".utf8)
     return String(

@@ -5,7 +5,7 @@ import DirectDNS
 public struct QueryItem: Hashable, Sendable {
   /// The part before `=`.
   public let name: String
-  /// The part after `=`; empty where there is none.
+  /// The part after `=`; empty if there is none.
   public let value: String
 
   /// Creates an item.
@@ -24,7 +24,7 @@ public struct QueryItem: Hashable, Sendable {
 
   /// Undoes percent-encoding.
   ///
-  /// A `+` stays one: the providers' parameters are not forms.
+  /// A `+` stays a plus sign: the providers' parameters are not forms.
   static func decoded(_ text: some StringProtocol) -> String {
     String(decoding: PercentEncoding.decoded(Array(text.utf8).span), as: UTF8.self)
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// HTTP/1.1 that is nearly right (RFC 9112).
 extension HostileScript {
-  /// Numbers around which counters end, and texts that are none.
+  /// Numbers at which counters overflow, and texts that are no numbers.
   private static let numbers = [
     "0", "1", "5", "05", "-1", "+5", " 5 ", "5 5", "5, 5", "5, 6", "0x5", "5.0", "", "٥", "255", "65535", "65536",
     "2147483647", "2147483648", "4294967295", "4294967296", "9007199254740993", "9223372036854775807",
@@ -65,7 +65,7 @@ extension HostileScript {
     var head = (dice.chance(3) ? dice.one(of: statusLines) : statusLines[0]) + ending(&dice)
     var isChunked = false
     var said = Set<String>()
-    // An answer that is right but for one thing goes further than one that is wrong everywhere.
+    // An answer with a single fault gets further than one that is wrong everywhere.
     if !dice.chance(8) { head += "Content-Type: \(content.type)" + ending(&dice) }
     if dice.chance(2) {
       isChunked = dice.chance(2)
@@ -91,7 +91,7 @@ extension HostileScript {
       if dice.chance(40) { return steps + [.send(bytes), .endless(Array(repeating: 0x78, count: 16_384))] }
       bytes += body(content.bytes, &dice)
     }
-    // What follows belongs to no request.
+    // What follows does not belong to any request.
     if dice.chance(8) { bytes += bytes.prefix(dice.number(below: 300)) }
     return steps + staged(bytes, &dice)
   }
@@ -100,7 +100,7 @@ extension HostileScript {
     dice.chance(40) ? dice.one(of: ["\n", "\r", "\r\r\n", "\n\r\n", ""]) : "\r\n"
   }
 
-  /// The body, or another one.
+  /// The body, possibly changed.
   private static func body(_ bytes: [UInt8], _ dice: inout Dice) -> [UInt8] {
     switch dice.number(below: 6) {
     case 0: return bytes + dice.bytes(upTo: 40)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// HTTP/2 that is nearly right (RFC 9113, RFC 7541).
 extension HostileScript {
-  /// A frame of any type; its length may be said to be another.
+  /// A frame of any type; its length may be a wrong one.
   static func frame(_ type: UInt8, flags: UInt8 = 0, stream: UInt32, _ payload: [UInt8] = [], length: Int? = nil)
     -> [UInt8]
   {
@@ -17,7 +17,7 @@ extension HostileScript {
     (0..<4).map { UInt8(truncatingIfNeeded: value >> UInt32(24 - 8 * $0)) }
   }
 
-  /// A field as a literal that is not indexed, without Huffman's code.
+  /// A literal field without indexing and without Huffman coding.
   private static func field(_ name: String, _ value: String) -> [UInt8] {
     [0] + string(name) + string(value)
   }
@@ -89,7 +89,7 @@ extension HostileScript {
     return [.send([])] + staged(bytes, &dice)
   }
 
-  /// What costs the one that reads it more than the one that sends it, again and again.
+  /// Frames that cost the receiver more than the sender, repeated.
   private static func flood(_ stream: UInt32, _ dice: inout Dice) -> [UInt8] {
     let kind: [UInt8] =
       switch dice.number(below: 9) {
@@ -107,7 +107,7 @@ extension HostileScript {
     return opening + Array(repeatElement(kind, count: max(1, 16_384 / kind.count)).joined())
   }
 
-  /// Any frame, where none may be.
+  /// Any frame, even where it is not allowed.
   private static func any(_ stream: UInt32, _ content: Content, _ dice: inout Dice) -> [UInt8] {
     let other = dice.one(of: [0, stream, stream, stream, stream &+ 2, 2, 0x7fff_ffff, 0x8000_0001])
     let flags = UInt8(dice.one(of: [0, 1, 4, 5, 8, 9, 0x20, 0x2c, 0xff]))

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import DirectDNS
 
-/// What a hostile server says to a request: HTTP that is nearly right, made of a seed so that it can be said again.
+/// What a hostile server sends for a request: HTTP that is nearly right, made from a seed so that it can be repeated.
 ///
-/// Each answer begins as one that a client would take, and then goes wrong somewhere: a number at a limit, a field twice, a
-/// length that is not true, something without an end, an end at any byte, a frame where none may be.
+/// Each answer begins as a valid one, and then goes wrong somewhere: a number at a limit, a repeated field, a wrong
+/// length, something endless, an end at any byte, or a frame where none is allowed.
 package struct HostileScript: Sendable {
   /// The version of HTTP that is abused.
   package enum Language: Sendable, CaseIterable { case http1, http2 }
@@ -13,9 +13,9 @@ package struct HostileScript: Sendable {
   package enum Step: Sendable {
     /// Sends bytes.
     case send([UInt8])
-    /// Sends bytes again and again, for as long as the client takes them, up to ``HostileServer/endlessLimit``.
+    /// Sends bytes repeatedly, as long as the client reads them, up to ``HostileServer/endlessLimit``.
     case endless([UInt8])
-    /// Says nothing more, and leaves the connection open.
+    /// Sends nothing more, and leaves the connection open.
     case hold
     /// Closes the connection.
     case close
@@ -23,7 +23,7 @@ package struct HostileScript: Sendable {
     case reset
   }
 
-  /// A body that a client can use, and its type; what is sent may be another.
+  /// A body that a client can use, and its type; what is sent may differ.
   package struct Content: Sendable {
     package var type: String
     package var bytes: [UInt8]
@@ -43,9 +43,9 @@ package struct HostileScript: Sendable {
   /// Creates a script.
   ///
   /// - Parameters:
-  ///   - seed: what it is made of.
-  ///   - language: the version of HTTP; by default the seed's own choice.
-  ///   - content: what an answer would say that goes right.
+  ///   - seed: the seed that it is made from.
+  ///   - language: the version of HTTP; by default the seed decides.
+  ///   - content: the content of an answer without faults.
   package init(seed: UInt64, language: Language? = nil, content: Content = .page) {
     self.seed = seed
     self.language = language ?? (seed.isMultiple(of: 2) ? .http1 : .http2)
@@ -66,7 +66,7 @@ package struct HostileScript: Sendable {
     }
   }
 
-  /// Cuts a message somewhere, takes it apart, and ends it.
+  /// Cuts a message off somewhere, splits it into pieces, and ends it.
   static func staged(_ bytes: [UInt8], _ dice: inout Dice) -> [Step] {
     var bytes = bytes[...]
     let isCut = dice.chance(4)
@@ -79,19 +79,19 @@ package struct HostileScript: Sendable {
       let count = dice.chance(3) ? 1 + dice.number(below: min(bytes.count, 40)) : bytes.count
       steps.append(.send(Array(bytes.prefix(count))))
       bytes = bytes.dropFirst(count)
-      // A few are enough to see that it does not matter.
+      // A few pieces are enough.
       if steps.count > 6, !bytes.isEmpty {
         steps.append(.send(Array(bytes)))
         break
       }
     }
-    // Without an end a client has to wait: that is slow, and seldom tells anything new.
+    // Without an end a client has to wait, which is slow and seldom shows anything new.
     if dice.chance(60) { return steps + [.hold] }
     return steps + (dice.chance(6) ? [.reset] : isCut || dice.chance(2) ? [.close] : [])
   }
 }
 
-/// Chance, out of a seed.
+/// Random choices from a seed.
 package struct Dice: RandomNumberGenerator, Sendable {
   private var generator: SeededGenerator
 
@@ -99,12 +99,12 @@ package struct Dice: RandomNumberGenerator, Sendable {
 
   package mutating func next() -> UInt64 { generator.next() }
 
-  /// True once in so many times.
+  /// True with a probability of one in `times`.
   package mutating func chance(_ times: Int) -> Bool { number(below: times) == 0 }
 
   package mutating func number(below limit: Int) -> Int { Int(next() % UInt64(max(1, limit))) }
 
-  /// One of some values, of which there is one at least.
+  /// One of several values, of which there has to be at least one.
   package mutating func one<Value>(of values: [Value]) -> Value { values[number(below: values.count)] }
 
   package mutating func bytes(upTo count: Int) -> [UInt8] {

@@ -3,12 +3,13 @@ import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
 
-/// A server on loopback that answers each request by a ``HostileScript``: an origin, or a provider, whose HTTP is its own.
+/// A server on loopback that answers each request by a ``HostileScript``: an origin or a provider with its own HTTP
+/// implementation.
 package final class HostileServer: Sendable {
-  /// The most bytes that something endless has: who reads so much without an objection never raises one.
+  /// The most bytes of something endless: a client that reads so many without an error never reports one.
   package static let endlessLimit = 1 << 26
 
-  /// Threads of its own: what has no end would keep the others of a test waiting.
+  /// A thread of its own: endless answers would delay other servers of a test.
   private static let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
 
   private let channel: any Channel
@@ -45,7 +46,7 @@ package final class HostileServer: Sendable {
 
   package var port: Int { channel.localAddress?.port ?? 0 }
 
-  /// Answers by another script on the connections that come from now on, and ends those that there are.
+  /// Uses another script for new connections, and closes the open ones.
   package func play(_ next: HostileScript) async {
     script.withLockedValue { $0 = next }
     for connection in connections.withLockedValue({ Array($0.values) }) { try? await connection.close() }
@@ -58,7 +59,7 @@ package final class HostileServer: Sendable {
   }
 }
 
-/// One connection: finds the requests in what comes, and answers each in its turn.
+/// One connection: finds the requests in what comes, and answers them in order.
 private final class HostileHandler: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer
@@ -135,7 +136,7 @@ private final class HostileHandler: ChannelInboundHandler {
     context.writeAndFlush(wrapOutboundOut(buffer)).whenComplete { result in
       let context = bound.value.1
       guard case .success = result else { return context.close(promise: nil) }
-      // In a turn of its own: what can be written at once would nest as deep as it is long.
+      // In a turn of its own: writes that complete at once would otherwise nest deeply.
       context.eventLoop.execute {
         let (handler, context) = bound.value
         if left > buffer.readableBytes {

@@ -3,7 +3,7 @@ public import DirectDNS
 import NIOCore
 import NIOPosix
 
-/// A plain DNS server on loopback, over UDP and TCP on one port: what the system's DNS is asked at.
+/// A plain DNS server on loopback, over UDP and TCP on one port, which stands for the system's DNS.
 ///
 /// ```swift
 /// let server = try await FakeNameServer.start(records: records)
@@ -29,10 +29,10 @@ public final class FakeNameServer: Sendable {
 
   /// Starts a server.
   ///
-  /// It runs until ``stop()``, or until the object goes.
+  /// It runs until ``stop()``, or until the object is released.
   ///
   /// - Parameters:
-  ///   - records: what it knows.
+  ///   - records: the records that it serves.
   ///   - address: the address to listen on, by default 127.0.0.1.
   ///   - port: the port to listen on, by default any that is free for UDP and TCP.
   /// - Returns: the server, listening.
@@ -48,7 +48,7 @@ public final class FakeNameServer: Sendable {
         let stream = try await bindStream(state, address, free)
         return FakeNameServer(state: state, address: address, listeners: [datagrams, stream])
       } catch let error as IOError where port == 0 && error.errnoCode == EADDRINUSE {
-        // A port that is free for UDP can be taken for TCP: another one is tried.
+        // A port that is free for UDP may be taken for TCP; another one is tried.
         try await datagrams.close()
       } catch {
         try await datagrams.close()
@@ -100,7 +100,7 @@ public final class FakeNameServer: Sendable {
   /// The server as c-ares and resolv.conf tools write it: `127.0.0.1:5353`, or `[::1]:5353`.
   public var serverAddress: String { "\(address.bracketed):\(port)" }
 
-  /// What the server knows; it can be changed while it runs.
+  /// The records that the server serves; they can be changed while it runs.
   public var records: RecordTable {
     get { state.read { $0.records } }
     set { state.change { $0.records = newValue } }
@@ -109,10 +109,10 @@ public final class FakeNameServer: Sendable {
   /// Every query so far, in the order of arrival.
   public var queries: [RecordedQuery] { state.read { $0.queries } }
 
-  /// Does something wrong from now on; see ``FakeProvider/misbehave(_:times:when:)`` for the order.
+  /// Misbehaves from now on; see ``FakeProvider/misbehave(_:times:when:)`` for the order.
   ///
   /// - Parameters:
-  ///   - misbehaviours: what to do, all of it for each query.
+  ///   - misbehaviours: what to do; all of it for each query.
   ///   - times: for how many queries; nil, the default, means until ``behave()``.
   ///   - condition: for which queries; by default all. It must not call the server, whose lock is held.
   public func misbehave(
@@ -126,9 +126,9 @@ public final class FakeNameServer: Sendable {
     }
   }
 
-  /// Does everything right again.
+  /// Stops misbehaving.
   ///
-  /// What is held stays held.
+  /// Answers that are held stay held.
   public func behave() { state.change { $0.rules = [] } }
 
   /// Sends every answer that is held.
@@ -140,8 +140,8 @@ public final class FakeNameServer: Sendable {
     for send in held { send() }
   }
 
-  /// Waits, without polling, until at least that many queries came; ends too when the server is stopped or
-  /// the task is cancelled.
+  /// Waits, without polling, until at least that many queries came; also ends when the server is stopped or the task is
+  /// cancelled.
   public func waitForQueries(_ count: Int = 1) async {
     await state.wait { $0.queries.count >= count || $0.isStopped }
   }
@@ -153,7 +153,7 @@ public final class FakeNameServer: Sendable {
 
   /// Closes both sockets and all connections at once.
   ///
-  /// Stopping twice is the same as once.
+  /// Stopping twice has no further effect.
   public func stop() async {
     for channel in listeners + end() { try? await channel.close() }
   }

@@ -7,7 +7,8 @@ extension Watched<NameServerState> {
     _ bytes: [UInt8], over transport: RecordedQuery.Transport, on channel: any Channel,
     send: @escaping @Sendable ([UInt8]) -> Void
   ) {
-    // The query and its hold become visible together, so that whoever waits for the one can end the other.
+    // The query and its held answer become visible together, so that a test that waits for the query can release the
+    // answer.
     let plan = change { state in
       let plan = state.receive(bytes, over: transport)
       if let plan, case .held = plan.gate {
@@ -26,7 +27,7 @@ extension Watched<NameServerState> {
   }
 }
 
-/// Answers each datagram to where it came from.
+/// Answers each datagram to its sender.
 final class NameServerDatagrams: ChannelInboundHandler {
   typealias InboundIn = AddressedEnvelope<ByteBuffer>
   typealias OutboundOut = AddressedEnvelope<ByteBuffer>

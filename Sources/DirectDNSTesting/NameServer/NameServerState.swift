@@ -2,7 +2,7 @@
 import DirectDNS
 import NIOCore
 
-/// What a fake name server remembers, and how it answers.
+/// The state of a fake name server, and how it answers.
 struct NameServerState: Sendable {
   struct Rule: Sendable {
     let misbehaviours: [NameServerMisbehaviour]
@@ -19,7 +19,7 @@ struct NameServerState: Sendable {
     case closing
   }
 
-  /// The largest answer over UDP to a client that says nothing of its size (RFC 1035 §4.2.1).
+  /// The largest answer over UDP to a client that does not announce a size (RFC 1035 §4.2.1).
   private static let datagramLimit = 512
 
   var records: RecordTable
@@ -31,9 +31,9 @@ struct NameServerState: Sendable {
 
   init(records: RecordTable) { self.records = records }
 
-  /// Writes a query down and makes its answer.
+  /// Records a query and makes its answer.
   ///
-  /// Bytes that are no query get none.
+  /// Bytes that are no query get no answer.
   mutating func receive(
     _ bytes: [UInt8], over transport: RecordedQuery.Transport
   ) -> (bytes: [UInt8], gate: Gate)? {
@@ -85,7 +85,7 @@ struct NameServerState: Sendable {
     return (answer.encoded(), gate)
   }
 
-  /// The first rule that fits decides alone; one that has served its number of queries is gone.
+  /// Only the first matching rule applies; it is removed after its number of queries.
   private mutating func takeMisbehaviours(for query: RecordedQuery) -> [NameServerMisbehaviour] {
     guard let index = rules.firstIndex(where: { $0.condition?(query) ?? true }) else { return [] }
     let misbehaviours = rules[index].misbehaviours

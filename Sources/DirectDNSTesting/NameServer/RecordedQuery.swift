@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 public import DirectDNS
 
-/// One query as a ``FakeNameServer`` got it.
+/// One query as a ``FakeNameServer`` received it.
 public struct RecordedQuery: Sendable {
   /// What carried the query.
   public enum Transport: Hashable, Sendable {
     /// One datagram.
     case udp
-    /// A connection, each message behind its length (RFC 1035 §4.2.2).
+    /// A connection, on which each message follows its length (RFC 1035 §4.2.2).
     case tcp
   }
 

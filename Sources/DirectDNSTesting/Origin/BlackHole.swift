@@ -3,7 +3,7 @@ public import DirectDNS
 import NIOCore
 import NIOPosix
 
-/// A port on loopback that swallows packets: whoever connects to it hears nothing at all, as from a dead machine.
+/// A port on loopback that drops packets: a client that connects to it gets no answer at all, as from a dead machine.
 ///
 /// ```swift
 /// @Test(.enabled(if: BlackHole.missing == nil, "no black hole here")) func `the next address is tried`() async throws {
@@ -13,17 +13,17 @@ import NIOPosix
 /// }
 /// ```
 ///
-/// Linux drops what asks for a connection (SYN) while a listener's queue of connections to accept is full; this one's
-/// has room for one, which it makes itself and never accepts. It needs no rights, and no packet leaves the machine.
-/// Stopped, the port refuses.
+/// Linux drops connection requests (SYN) while a listener's backlog is full. This one's has room for one connection,
+/// which it makes itself and never accepts. It needs no privileges, and no packet leaves the machine. After ``stop()``
+/// the port refuses connections.
 public final class BlackHole: Sendable {
-  /// Why a black hole could not be made, in words.
+  /// Why a black hole could not be made.
   public struct Failure: Error, CustomStringConvertible {
     /// The reason.
     public let description: String
   }
 
-  /// Why this machine cannot have black holes; nil where it can.
+  /// Why this machine cannot have black holes; nil if it can.
   public static let missing: String? = {
     guard table(.ipv4) != nil else { return "black holes need Linux's /proc/net/tcp" }
     return nil
@@ -54,7 +54,7 @@ public final class BlackHole: Sendable {
   /// - Parameters:
   ///   - address: an address of loopback.
   ///   - port: the port; 0, the default, means any free one.
-  /// - Returns: the black hole, swallowing.
+  /// - Returns: the black hole, which drops packets already.
   /// - Throws: ``Failure``, or the socket's error.
   public static func start(address: IPAddress = .ipv4(0x7F00_0001), port: Int = 0) async throws -> BlackHole {
     if let missing { throw Failure(description: missing) }
@@ -66,8 +66,8 @@ public final class BlackHole: Sendable {
     let port = listener.localAddress?.port ?? port
     let plug = try await ClientBootstrap(group: group).connect(host: address.description, port: port).get()
     let hole = BlackHole(address: address, port: port, listener: listener, plug: plug)
-    // The client knows of its connection a moment before the listener does: how long a busy kernel leaves packets that
-    // stay on the machine where they are.
+    // The client's connection is established a moment before the listener's, and a busy kernel may delay loopback
+    // packets.
     let end = ContinuousClock.now + .seconds(30)
     while ContinuousClock.now < end {
       if hole.isFull { return hole }
@@ -76,13 +76,14 @@ public final class BlackHole: Sendable {
     throw Failure(description: "the queue of \(address):\(port) does not fill up")
   }
 
-  /// Ends it: from now on the port refuses.
+  /// Stops it: from now on the port refuses connections.
   public func stop() async {
     try? await listener.close().get()
     try? await plug.close().get()
   }
 
-  /// Whether a connection waits to be accepted; for a listener the kernel shows their number as `rx_queue` (proc(5)).
+  /// Whether a connection waits to be accepted; for a listener the kernel shows the number of these as `rx_queue`
+  /// (proc(5)).
   private var isFull: Bool {
     let digits = String(port, radix: 16, uppercase: true)
     let suffix = ":" + String(repeating: "0", count: 4 - digits.count) + digits
@@ -94,7 +95,7 @@ public final class BlackHole: Sendable {
   }
 
   private static func table(_ family: IPAddress.Family) -> String? {
-    // Piece by piece: Foundation takes the first piece of such a file for all of it.
+    // In pieces: Foundation takes the first piece of such a file for the whole.
     guard let file = try? ReadableFile(family == .ipv6 ? "/proc/net/tcp6" : "/proc/net/tcp") else { return nil }
     var bytes: [UInt8] = []
     while let piece = try? file.read(65_536), !piece.isEmpty { bytes += piece }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A web server on loopback that writes down what it is asked and answers by a script.
+/// A web server on loopback that records requests and answers them by a handler.
 ///
 /// It stands for the server that a request goes to once its name is resolved. It speaks HTTP/1.1, and with a TLS
 /// identity HTTP/2 too.
@@ -13,7 +13,7 @@
 /// await origin.stop()
 /// ```
 ///
-/// What a client has to survive is said in the handler too:
+/// The handler also does what a client has to survive:
 ///
 /// ```swift
 /// let gate = Gate()
@@ -33,19 +33,18 @@
 /// }
 /// ```
 ///
-/// Origins on several addresses with one port are several origins: the first takes any free port, the others that one.
-/// It runs on NIO's shared threads, so a server costs a socket and starts in about a millisecond.
+/// Several origins can share a port on different addresses: the first one takes any free port, and the others take that
+/// one.
 public final class FakeOrigin: Sendable {
   /// What answers a request.
   ///
-  /// It may take its time: its task is cancelled when the client goes or the server is stopped. When it throws an
-  /// ``OriginFault``, that happens; after any other error the connection is closed without an answer.
+  /// It may take any time: its task is cancelled when the client disconnects or the server is stopped. An
+  /// ``OriginFault`` that it throws is carried out; after any other error the connection is closed without an answer.
   public typealias Handler = @Sendable (RecordedRequest) async throws -> OriginResponse
 
-  /// What decides on a request when its head has come and before its body is read.
+  /// Decides on a request when its head has come and before its body is read.
   ///
-  /// While it takes its time, the body stays with the client: nothing more is read from it. What it throws happens as
-  /// for a ``Handler``.
+  /// Until it has decided, nothing more is read from the client. What it throws is handled as for a ``Handler``.
   public typealias Gatekeeper = @Sendable (RecordedRequest) async throws -> Admission
 
   /// How the server was set up.
@@ -60,12 +59,12 @@ public final class FakeOrigin: Sendable {
 
   /// Starts a server.
   ///
-  /// It runs until ``stop()``, or until the object goes.
+  /// It runs until ``stop()``, or until the object is released.
   ///
   /// - Parameters:
   ///   - configuration: how it is set up; by default plain HTTP/1.1 on a free port of 127.0.0.1.
-  ///   - handler: what answers each request; by default ``OriginResponse/echo(of:)``.
-  ///   - admit: what decides on each request by its head; by default all are read.
+  ///   - handler: answers each request; by default ``OriginResponse/echo(of:)``.
+  ///   - admit: decides on each request by its head; by default all are read.
   /// - Returns: the server, listening.
   /// - Throws: the socket's error, such as a port that is taken, or a bad certificate.
   public static func start(
@@ -86,23 +85,23 @@ public final class FakeOrigin: Sendable {
   ///
   /// - Parameters:
   ///   - path: a path with its slash, and a query if there is one.
-  ///   - host: the name to stand in the URL; by default the address that the server listens on.
+  ///   - host: the host in the URL; by default the address that the server listens on.
   /// - Returns: the URL.
   public func url(_ path: String = "/", host: String? = nil) -> String { server.url(path, host: host) }
 
   /// Every request so far, in the order of arrival.
   public var requests: [RecordedRequest] { server.requests }
 
-  /// How many connections were accepted so far.
+  /// The number of connections accepted so far.
   public var connectionCount: Int { server.connectionCount }
 
-  /// How many connections are open.
+  /// The number of open connections.
   public var openConnectionCount: Int { server.openConnectionCount }
 
   /// Every connection so far, open or not, in the order of acceptance.
   public var connections: [RecordedConnection] { server.connections }
 
-  /// Whether new connections are accepted and then met with silence: no TLS, no answer.
+  /// Whether new connections are accepted and then never answered, not even by TLS.
   ///
   /// Default: false.
   public var isMute: Bool {
@@ -110,8 +109,8 @@ public final class FakeOrigin: Sendable {
     set { server.state.change { $0.log.isMute = newValue } }
   }
 
-  /// Waits, without polling, until at least that many requests came; ends too when the server is stopped or
-  /// the task is cancelled.
+  /// Waits, without polling, until at least that many requests came; also ends when the server is stopped or the task
+  /// is cancelled.
   public func waitForRequests(_ count: Int = 1) async { await server.wait { $0.log.requests.count >= count } }
 
   /// Waits, without polling, until at least that many connections were accepted.
@@ -125,6 +124,6 @@ public final class FakeOrigin: Sendable {
 
   /// Closes the listener and all connections at once; the port is free when this returns.
   ///
-  /// What was recorded can still be read. Stopping twice is the same as once.
+  /// The records can still be read. Stopping twice has no further effect.
   public func stop() async { await server.stop() }
 }

@@ -7,7 +7,7 @@ public struct FakeOriginConfiguration: Sendable {
   public var identity: TLSIdentity?
   /// Other certificates, by the names that clients ask for in SNI; any other name gets ``identity``.
   public var identities: [String: TLSIdentity]
-  /// The authority, as PEM text, that has to vouch for a client's certificate.
+  /// The authority, as PEM text, that must have issued a client's certificate.
   ///
   /// By default none, and clients are not asked for one. See ``RecordedConnection/clientCertificate``.
   public var clientAuthority: String?
@@ -17,13 +17,14 @@ public struct FakeOriginConfiguration: Sendable {
   public var offersTLS13: Bool
   /// The versions offered under TLS, the preferred one first.
   ///
-  /// Plain http is HTTP/1.1 whatever stands here.
+  /// Plain http always uses HTTP/1.1.
   public var httpVersions: [HTTPProtocolVersion]
-  /// How many HTTP/2 streams a connection may have open.
+  /// The most HTTP/2 streams that a connection may have open.
   ///
   /// Default: 100.
   public var maxConcurrentStreams: Int
-  /// How many bytes of each request's body are kept in ``RecordedRequest/body``; the rest is counted and hashed alone.
+  /// The most bytes of each request's body that are kept in ``RecordedRequest/body``; the rest is only counted and
+  /// hashed.
   ///
   /// Default: 64 MiB.
   public var bodyLimit: Int

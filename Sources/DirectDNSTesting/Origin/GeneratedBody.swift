@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Bytes for bodies of any size that nobody has to hold: each is its place modulo 251.
+/// The bytes of bodies of any size, which need not be held in memory: each byte is its offset modulo 251.
 ///
-/// No power of two divides the period, so that a lost or doubled piece shows.
+/// A piece whose size is a power of two is never a multiple of the period, so that a lost or repeated one is noticed.
 public enum GeneratedBody {
-  /// After how many bytes it begins again.
+  /// The number of bytes after which the bytes repeat.
   public static let period = 251
 
-  /// Some of its bytes.
+  /// A part of the bytes.
   ///
   /// - Parameters:
   ///   - count: how many.
-  ///   - offset: the place of the first one.
+  ///   - offset: the offset of the first one.
   /// - Returns: the bytes.
   public static func bytes(_ count: Int, from offset: Int = 0) -> [UInt8] {
     (offset..<offset + count).map { UInt8($0 % period) }
   }
 
-  /// SHA-256 of its first bytes, as lower-case hexadecimal digits: what ``RecordedRequest/bodyHash`` is compared with.
+  /// SHA-256 of the first bytes, as lower-case hexadecimal digits, to be compared with ``RecordedRequest/bodyHash``.
   ///
   /// It takes about two seconds for each 5 GB.
   public static func hash(ofFirst count: Int) -> String {

@@ -3,13 +3,13 @@ import HTTPTypes
 import NIOCore
 import NIOHTTP2
 
-/// Sends one response, or does what a fault says.
+/// Sends one response, or carries out a fault.
 struct OriginAnswer: Sendable {
   let incoming: IncomingRequest
   let connection: ServerConnection
   /// The connection, or the HTTP/2 stream.
   let channel: any Channel
-  /// Whether the request's body is not waited for.
+  /// Whether the response is sent without waiting for the request's body.
   var isEarly = false
 
   func send(_ response: @Sendable () async throws -> OriginResponse) async {
@@ -18,7 +18,7 @@ struct OriginAnswer: Sendable {
     } catch let fault as OriginFault {
       fail(fault)
     } catch {
-      // A client that has left, or a stream of it, is no fault: the streams beside it go on.
+      // A client that has disconnected, or ended its stream, is no fault: the connection's other streams go on.
       let isCancelled = error is CancellationError && Task.isCancelled
       if !(error is ChannelError || error is any NIOHTTP2Error || isCancelled) { fail(.close) }
     }
@@ -43,8 +43,8 @@ struct OriginAnswer: Sendable {
         try await stream.write(OriginBodyWriter(response: writer))
       }
     }
-    // A request that comes in the moment between the last byte and the end would be taken up and dropped. In HTTP/2 a
-    // response may need what its client has to say.
+    // A request that comes between the last byte and the close would be read and dropped. In HTTP/2 a response may need
+    // more from its client.
     if response.hangsUp, incoming.version == .http1 { connection.stopReading() }
     let end = writer.end(trailers: response.trailers)
     if response.hangsUp { end.whenComplete { _ in connection.close() } }

@@ -3,8 +3,8 @@ import NIOCore
 
 /// Writes the body of one response of a ``FakeOrigin``, piece by piece.
 ///
-/// Each call returns when the system has taken its bytes, and throws when the client has gone. A client that does not
-/// read keeps it waiting: a few hundred kilobytes fit into the system's buffers.
+/// Each call returns when the system has taken its bytes, and throws if the client has disconnected. A client that does
+/// not read makes it wait: a few hundred kilobytes fit into the system's buffers.
 public struct OriginBodyWriter: Sendable {
   let response: ResponseWriter
 
@@ -16,7 +16,7 @@ public struct OriginBodyWriter: Sendable {
 
   /// Writes so many bytes of ``GeneratedBody``, from its beginning.
   public func write(generated count: Int) async throws {
-    // One buffer serves all pieces: it holds whole periods.
+    // One buffer is used for all pieces, since it holds whole periods.
     let buffer = ByteBuffer(bytes: GeneratedBody.bytes(GeneratedBody.period * 1024))
     var left = count
     while left > 0 {

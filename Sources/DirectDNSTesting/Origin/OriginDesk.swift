@@ -3,7 +3,7 @@ import HTTPTypes
 import NIOCore
 import NIOHTTP1
 
-/// Takes requests, asks the handler, and has its answers sent.
+/// Takes requests, calls the handler, and has its responses sent.
 struct OriginDesk: Sendable {
   let state: Watched<OriginState>
   let handler: FakeOrigin.Handler
@@ -15,7 +15,7 @@ struct OriginDesk: Sendable {
     perform(on: channel) { await answer.send { try await handler(request) } }
   }
 
-  /// Asks whether a request is to be read, and answers it if not.
+  /// Asks the gatekeeper whether a request is to be read, and answers it if not.
   func judge(
     _ incoming: IncomingRequest, _ connection: ServerConnection, _ channel: any Channel,
     by admit: @escaping FakeOrigin.Gatekeeper
@@ -40,14 +40,14 @@ struct OriginDesk: Sendable {
     return verdict.futureResult
   }
 
-  /// Runs what may take its time, until the client goes.
+  /// Runs a task until the client disconnects.
   private func perform(on channel: any Channel, _ body: @escaping @Sendable () async -> Void) {
     let task = Task { await body() }
     channel.closeFuture.whenComplete { _ in task.cancel() }
   }
 }
 
-/// What a fake origin remembers.
+/// The state of a fake origin.
 struct OriginState: ServerState {
   var log = ServerLog()
 }

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a ``FakeOrigin`` does instead of answering, or in the middle of an answer, when its handler throws it.
+/// What a ``FakeOrigin`` does instead of a response, or in the middle of one, when its handler throws it.
 public enum OriginFault: Error, Hashable, Sendable {
-  /// Closes the connection at once, without TLS's goodbye.
+  /// Closes the connection at once, without TLS's close_notify.
   case close
   /// Resets the TCP connection.
   case reset
   /// HTTP/2: refuses the stream unprocessed (`REFUSED_STREAM`). HTTP/1.1: closes the connection.
   case refuseStream
-  /// HTTP/2: ends the stream alone (`INTERNAL_ERROR`). HTTP/1.1: closes the connection.
+  /// HTTP/2: resets only the stream (`INTERNAL_ERROR`). HTTP/1.1: closes the connection.
   case resetStream
   /// HTTP/2: sends GOAWAY, then closes the connection. HTTP/1.1: closes it.
   ///
-  /// With `processed: true` the last stream is this one; otherwise it lies below this one, and the request may be sent
+  /// With `processed: true` the last stream is this one; otherwise it is below this one, and the request may be sent
   /// again.
   case goAway(processed: Bool)
   /// HTTP/1.1: sends these bytes, whatever they are, and closes the connection. HTTP/2: closes it.

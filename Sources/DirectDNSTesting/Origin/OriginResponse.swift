@@ -1,35 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 public import HTTPTypes
 
-/// What a ``FakeOrigin`` answers.
+/// A response of a ``FakeOrigin``.
 public struct OriginResponse: Hashable, Sendable {
-  /// The informational responses that go first, such as `103 Early Hints`.
+  /// The informational responses that are sent first, such as `103 Early Hints`.
   ///
-  /// With one whose status is not 1xx, or is 101, the connection is closed in place of the response.
+  /// If one of them has a status that is not 1xx, or is 101, the connection is closed instead of the response.
   public var informational: [HTTPResponse] = []
-  /// The status; after 1xx, but for 101, nothing more comes, and the connection is closed.
+  /// The status; after 1xx, except 101, nothing more is sent, and the connection is closed.
   public var status: HTTPResponse.Status
-  /// The fields, sent in this order, and as often as they stand here.
+  /// The fields, sent in this order, repeated ones too.
   ///
-  /// `Content-Length` is added unless it or `Transfer-Encoding` is among them, the length is not known, or there are
+  /// `Content-Length` is added unless it or `Transfer-Encoding` is one of them, the length is unknown, or there are
   /// trailers. `Connection: close` closes an HTTP/1.1 connection after the response.
   public var fields: HTTPFields
-  /// The fields behind the body.
+  /// The trailer fields.
   public var trailers: HTTPFields = [:]
-  /// Whether the connection is closed after the response, though nothing in the response says so.
+  /// Whether the connection is closed after the response, although nothing in the response says so.
   ///
-  /// That is how a connection goes stale that a client has kept. Default: false.
+  /// This makes a connection stale that the client has kept. Default: false.
   public var hangsUp = false
-  /// Whether an HTTP/2 stream whose request has not ended is ended with the response (`NO_ERROR`, RFC 9113 §8.1).
+  /// Whether an HTTP/2 stream whose request has not ended is reset with the response (`NO_ERROR`, RFC 9113 §8.1).
   ///
   /// Servers do that when they answer a request without its body. Default: false.
   public var resetsStream = false
 
   var content: OriginContent
 
-  /// The body; nothing of it is sent in answer to `HEAD`.
+  /// The body, which is not sent in answer to `HEAD`.
   ///
-  /// Empty when it is written piece by piece.
+  /// Empty if it is written in pieces.
   public var body: [UInt8] {
     get { if case .bytes(let bytes) = content { bytes } else { [] } }
     set { content = .bytes(newValue) }
@@ -51,12 +51,12 @@ public struct OriginResponse: Hashable, Sendable {
     self.init(status, fields: fields, body: Array(body.utf8))
   }
 
-  /// Creates a response whose body is written piece by piece, at the speed of the client that reads it.
+  /// Creates a response whose body is written in pieces, as fast as the client reads it.
   ///
   /// - Parameters:
   ///   - status: the status.
   ///   - fields: the fields.
-  ///   - length: what `Content-Length` promises, true or not; nil, the default, leaves it out.
+  ///   - length: the value of `Content-Length`, true or not; nil, the default, leaves it out.
   ///   - write: writes the body. It may wait for a ``Gate``, and break off with an ``OriginFault``.
   public init(
     _ status: HTTPResponse.Status = .ok, fields: HTTPFields = [:], length: Int? = nil,
@@ -65,10 +65,10 @@ public struct OriginResponse: Hashable, Sendable {
     self.init(status, fields, .stream(OriginStream(length: length, write: write)))
   }
 
-  /// Creates a response with so many bytes of ``GeneratedBody``, of which hardly any are held at a time.
+  /// Creates a response with so many bytes of ``GeneratedBody``, which are not held in memory.
   ///
   /// - Parameters:
-  ///   - count: the length, in bytes; it stands in `Content-Length`.
+  ///   - count: the length in bytes, also for `Content-Length`.
   ///   - fields: the fields.
   public init(generating count: Int, fields: HTTPFields = [:]) {
     self.init(fields: fields, length: count) { try await $0.write(generated: count) }
@@ -83,7 +83,7 @@ public struct OriginResponse: Hashable, Sendable {
 
   /// The same response with its body packed by gzip, and `Content-Encoding` saying so.
   ///
-  /// A body that is written piece by piece goes out as it is written.
+  /// A body that is written in pieces is sent as it is written, not packed.
   public func gzipped() -> OriginResponse {
     var response = self
     if case .bytes(let bytes) = content { response.body = Gzip.wrapped(bytes) }
@@ -110,7 +110,7 @@ enum OriginContent: Hashable, Sendable {
   case stream(OriginStream)
 }
 
-/// A body that is written piece by piece; equal to itself alone.
+/// A body that is written in pieces; equal only to itself.
 final class OriginStream: Hashable, Sendable {
   let length: Int?
   let write: @Sendable (OriginBodyWriter) async throws -> Void

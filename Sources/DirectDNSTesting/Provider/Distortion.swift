@@ -2,7 +2,7 @@
 import DirectDNS
 import HTTPTypes
 
-/// What a list of misbehaviours comes to, sorted by the place where it takes effect.
+/// The combined effect of a list of misbehaviours, by the place where it applies.
 struct Distortion: Sendable {
   /// When an answer goes out.
   enum Gate: Sendable {
@@ -29,7 +29,7 @@ struct Distortion: Sendable {
     case dripping(bytes: Int, pause: Duration)
   }
 
-  /// What stands in the place of JSON's `Answer`.
+  /// What is sent in place of JSON's `Answer`.
   enum AnswerMember: Sendable {
     case missing
     case empty
@@ -41,9 +41,9 @@ struct Distortion: Sendable {
   var pace = Pace.whole
   var hasLength = true
 
-  /// Replaces the whole reply; nothing below is looked at then.
+  /// Replaces the whole reply; the changes of records and JSON below are ignored then.
   var reply: ProviderReply?
-  /// What happens to a finished reply, in order.
+  /// Changes of a finished reply, in order.
   var replyChanges: [@Sendable (inout ProviderReply) -> Void] = []
   var dateOffset: Int64 = 0
 
@@ -52,7 +52,7 @@ struct Distortion: Sendable {
   var noAddressCode: String?
   var extra: String?
 
-  /// What happens to what the table answered, in order.
+  /// Changes of the table's answer, in order.
   var lookupChanges: [@Sendable (inout RecordTable.Lookup) -> Void] = []
   var isTruncated = false
   var hasWrongQuestion = false

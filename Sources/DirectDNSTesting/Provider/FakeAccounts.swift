@@ -23,11 +23,11 @@ public struct AliDNSAccount: Hashable, Sendable {
 
 /// A DNSPod account that a fake server knows.
 public struct DNSPodAccount: Hashable, Sendable {
-  /// The account's number, sent as `id` with an encrypted request.
+  /// The account's number, sent as `id` in an encrypted request.
   public var id: String
   /// What an unencrypted request must send as `token`.
   public var token: String
-  /// The 16 bytes that encrypt requests with `alg=aes`; nil where encryption is not set up.
+  /// The 16 bytes that encrypt requests with `alg=aes`; nil if encryption is not set up.
   public var aesKey: String?
 
   /// Creates an account.
@@ -44,7 +44,7 @@ public struct EMASAccount: Hashable, Sendable {
   public var id: String
   /// The secret that signs; v2 takes it as hexadecimal digits.
   public var secret: String
-  /// The AES-128 key of v2's encryption, 32 hexadecimal digits; nil where encryption is not set up.
+  /// The AES-128 key of v2's encryption, 32 hexadecimal digits; nil if encryption is not set up.
   public var aesKey: String?
   /// Whether unsigned requests are refused.
   ///

@@ -33,10 +33,10 @@ public final class FakeProvider: Sendable {
 
   /// Starts a server.
   ///
-  /// It runs until ``stop()``, or until the object goes.
+  /// It runs until ``stop()``, or until the object is released.
   ///
   /// - Parameters:
-  ///   - records: what it knows.
+  ///   - records: the records that it serves.
   ///   - configuration: how it is set up; by default AliDNS over plain HTTP/1.1 on a free port of 127.0.0.1.
   /// - Returns: the server, listening.
   /// - Throws: the socket's error, such as a port that is taken, or a bad certificate.
@@ -46,7 +46,8 @@ public final class FakeProvider: Sendable {
     let state = Watched(ProviderState(configuration: configuration, records: records))
     let service = HTTPService { [state] incoming, connection, channel in
       let writer = ResponseWriter(answering: incoming, on: channel)
-      // The request and its hold become visible together, so that whoever waits for the one can end the other.
+      // The request and its held answer become visible together, so that a test that waits for the request can release
+      // the answer.
       let sender = state.change { content in
         let sender = ReplySender(
           plan: content.receive(incoming, on: connection), writer: writer, connection: connection, state: state)
@@ -59,7 +60,7 @@ public final class FakeProvider: Sendable {
     return FakeProvider(server)
   }
 
-  // What is held refers to the state that holds it.
+  // Held answers refer to the state that holds them.
   deinit { state.change { $0.held = [] } }
 
   /// The port that the server listens on.
@@ -72,7 +73,7 @@ public final class FakeProvider: Sendable {
   ///
   /// - Parameters:
   ///   - path: a path with its slash, and a query if there is one.
-  ///   - host: the name to stand in the URL; by default the address that the server listens on.
+  ///   - host: the host in the URL; by default the address that the server listens on.
   /// - Returns: the URL.
   public func url(_ path: String = "", host: String? = nil) -> String {
     server.url(path, host: host)
@@ -102,22 +103,22 @@ public final class FakeProvider: Sendable {
   ///
   /// - Parameters:
   ///   - format: how it is asked; default JSON.
-  ///   - host: the name to stand in the URL; by default the address that the server listens on.
+  ///   - host: the host in the URL; by default the address that the server listens on.
   /// - Returns: the provider.
-  /// - Throws: `invalidConfiguration` for a host that is none.
+  /// - Throws: `invalidConfiguration` for an invalid host.
   public func providerConfiguration(
     _ format: Format = .json, host: String? = nil
   ) throws(DirectDNSError) -> ProviderConfiguration {
     try ProviderConfiguration("\(format.rawValue)+\(url(format.path, host: host))")
   }
 
-  /// What the server knows; it can be changed while it runs.
+  /// The records that the server serves; they can be changed while it runs.
   public var records: RecordTable {
     get { state.read { $0.records } }
     set { state.change { $0.records = newValue } }
   }
 
-  /// Whether new connections are accepted and then met with silence: no TLS, no answer.
+  /// Whether new connections are accepted and then never answered, not even by TLS.
   ///
   /// Default: false.
   public var isMute: Bool {
@@ -128,23 +129,23 @@ public final class FakeProvider: Sendable {
   /// Every request so far, in the order of arrival.
   public var requests: [RecordedRequest] { server.requests }
 
-  /// How many connections were accepted so far.
+  /// The number of connections accepted so far.
   public var connectionCount: Int { server.connectionCount }
 
-  /// How many connections are open.
+  /// The number of open connections.
   public var openConnectionCount: Int { server.openConnectionCount }
 
-  /// How many answers wait for ``release()``.
+  /// The number of answers that wait for ``release()``.
   public var heldCount: Int { state.read { $0.held.count } }
 
-  /// Does something wrong from now on.
+  /// Misbehaves from now on.
   ///
   /// Each request takes the first misbehaviour, in the order of these calls, that still has requests to
   /// serve and whose condition holds; so `misbehave(.close, times: 1)` and then `misbehave(.status(500))`
   /// close one connection and answer 500 to all requests after it.
   ///
   /// - Parameters:
-  ///   - misbehaviours: what to do, all of it for each request.
+  ///   - misbehaviours: what to do; all of it for each request.
   ///   - times: for how many requests; nil, the default, means until ``behave()``.
   ///   - condition: for which requests; by default all. It must not call the server, whose lock is held.
   public func misbehave(
@@ -158,9 +159,9 @@ public final class FakeProvider: Sendable {
     }
   }
 
-  /// Does everything right again.
+  /// Stops misbehaving.
   ///
-  /// What is held stays held.
+  /// Answers that are held stay held.
   public func behave() { state.change { $0.rules = [] } }
 
   /// Sends every answer that is held.
@@ -172,8 +173,8 @@ public final class FakeProvider: Sendable {
     for send in held { send() }
   }
 
-  /// Waits, without polling, until at least that many requests came; ends too when the server is stopped or
-  /// the task is cancelled.
+  /// Waits, without polling, until at least that many requests came; also ends when the server is stopped or the task
+  /// is cancelled.
   public func waitForRequests(_ count: Int = 1) async {
     await server.wait { $0.log.requests.count >= count }
   }
@@ -198,7 +199,7 @@ public final class FakeProvider: Sendable {
 
   /// Closes the listener and all connections at once; the port is free when this returns.
   ///
-  /// What was recorded can still be read. Stopping twice is the same as once.
+  /// The records can still be read. Stopping twice has no further effect.
   public func stop() async {
     state.change { $0.held = [] }
     await server.stop()

@@ -3,9 +3,9 @@ public import DirectDNS
 
 /// How a ``FakeProvider`` is set up.
 public struct FakeProviderConfiguration: Sendable {
-  /// Whose JSON a server speaks; the other formats go by the path alone.
+  /// The provider whose JSON a server speaks; the path alone decides about the other formats.
   public enum Vendor: Sendable, CaseIterable {
-    /// Alibaba Public DNS: `Question` is an object, names end with a dot, `short` is known.
+    /// Alibaba Public DNS: `Question` is an object, names end with a dot, `short` is supported.
     case alidns
     /// Google Public DNS: `Question` is an array, `Comment` a string.
     case google
@@ -29,19 +29,19 @@ public struct FakeProviderConfiguration: Sendable {
   public var identity: TLSIdentity?
   /// The versions offered under TLS, the preferred one first.
   ///
-  /// Plain http is HTTP/1.1 whatever stands here.
+  /// Plain http always uses HTTP/1.1.
   public var httpVersions: [HTTPProtocolVersion]
-  /// How many HTTP/2 streams a connection may have open.
+  /// The most HTTP/2 streams that a connection may have open.
   ///
   /// Default: 100.
   public var maxConcurrentStreams: Int
-  /// The address to listen on, `127.0.0.1` by default; `::1` is the other useful one.
+  /// The address to listen on, `127.0.0.1` by default; `::1` is useful too.
   public var address: IPAddress
   /// The port to listen on.
   ///
   /// Default: 0, any free one.
   public var port: Int
-  /// The clock that `Date` shows and that signatures are checked against; nil means the machine's.
+  /// The clock for `Date` and for checking signatures; nil means the machine's.
   public var clock: (any ResolverClock)?
 
   /// Creates a configuration.

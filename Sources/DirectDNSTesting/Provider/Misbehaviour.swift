@@ -4,8 +4,7 @@ public import HTTPTypes
 
 /// One thing that a ``FakeProvider`` does wrong.
 ///
-/// Several can be given at once, and later ones build on earlier ones: `misbehave(.hold, .status(503))`
-/// answers 503 when released.
+/// Several can be given at once, and are combined: `misbehave(.hold, .status(503))` answers 503 when released.
 public enum Misbehaviour: Sendable {
   // MARK: When
 
@@ -22,43 +21,43 @@ public enum Misbehaviour: Sendable {
 
   // MARK: The connection
 
-  /// Closes the connection, orderly, instead of answering.
+  /// Closes the connection in order instead of answering.
   case close
   /// Resets the TCP connection instead of answering.
   case reset
-  /// Promises the whole body in `Content-Length`, sends half of it and ends.
+  /// Announces the whole body in `Content-Length`, sends half of it and ends.
   case truncatedBody
   /// HTTP/2: refuses the stream unprocessed (`REFUSED_STREAM`). HTTP/1.1: closes the connection.
   case refuseStream
   /// HTTP/2: sends GOAWAY in the middle of the stream, then closes the connection. HTTP/1.1: closes it.
   ///
-  /// With `processed: true` half the answer goes first, and the last stream is this one; otherwise nothing
-  /// goes, and the last stream lies below this one: the request may be sent again.
+  /// With `processed: true` half of the answer is sent first, and the last stream is this one; otherwise nothing is
+  /// sent, and the last stream is below this one: the request may be sent again.
   case goAway(processed: Bool)
 
   // MARK: HTTP
 
-  /// Answers with a status, more fields and a body of its own instead of an answer.
+  /// Answers with a status, more fields and another body instead of an answer.
   ///
-  /// After 1xx, but for 101, nothing more comes, and the connection is closed.
+  /// After 1xx, except 101, nothing more is sent, and the connection is closed.
   case status(Int, fields: HTTPFields = [:], body: String = "")
   /// Answers 200 with a login page, as a captive portal does.
   case html
-  /// Names another content type; nil leaves the field out.
+  /// Sends another content type; nil leaves the field out.
   case contentType(String?)
-  /// Adds fields to the answer, in place of its own of the same names.
+  /// Adds fields to the answer, which replace those of the same names.
   case fields(HTTPFields)
   /// Sends an empty body.
   case emptyBody
   /// Sends other bytes as the body, under the right content type.
   case body([UInt8])
-  /// Lengthens the body to that many bytes, with spaces behind JSON and text and zeros behind DNS messages.
+  /// Lengthens the body to that many bytes, with spaces after JSON and text and zeros after DNS messages.
   case padded(to: Int)
   /// Sends the body without `Content-Length`.
   case chunked
   /// Sends the body gzip'ed, with `Content-Encoding`, whatever the client accepts.
   case gzip
-  /// Adds `Age`: the answer stood so many seconds in a cache.
+  /// Adds `Age`: the answer was in a cache for so many seconds.
   case age(Int)
   /// Sets `Cache-Control`; nil leaves it out.
   case cacheControl(String?)
@@ -67,7 +66,7 @@ public enum Misbehaviour: Sendable {
 
   // MARK: Accounts
 
-  /// Refuses the credentials, as the format does it: 401; EMAS `InvalidSignature`; DNSPod an unreadable body.
+  /// Refuses the credentials in the way of the format: 401; EMAS `InvalidSignature`; DNSPod an unreadable body.
   case badKey
   /// EMAS: fails with a code such as `ServiceLevelDeny`; the status is 403 in v1 and 200 in v2 unless given.
   case vendorError(String, status: Int? = nil)
@@ -88,7 +87,7 @@ public enum Misbehaviour: Sendable {
   case aliasOnly
   /// Answers with these records instead.
   case answers([DNSRecord])
-  /// Puts an address that belongs to `poisoned.test`, a name not asked for, in front of the answer.
+  /// Puts an address of `poisoned.test`, a name that was not asked for, before the answer.
   case poisoned(IPAddress)
   /// Answers as if `wrong.test` had been asked for.
   case wrongQuestion
@@ -107,7 +106,7 @@ public enum Misbehaviour: Sendable {
   case missingStatus
   /// Sends `Status`, `type` and `TTL` as strings.
   case textNumbers
-  /// Sends a bare list of addresses, as AliDNS does for `short=1`.
+  /// Sends only a list of addresses, as AliDNS does for `short=1`.
   case short
 
   /// Answers with a status and `Retry-After`.

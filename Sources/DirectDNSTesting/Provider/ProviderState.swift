@@ -3,9 +3,9 @@ import DirectDNS
 import HTTPTypes
 import NIOCore
 
-/// What a fake provider remembers: what it was asked, whom it is connected to, and what it does wrong.
+/// The state of a fake provider: its requests, its connections, and its misbehaviours.
 struct ProviderState: ServerState {
-  /// A misbehaviour with the requests that it is meant for.
+  /// Misbehaviours and the requests that they apply to.
   struct Rule: Sendable {
     let misbehaviours: [Misbehaviour]
     var remaining: Int?
@@ -23,7 +23,7 @@ struct ProviderState: ServerState {
     self.records = records
   }
 
-  /// Writes a request down and decides what becomes of it.
+  /// Records a request and decides how it is answered.
   mutating func receive(_ head: IncomingRequest, on connection: ServerConnection) -> PlannedReply {
     var request = log.count(head, on: connection)
     let format = ProviderRoute.format(path: request.path, request: request, vendor: configuration.vendor)
@@ -39,7 +39,7 @@ struct ProviderState: ServerState {
     return PlannedReply(reply: reply, distortion: distortion)
   }
 
-  /// The first rule that fits decides alone; one that has served its number of requests is gone.
+  /// Only the first matching rule applies; it is removed after its number of requests.
   private mutating func takeMisbehaviours(for request: RecordedRequest) -> [Misbehaviour] {
     guard let index = rules.firstIndex(where: { $0.condition?(request) ?? true }) else { return [] }
     let misbehaviours = rules[index].misbehaviours
@@ -51,7 +51,7 @@ struct ProviderState: ServerState {
   }
 }
 
-/// A reply with the way in which it is to be sent.
+/// A reply, and how it is to be sent.
 struct PlannedReply: Sendable {
   let reply: ProviderReply
   let distortion: Distortion

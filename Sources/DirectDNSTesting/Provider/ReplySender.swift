@@ -3,7 +3,7 @@ import HTTPTypes
 import NIOCore
 import NIOHTTP1
 
-/// Sends one reply, or does instead what the misbehaviour says.
+/// Sends one reply, or misbehaves instead.
 struct ReplySender: Sendable {
   let plan: PlannedReply
   let writer: ResponseWriter
@@ -13,10 +13,10 @@ struct ReplySender: Sendable {
   private var channel: any Channel { writer.channel }
   private var version: HTTPProtocolVersion { writer.version }
 
-  /// Whether the server sends this when released.
+  /// Whether the server sends this on `release()`.
   var isHeld: Bool { if case .held = plan.distortion.gate { true } else { false } }
 
-  /// Sends now or later; what is held or never sent is left alone.
+  /// Sends now or later; does nothing for an answer that is held or never sent.
   func begin() {
     switch plan.distortion.gate {
     case .open: send()
@@ -90,7 +90,7 @@ struct ReplySender: Sendable {
   private func drip(_ bytes: ArraySlice<UInt8>, _ count: Int, _ pause: TimeAmount) {
     guard !bytes.isEmpty else { return finish() }
     channel.eventLoop.scheduleTask(in: pause) {
-      // A client that has gone ends the drip.
+      // It ends when the client has disconnected.
       writer.write(bytes.prefix(count)).whenSuccess { drip(bytes.dropFirst(count), count, pause) }
     }
   }
@@ -101,7 +101,7 @@ struct ReplySender: Sendable {
     return writer.write(plan.reply.body.prefix(plan.reply.body.count / 2))
   }
 
-  /// HTTP/2 ends the stream below its promised length; HTTP/1.1 can only close the connection.
+  /// HTTP/2 ends the stream before its announced length; HTTP/1.1 can only close the connection.
   private func cut() {
     guard version == .http2 else { return channel.close(promise: nil) }
     channel.writeAndFlush(HTTPServerResponsePart.end(nil), promise: nil)

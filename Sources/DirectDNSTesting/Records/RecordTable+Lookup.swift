@@ -2,7 +2,7 @@
 public import DirectDNS
 
 extension RecordTable {
-  /// What the table answers to one question.
+  /// The table's answer to one question.
   public struct Lookup: Hashable, Sendable {
     /// The outcome.
     public var responseCode: DNSMessage.ResponseCode
@@ -26,7 +26,7 @@ extension RecordTable {
       answers.compactMap { if case .address(let address) = $0.data { address } else { nil } }
     }
 
-    /// The smallest TTL of the answer section; of a negative answer the smaller number of its SOA.
+    /// The smallest TTL of the answer section; for a negative answer the smaller number of its SOA.
     public var lifetime: UInt32? {
       if let ttl = answers.map(\.ttl).min() { return ttl }
       guard let soa = authorities.first, case .startOfAuthority(_, _, let minimum) = soa.data else {
@@ -38,7 +38,7 @@ extension RecordTable {
 
   /// Answers a question as a recursive server does, with the whole CNAME chain.
   ///
-  /// A chain ends after 16 aliases, so that a loop gives a long answer with nothing at its end.
+  /// A chain ends after 16 aliases, so that a loop gives a long answer without addresses at its end.
   ///
   /// - Parameters:
   ///   - name: the name asked for.
@@ -46,7 +46,7 @@ extension RecordTable {
   /// - Returns: the response code, the answer section and the authority section.
   public func lookup(_ name: DNSName, _ type: DNSRecordType) -> Lookup { lookup(DNSQuestion(name: name, type: type)) }
 
-  /// Answers a question; one of another class than IN is refused, as by resolvers.
+  /// Answers a question; a class other than IN is refused, as by resolvers.
   func lookup(_ question: DNSQuestion) -> Lookup {
     let (name, type) = (question.name, question.type)
     var lookup = Lookup()
@@ -94,7 +94,7 @@ extension RecordTable {
 
   private func soa(of name: DNSName, _ authority: Authority?) -> [DNSRecord] {
     guard let authority else { return [] }
-    // The zone is taken to be the name's parent, as with a name directly below a registered domain.
+    // The name's parent is used as the zone, as for a name directly below a registered domain.
     let zone = DNSName(name.labels.dropFirst().map { String(decoding: $0, as: UTF8.self) + "." }.joined())
     return [
       DNSRecord(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 public import DirectDNS
 
-/// What a fake server knows: names and their records, and what it says of names without any.
+/// The records of a fake server, and its answers about names without any.
 ///
 /// ```swift
 /// var table = RecordTable()
@@ -10,13 +10,13 @@ public import DirectDNS
 /// table.fail("broken.example.test", .serverFailure)
 /// ```
 ///
-/// A name that the table does not hold is not found (NXDOMAIN); a name that it holds has no record of the
-/// types it lists none of (NODATA). Both carry ``negative`` as their SOA. A text that is no name or no
-/// address is a mistake in the test and ends the process with a message.
+/// A name that the table does not contain is not found (NXDOMAIN); a name that it contains has no record of the types
+/// that are not listed (NODATA). Both answers carry ``negative`` as their SOA. An invalid name or address is a mistake
+/// in the test and ends the process with a message.
 public struct RecordTable: Sendable {
-  /// The SOA that stands in a negative answer.
+  /// The SOA in a negative answer.
   ///
-  /// The answer lives for the smaller of its two numbers.
+  /// The answer's lifetime is the smaller of its two numbers.
   public struct Authority: Hashable, Sendable {
     /// The SOA record's own TTL in seconds.
     public var ttl: UInt32
@@ -30,7 +30,7 @@ public struct RecordTable: Sendable {
     }
   }
 
-  /// What the table says of a name: a response code, records, or both.
+  /// The entry of a name: a response code, records, or both.
   struct Entry: Sendable {
     var records: [DNSRecord] = []
     var responseCode = DNSMessage.ResponseCode.noError
@@ -38,7 +38,7 @@ public struct RecordTable: Sendable {
     var authority: Authority??
   }
 
-  /// The SOA of negative answers that name none themselves; nil for answers without an SOA.
+  /// The SOA of negative answers without one of their own; nil for answers without an SOA.
   public var negative: Authority? = Authority()
 
   var entries: [DNSName: Entry] = [:]
@@ -88,7 +88,7 @@ public struct RecordTable: Sendable {
     entries[record.owner, default: Entry()].records.append(record)
   }
 
-  /// Makes a name known without any record: every type is NODATA.
+  /// Adds a name without any record: every type is NODATA.
   ///
   /// - Parameters:
   ///   - name: the name.
@@ -97,7 +97,7 @@ public struct RecordTable: Sendable {
     entries[Self.name(name)] = Entry(authority: .some(authority))
   }
 
-  /// Makes a name one that does not exist (NXDOMAIN), whatever a generator would say.
+  /// Makes a name not exist (NXDOMAIN), whatever a generator would return.
   ///
   /// - Parameters:
   ///   - name: the name.
@@ -111,10 +111,10 @@ public struct RecordTable: Sendable {
     entries[Self.name(name)] = Entry(responseCode: responseCode, authority: .some(nil))
   }
 
-  /// Forgets a name.
+  /// Removes a name.
   public mutating func remove(_ name: String) { entries[Self.name(name)] = nil }
 
-  /// Makes records up for names that the table does not hold: for floods, and for wildcards.
+  /// Generates records for names that the table does not contain: for large numbers of names, and for wildcards.
   ///
   /// - Parameter generator: takes a name without its final dot and a type; nil means that the name does not
   ///   exist, an empty list that it has no record of that type. Later generators are asked first.
@@ -125,7 +125,7 @@ public struct RecordTable: Sendable {
     generators.append(generator)
   }
 
-  // A test writes its records as constants: a slip in one ends the test where it stands, and spares every other a `try`.
+  // A test writes its records as constants: a mistake in one ends the process there, and the calls need no `try`.
 
   static func name(_ text: String) -> DNSName {
     guard let name = DNSName(text) else { preconditionFailure("\(text) is no domain name") }

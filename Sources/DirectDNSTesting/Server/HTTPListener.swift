@@ -9,7 +9,7 @@ import NIOTLS
 
 /// Listens, and builds each connection's pipeline: gate, SNI reader, TLS, HTTP, collector.
 struct HTTPListener<State: ServerState>: Sendable {
-  /// How many bytes an HTTP/2 client may send ahead on a stream: under HTTP's own 64 KiB large bodies crawl.
+  /// The bytes that an HTTP/2 client may send ahead on a stream: with HTTP's default of 64 KiB, large bodies are slow.
   private static var streamWindow: Int { 1 << 20 }
 
   private let state: Watched<State>
@@ -93,15 +93,15 @@ struct HTTPListener<State: ServerState>: Sendable {
     var settings = NIOHTTP2Handler.ConnectionConfiguration()
     settings.initialSettings = [
       HTTP2Setting(parameter: .maxConcurrentStreams, value: configuration.maxConcurrentStreams),
-      // What NIO itself promises.
+      // NIO's own default.
       HTTP2Setting(parameter: .maxHeaderListSize, value: 16_384),
       HTTP2Setting(parameter: .initialWindowSize, value: Self.streamWindow),
     ]
     settings.targetWindowSize = 4 * Self.streamWindow
-    // A truncated body has to be sendable.
+    // The server must be able to send a truncated body.
     settings.contentLengthValidation = .disabled
-    // NIO sends GOAWAY after two hundred resets in half a minute. libcurl 7.88 resets every stream whose body is
-    // complete before its end has come, and NIO's codec ends streams with a frame of their own.
+    // NIO sends GOAWAY after 200 resets in 30 seconds. libcurl 7.88 resets every stream whose body is complete before
+    // its end has come, and NIO's codec ends streams with a frame of its own.
     var streams = NIOHTTP2Handler.StreamConfiguration()
     streams.targetWindowSize = Self.streamWindow
     streams.streamResetFrameRateLimit.maximumCount = 10_000

@@ -2,9 +2,9 @@
 import DirectDNS
 import NIOCore
 
-/// A server that listens: what ``FakeProvider`` and ``FakeOrigin`` have in common.
+/// A listening server: the common part of ``FakeProvider`` and ``FakeOrigin``.
 ///
-/// It ends with ``stop()``, or with the object.
+/// It runs until ``stop()``, or until the object is released.
 final class HTTPServer<State: ServerState>: Sendable {
   let state: Watched<State>
   let port: Int
@@ -33,7 +33,7 @@ final class HTTPServer<State: ServerState>: Sendable {
   var connectionCount: Int { state.read { $0.log.accepted } }
   var openConnectionCount: Int { state.read { $0.log.connections.count } }
 
-  /// Waits until a condition holds; ends too when the server is stopped or the task is cancelled.
+  /// Waits until a condition holds; also ends when the server is stopped or the task is cancelled.
   func wait(until condition: @escaping @Sendable (State) -> Bool) async {
     await state.wait { condition($0) || $0.log.isStopped }
   }

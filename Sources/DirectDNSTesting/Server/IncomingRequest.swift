@@ -3,11 +3,11 @@ import HTTPTypes
 import NIOCore
 import NIOHTTP1
 
-/// A request as NIO hands it over, with as much of its body as has come.
+/// A request as NIO delivers it, with the part of its body that has come.
 struct IncomingRequest: Sendable {
   let head: HTTPRequestHead
   let version: HTTPProtocolVersion
-  /// The head's bytes on the wire, where they could be seen.
+  /// The head's bytes on the wire, if they could be recorded.
   let rawHead: [UInt8]
   var body = ReceivedBody()
   var trailers = HTTPHeaders()
@@ -35,7 +35,7 @@ struct IncomingRequest: Sendable {
 }
 
 extension HTTPFields {
-  /// The fields in their order, with their names as they were written.
+  /// The fields in their order, with their names as written.
   fileprivate init(_ headers: HTTPHeaders) {
     self.init()
     for (name, value) in headers {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import NIOCore
 
-/// A request's body: its first bytes, and the length and hash of all of it.
+/// A request's body: its first bytes, and the length and the hash of all of it.
 struct ReceivedBody: Sendable {
-  /// How many bytes are kept at most.
+  /// The most bytes that are kept.
   private let limit: Int
   private let hasher = SHA256Stream()
   private(set) var kept: [UInt8] = []

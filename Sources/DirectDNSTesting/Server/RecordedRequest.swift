@@ -2,7 +2,7 @@
 public import DirectDNS
 public import HTTPTypes
 
-/// One request as a ``FakeProvider`` or a ``FakeOrigin`` got it.
+/// One request as a ``FakeProvider`` or a ``FakeOrigin`` received it.
 public struct RecordedRequest: Sendable {
   /// The request's place in the order of arrival, from 1.
   public let number: Int
@@ -12,7 +12,7 @@ public struct RecordedRequest: Sendable {
   public let numberOnConnection: Int
   /// The version of HTTP.
   public let version: HTTPProtocolVersion
-  /// The name in TLS's SNI; nil without TLS, or when the client sent none, as it must for an address.
+  /// The name in TLS's SNI; nil without TLS, or if the client sent none, as it must not for an address.
   public let serverName: String?
   /// The client's address.
   public let client: String
@@ -28,19 +28,19 @@ public struct RecordedRequest: Sendable {
   public let query: [QueryItem]
   /// The header fields, `Host` included; for HTTP/2 that is `:authority`.
   public let fields: HTTPFields
-  /// The request line and the header fields byte for byte, with the empty line behind them.
+  /// The request line and the header fields byte for byte, with the empty line after them.
   ///
-  /// Empty for HTTP/2, and for a request that was sent before the answer to the one before it.
+  /// Empty for HTTP/2, and for a request that was sent before the previous one was answered.
   public let rawHead: [UInt8]
-  /// The body, or its first bytes where the server was told to keep no more.
+  /// The body, or its first bytes if the server keeps no more.
   public let body: [UInt8]
   /// How many bytes of body came, kept or not.
   public let bodyLength: Int64
   /// SHA-256 of the whole body, kept or not, as lower-case hexadecimal digits.
   public let bodyHash: String
-  /// The fields behind the body.
+  /// The trailer fields.
   public let trailers: HTTPFields
-  /// What the request asks a provider: every name with every type.
+  /// The questions to a provider: every name with every type.
   ///
   /// Empty when it could not be read, and for an origin.
   public internal(set) var questions: [DNSQuestion] = []

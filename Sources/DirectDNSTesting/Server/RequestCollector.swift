@@ -2,9 +2,9 @@
 import NIOCore
 import NIOHTTP1
 
-/// Collects requests, one after the other, and hands each on with its body.
+/// Collects requests, one after the other, and passes each on with its body.
 ///
-/// It ends an HTTP/1.1 connection's pipeline, and each HTTP/2 stream's.
+/// It is the last handler of an HTTP/1.1 connection, and of each HTTP/2 stream.
 final class RequestCollector: ChannelInboundHandler {
   /// What a server does with a request; the channel is the connection, or the HTTP/2 stream.
   typealias Receiver = @Sendable (IncomingRequest, ServerConnection, any Channel) -> Void
@@ -12,11 +12,11 @@ final class RequestCollector: ChannelInboundHandler {
   /// Decides on a request by its head; until then its body stays with the client.
   typealias Gatekeeper = @Sendable (IncomingRequest, ServerConnection, any Channel) -> EventLoopFuture<Verdict>
 
-  /// What becomes of a request's body.
+  /// What is done with a request's body.
   enum Verdict: Sendable {
-    /// It is read; a client that asked whether it may send it is told so, if `announced`.
+    /// It is read; a client that sent `Expect: 100-continue` gets `100 Continue`, if `announced`.
     case read(announced: Bool)
-    /// The request was answered without it: it is thrown away as it comes.
+    /// The request was answered without it: it is dropped as it comes.
     case discard
   }
 
@@ -62,7 +62,7 @@ final class RequestCollector: ChannelInboundHandler {
     let context = context.loopBound
     admit(incoming, connection, channel).hop(to: channel.eventLoop).assumeIsolated().whenSuccess { verdict in
       channel.setOption(.autoRead, value: true).whenComplete { _ in }
-      // A stream of HTTP/2 does not begin to read again by itself.
+      // An HTTP/2 stream does not start to read again by itself.
       channel.read()
       self.decided(verdict, context.value)
     }
@@ -78,7 +78,7 @@ final class RequestCollector: ChannelInboundHandler {
     }
   }
 
-  /// Says `100 Continue` to a client that waits for it; one whose body is on its way does not.
+  /// Sends `100 Continue` to a client that waits for it, unless its body has begun to come.
   private func announce(_ context: ChannelHandlerContext) {
     guard let incoming, incoming.expectsContinue, incoming.body.length == 0, !isComplete else { return }
     let head = HTTPResponseHead(version: .http1_1, status: .continue)
@@ -102,6 +102,6 @@ struct HTTPService: Sendable {
   var bodyLimit = Int.max
   /// Decides by the head; nil means that every request is read.
   var admit: RequestCollector.Gatekeeper?
-  /// Gets every request that was read.
+  /// Called with every request that was read.
   let receive: RequestCollector.Receiver
 }

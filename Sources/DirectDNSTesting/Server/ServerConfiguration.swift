@@ -4,9 +4,9 @@ import DirectDNS
 /// How an ``HTTPServer`` listens.
 struct ServerConfiguration: Sendable {
   var identity: TLSIdentity?
-  /// Shown instead to clients that ask for one of these names.
+  /// Used for clients that ask for one of these names in SNI.
   var identities: [String: TLSIdentity] = [:]
-  /// The authority, as PEM text, that has to vouch for a client's certificate.
+  /// The authority, as PEM text, that must have issued a client's certificate.
   var clientAuthority: String?
   var offersTLS13 = true
   var httpVersions: [HTTPProtocolVersion]

@@ -19,10 +19,10 @@ final class ServerConnection: Sendable {
     self.channel = channel
   }
 
-  /// Closes the connection at once: without TLS's goodbye, and with what was not sent yet thrown away.
+  /// Closes the connection at once: without TLS's close_notify, and dropping what was not sent yet.
   func close() { send(.close) }
 
-  /// Takes up nothing more of what comes.
+  /// Reads nothing more.
   func stopReading() { channel.setOption(.autoRead, value: false).whenComplete { _ in } }
 
   /// Resets the connection (RST), as a broken middlebox does.
@@ -36,7 +36,7 @@ final class ServerConnection: Sendable {
   ///
   /// - Parameters:
   ///   - stream: the stream's channel.
-  ///   - processed: whether the stream is the last one that was taken up, or above it.
+  ///   - processed: whether the stream is the last one that was processed, or one above it.
   func goAway(from stream: any Channel, processed: Bool) {
     stream.getOption(HTTP2StreamChannelOptions.streamID).whenSuccess { id in
       let last = processed ? id : HTTP2StreamID(max(0, Int(id) - 2))
@@ -51,11 +51,11 @@ final class ServerConnection: Sendable {
   }
 }
 
-/// The handler nearest to the socket: it can close the connection over the heads of TLS and HTTP.
+/// The handler nearest to the socket, which can close the connection without TLS and HTTP taking part.
 final class ConnectionGate: ChannelOutboundHandler {
   typealias OutboundIn = ByteBuffer
 
-  /// What can be asked of the gate, from any handler behind it.
+  /// What any handler after this one can ask for.
   enum Order: Sendable {
     case close
   }

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 import NIOCore
 
-/// What every server remembers: its connections, and what came on them.
+/// The records of every server: its connections, and the requests on them.
 struct ServerLog: Sendable {
   var requests: [RecordedRequest] = []
-  /// Every connection, open or not; a connection's number is one more than its place.
+  /// Every connection, open or not; a connection's number is its index plus one.
   var history: [RecordedConnection] = []
   var connections: [Int: ServerConnection] = [:]
-  /// Whether new connections are met with silence.
+  /// Whether new connections are never answered.
   var isMute = false
   var isStopped = false
 
   var accepted: Int { history.count }
 
-  /// Numbers a connection and remembers it; a server that was stopped takes none.
+  /// Numbers a connection and records it; a stopped server accepts none.
   mutating func accept(_ channel: any Channel) -> ServerConnection? {
     guard !isStopped else { return nil }
     let client = channel.remoteAddress
@@ -24,7 +24,7 @@ struct ServerLog: Sendable {
     return connection
   }
 
-  /// Writes down what has become of a connection.
+  /// Updates the record of a connection.
   mutating func update(_ connection: ServerConnection, _ change: (inout RecordedConnection) -> Void) {
     change(&history[connection.number - 1])
   }
@@ -34,20 +34,20 @@ struct ServerLog: Sendable {
     update(connection) { $0.isOpen = false }
   }
 
-  /// What would be written down of a request of which only the head has come.
+  /// The record of a request of which only the head has come, without storing it.
   func preview(_ incoming: IncomingRequest, on connection: ServerConnection) -> RecordedRequest {
     var record = history[connection.number - 1]
     record.requestCount += 1
     return incoming.recorded(number: requests.count + 1, connection: record)
   }
 
-  /// Counts a request; it is written down by whoever knows what else there is to say about it.
+  /// Counts a request, without storing its record, which the caller may complete first.
   mutating func count(_ incoming: IncomingRequest, on connection: ServerConnection) -> RecordedRequest {
     update(connection) { $0.requestCount += 1 }
     return incoming.recorded(number: requests.count + 1, connection: history[connection.number - 1])
   }
 
-  /// Writes a request down.
+  /// Records a request.
   mutating func record(_ incoming: IncomingRequest, on connection: ServerConnection) -> RecordedRequest {
     let request = count(incoming, on: connection)
     requests.append(request)
@@ -55,8 +55,8 @@ struct ServerLog: Sendable {
   }
 }
 
-/// The state of a server, with the part that all servers share.
+/// The state of a server, with the records that all servers have.
 protocol ServerState: Sendable {
-  /// What came so far.
+  /// The records so far.
   var log: ServerLog { get set }
 }

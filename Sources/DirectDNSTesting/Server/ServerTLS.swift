@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import NIOSSL
 
-/// What a server shows under TLS, by the name that it is asked for.
+/// The TLS contexts of a server, by the name that the client asks for.
 struct ServerTLS: Sendable {
   private let standard: NIOSSLContext
   private let named: [String: NIOSSLContext]

@@ -2,12 +2,12 @@
 import NIOCore
 import NIOHTTP2
 
-/// Asks a stream's ``StreamRefuser`` to end it, by default as one that was not processed.
+/// Asks a stream's ``StreamRefuser`` to reset it, by default with `REFUSED_STREAM`.
 struct StreamRefusal: Sendable {
   var code = HTTP2ErrorCode.refusedStream
 }
 
-/// Ends its HTTP/2 stream with a code of one's choice; closing the stream's channel would say CANCEL.
+/// Resets its HTTP/2 stream with any error code; closing the stream's channel would send CANCEL.
 final class StreamRefuser: ChannelOutboundHandler {
   typealias OutboundIn = HTTP2Frame.FramePayload
   typealias OutboundOut = HTTP2Frame.FramePayload

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import NIOCore
 
-/// Sits between TLS and HTTP/1.1: it sees heads as they were written, and can write what HTTP would not.
+/// A handler between TLS and HTTP/1.1, which records heads byte for byte, and can write what the HTTP handler would
+/// not.
 final class WireTap: ChannelDuplexHandler {
   typealias InboundIn = ByteBuffer
   typealias OutboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer
 
-  /// Bytes to be written as they are, asked for from any handler behind this one.
+  /// Bytes to be written as they are, which any handler after this one can send.
   struct RawBytes: Sendable {
     let bytes: [UInt8]
   }
@@ -15,12 +16,12 @@ final class WireTap: ChannelDuplexHandler {
   private var bytes: [UInt8] = []
   private var length: Int?
 
-  /// The bytes of the head that the decoder has just read, with the empty line behind it.
+  /// The bytes of the head that the decoder has just read, including the empty line.
   ///
-  /// Empty when the head came together with the end of the request before it.
+  /// Empty if the head came together with the end of the previous request.
   var head: [UInt8] { Array(bytes.prefix(length ?? 0)) }
 
-  /// Takes what comes next for a head again: the request is complete.
+  /// Expects a head again, since the request is complete.
   func expectHead() {
     bytes = []
     length = nil
@@ -32,7 +33,7 @@ final class WireTap: ChannelDuplexHandler {
   }
 
   private func look(at buffer: ByteBuffer) {
-    // The empty line may have begun in what came before.
+    // The empty line may have begun in the bytes before.
     var index = max(0, bytes.count - 3)
     bytes += buffer.readableBytesView
     while index + 4 <= bytes.count {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import DirectDNS
 
-/// What the promises write, read and compare.
+/// The samples and checks of the contract.
 extension AnswerStoreContract {
   static func check(_ holds: Bool, _ otherwise: @autoclosure () -> String) throws {
     guard holds else { throw Breach(description: otherwise()) }
@@ -20,7 +20,7 @@ extension AnswerStoreContract {
 
   static func aaaa(_ name: String) -> AddressQuestion { AddressQuestion(host(name), .ipv6) }
 
-  // The contract's own names: a wrong one is a slip in the source, which its first use shows.
+  // The contract's own names: an invalid one is a mistake in the source, and is found at its first use.
   static func host(_ name: String) -> HostName {
     do { return try HostName(name) } catch { preconditionFailure("\(error)") }
   }

@@ -3,7 +3,7 @@ public import DirectDNS
 
 /// What every ``/DirectDNS/AnswerStore`` must do, one promise at a time.
 ///
-/// Run it against a store of your own, a new and empty one for each promise:
+/// Run it against your own store, a new and empty one for each promise:
 ///
 /// ```swift
 /// @Test(arguments: AnswerStoreContract.all)
@@ -14,7 +14,7 @@ public import DirectDNS
 public struct AnswerStoreContract: Sendable, CustomStringConvertible {
   /// A promise that was broken.
   public struct Breach: Error, CustomStringConvertible {
-    /// What was seen, and what should have been.
+    /// What was found, and what was expected.
     public let description: String
   }
 

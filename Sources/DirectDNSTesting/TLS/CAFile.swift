@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import FoundationEssentials
 
-/// A `ca.pem` on disk, in a directory of its own, removed again with this object.
+/// A `ca.pem` on disk, in a directory of its own, which is removed with this object.
 public final class CAFile: Sendable {
-  /// Where the file lies.
+  /// The file's path.
   public let path: String
 
   private let directory: URL
@@ -21,23 +21,24 @@ public final class CAFile: Sendable {
 }
 
 extension TestCertificateAuthority {
-  /// Writes the authority's certificate to a temporary file, which goes when the returned object does.
+  /// Writes the authority's certificate to a temporary file, which is removed with the returned object.
   ///
-  /// Keep the object for as long as the file is needed: one in an array goes with the array's last use, which an optimised
-  /// build may end before the scope (`withExtendedLifetime` keeps it). ``withCAFile(_:)`` does so by itself.
+  /// Keep the object for as long as the file is needed: an object in an array is released after the array's last use,
+  /// which in an optimised build may be before the end of the scope (`withExtendedLifetime` keeps it).
+  /// ``withCAFile(_:)`` does this by itself.
   ///
   /// - Returns: the file.
   /// - Throws: the file system's error.
   public func makeFile() throws -> CAFile { try CAFile(certificate) }
 
-  /// Lends the path of a temporary file with the authority's certificate.
+  /// Calls a body with the path of a temporary file with the authority's certificate.
   ///
-  /// - Parameter body: what needs the file; it is removed when this returns or throws.
+  /// - Parameter body: uses the file, which is removed when it returns or throws.
   /// - Returns: what `body` returns.
   /// - Throws: the file system's error, or what `body` throws.
   public func withCAFile<Result>(_ body: (_ path: String) async throws -> Result) async throws -> Result {
     let file = try makeFile()
-    // The file lives until its object's last use, so the object is used after the body.
+    // The file exists until its object's last use, so the object is used after the body.
     defer { withExtendedLifetime(file) {} }
     return try await body(file.path)
   }

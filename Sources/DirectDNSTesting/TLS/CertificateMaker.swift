@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import CDirectDNSOpenSSL
 
-/// Makes certificates with OpenSSL's libcrypto: what `openssl req -x509` would, without a process.
+/// Makes certificates with OpenSSL's libcrypto, like `openssl req -x509` but without a process.
 enum CertificateMaker {
-  /// What OpenSSL could not do.
+  /// The step that OpenSSL failed at.
   struct Failure: Error, CustomStringConvertible {
     let step: String
     var description: String { "OpenSSL could not \(step)" }
@@ -12,10 +12,11 @@ enum CertificateMaker {
   /// Makes a certificate with a fresh key on P-256.
   ///
   /// - Parameters:
-  ///   - name: the common name; no more than its first 64 characters are kept.
-  ///   - validity: seconds from now, from and until when.
-  ///   - extensions: numbers of extensions with their values, as OpenSSL's configuration has them (x509v3_config(5)).
-  ///   - issuer: whose key signs it; nil for its own.
+  ///   - name: the common name, cut off after 64 characters.
+  ///   - validity: the start and the end, in seconds from now.
+  ///   - extensions: the numbers of extensions and their values, in the format of OpenSSL's configuration
+  ///     (x509v3_config(5)).
+  ///   - issuer: signs it; nil for a self-signed certificate.
   /// - Returns: the certificate and its key.
   /// - Throws: a ``Failure``.
   static func make(
@@ -28,7 +29,7 @@ enum CertificateMaker {
       unsafe X509_free(certificate)
       unsafe EVP_PKEY_free(key)
     }
-    // RFC 5280 appendix A: ub-common-name is 64 characters. Clients go by the alternative names, which have no bound.
+    // RFC 5280 appendix A: ub-common-name is 64 characters. Clients check the alternative names, which have no limit.
     let name = Array(String(name.unicodeScalars.prefix(64)).utf8)
     try check("fill in the certificate") {
       unsafe X509_set_version(certificate, Int(X509_VERSION_3)) == 1
@@ -55,7 +56,7 @@ enum CertificateMaker {
     return try unsafe identity(certificate, key)
   }
 
-  /// A certificate of DER as PEM text.
+  /// A DER certificate as PEM text.
   static func pem(der: [UInt8]) throws -> String {
     let certificate = unsafe der.withUnsafeBufferPointer { buffer in
       var start = buffer.baseAddress

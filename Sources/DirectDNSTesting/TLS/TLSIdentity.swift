@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A certificate chain with the key of its first certificate: what a TLS server shows.
+/// A certificate chain with the key of its first certificate, for a TLS server.
 public struct TLSIdentity: Hashable, Sendable {
   /// The certificates as PEM texts, the server's own first.
   public let certificates: [String]
   /// The private key of the first certificate as PEM text.
   ///
-  /// It is thrown away with the test.
+  /// It is discarded after the test.
   public let privateKey: String
 
   /// Creates an identity.

@@ -12,7 +12,7 @@ public import DirectDNS
 ///
 /// Keys are P-256. Making an authority and a certificate takes about a millisecond.
 public struct TestCertificateAuthority: Sendable {
-  /// When a certificate is valid, by the machine's own clock, which TLS libraries go by.
+  /// When a certificate is valid, by the machine's own clock, which TLS libraries use.
   public enum Validity: Sendable, CaseIterable {
     /// From yesterday until in 30 days.
     case current
@@ -38,10 +38,10 @@ public struct TestCertificateAuthority: Sendable {
 
   /// Creates an authority with a fresh key.
   ///
-  /// Two authorities of one name do not trust each other.
+  /// Two authorities with the same name do not trust each other.
   ///
   /// - Parameter name: the common name.
-  /// - Throws: what OpenSSL could not do.
+  /// - Throws: the step that OpenSSL failed at.
   public init(name: String = "DirectDNS Test Authority") throws {
     identity = try CertificateMaker.make(
       name: name, validity: Validity.current.bounds,
@@ -55,36 +55,36 @@ public struct TestCertificateAuthority: Sendable {
   /// Issues a server certificate.
   ///
   /// - Parameters:
-  ///   - names: its DNS names; `*.example.test` is possible. A name that the client does not ask for makes a
-  ///     wrong-name certificate.
-  ///   - addresses: its IP addresses; by default none, so that a client that verifies by address fails.
+  ///   - names: its DNS names; `*.example.test` is possible. With a name that the client does not ask for, its check of
+  ///     the name fails.
+  ///   - addresses: its IP addresses; none by default, so that a client that verifies by address fails.
   ///   - validity: when it is valid.
   /// - Returns: the certificate and its key.
-  /// - Throws: what OpenSSL could not do.
+  /// - Throws: the step that OpenSSL failed at.
   public func issue(
     names: [String], addresses: [IPAddress] = [], validity: Validity = .current
   ) throws -> TLSIdentity {
     try Self.leaf(names: names, addresses: addresses, validity: validity, issuer: identity)
   }
 
-  /// Issues a certificate for a client to show.
+  /// Issues a client certificate.
   ///
   /// - Parameters:
   ///   - name: the common name.
   ///   - validity: when it is valid.
   /// - Returns: the certificate and its key.
-  /// - Throws: what OpenSSL could not do.
+  /// - Throws: the step that OpenSSL failed at.
   public func issueClient(name: String, validity: Validity = .current) throws -> TLSIdentity {
     try Self.leaf(names: [name], addresses: [], validity: validity, issuer: identity, usage: "clientAuth")
   }
 
-  /// Makes a server certificate that signed itself: no authority vouches for it.
+  /// Makes a self-signed server certificate, which no authority has issued.
   ///
   /// - Parameters:
   ///   - names: its DNS names.
   ///   - addresses: its IP addresses.
   /// - Returns: the certificate and its key.
-  /// - Throws: what OpenSSL could not do.
+  /// - Throws: the step that OpenSSL failed at.
   public static func selfSigned(names: [String], addresses: [IPAddress] = []) throws -> TLSIdentity {
     try leaf(names: names, addresses: addresses, validity: .current, issuer: nil)
   }
