@@ -66,7 +66,7 @@ public enum ListenAddress: Sendable, Hashable, CustomStringConvertible {
   /// Whether other machines can reach it.
   public var isRemote: Bool { if case .tcp(let address, _) = self { !address.isLoopback } else { false } }
 
-  /// As it is written.
+  /// The text form, such as `127.0.0.1:3128`.
   public var description: String {
     switch self {
     case .tcp(let address, let port): "\(address.bracketed):\(port)"

@@ -12,7 +12,7 @@ public struct ProxyAccess: Sendable {
     case http
     /// A tunnel by CONNECT.
     case connect
-    /// A request that became something else, such as a WebSocket.
+    /// A request that switched to another protocol, such as WebSocket.
     case upgrade
     case socks5
     case socks4
@@ -57,7 +57,7 @@ public struct ProxyAccess: Sendable {
   /// The parent of the spans of its lookup.
   var context: ServiceContext? { span?.context }
 
-  /// Creates the record of a request or tunnel; what is known later is set later.
+  /// Creates the record of a request or tunnel; the other properties are set later.
   public init(_ kind: Kind, method: String = "", client: IPAddress? = nil, origin: String? = nil) {
     self.kind = kind
     self.method = method

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 public import DirectDNS
 
-/// How a proxy serves.
+/// The configuration of a proxy.
 public struct ProxyConfiguration: Sendable {
   /// Where it listens; `127.0.0.1:3128` by default.
   ///
@@ -77,7 +77,7 @@ public struct ProxyConfiguration: Sendable {
     self.metrics = metrics
   }
 
-  /// Checks the values that only make sense together.
+  /// Checks the values.
   func validate() throws(DirectDNSError) {
     guard !listeners.isEmpty || !inherited.isEmpty else {
       throw DirectDNSError(.invalidConfiguration, "the proxy listens nowhere: name an address, such as 127.0.0.1:3128")

@@ -30,7 +30,7 @@ package struct MetricsOptions: ParsableArguments {
   /// To be called before a resolver is made: it checks only once whether metrics are collected.
   ///
   /// - Parameters:
-  ///   - context: where it reports, and what collects.
+  ///   - context: reports where it serves, and collects metrics.
   ///   - collecting: the registry that collects already; without one a new registry is made.
   ///   - isTold: whether it reports at once where it serves; `say(in:)` does so later.
   ///   - readiness: the answer to `/ready`; always ready by default.

@@ -41,7 +41,7 @@ struct Systemd {
   ///   - process: this process's id; sockets for another process are left alone.
   init(_ environment: [String: String], process: Int32) {
     place = environment["NOTIFY_SOCKET"].flatMap { $0.hasPrefix("/") || $0.hasPrefix("@") ? $0 : nil }
-    // The first one behind the standard streams (SD_LISTEN_FDS_START).
+    // 3 is the first descriptor after the standard streams (SD_LISTEN_FDS_START).
     let isOurs = environment["LISTEN_PID"].flatMap { Int32($0) } == process
     let count = isOurs ? environment["LISTEN_FDS"].flatMap { Int32($0) } ?? 0 : 0
     sockets = (1...1024).contains(count) ? Array(3..<3 + count) : []

@@ -112,7 +112,7 @@ final class Exchange {
     if client.hasStopped { client.goOn() }
   }
 
-  /// Passes on what has come of the request's body, as long as the origin can take it.
+  /// Passes on the part of the request's body that has come, as long as the origin can take it.
   func passRequest() {
     guard case .passing(let handler) = stage, !progress.isOver, handler.isWritable else { return }
     // Taken out first: a write may report at once that the origin can take no more, or more again, which calls this

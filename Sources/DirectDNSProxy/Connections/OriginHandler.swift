@@ -111,7 +111,7 @@ final class OriginHandler: ChannelDuplexHandler {
     context?.close(mode: .all, promise: nil)
   }
 
-  /// Closes when all that was written has gone out.
+  /// Closes after everything that was written has been sent.
   func closeBehindWrites() {
     // The client is not told, since this side closes.
     state = .closed
@@ -119,7 +119,7 @@ final class OriginHandler: ChannelDuplexHandler {
     context?.closeBehindWrites(.all)
   }
 
-  /// Closes by a reset: what was cut off must not look whole.
+  /// Closes by a reset, so that what was cut off does not look complete.
   func reset() {
     leavePool()
     state = .closed

@@ -5,7 +5,7 @@ final class TunnelPlace {
   private let tunnels: LimitedCount
   private var isTaken = true
 
-  /// Takes one.
+  /// Takes a place.
   ///
   /// - Throws: the refusal, if there is no room.
   init(_ loop: ProxyLoop, _ limits: ProxyLimits) throws(ProxyRefusal) {

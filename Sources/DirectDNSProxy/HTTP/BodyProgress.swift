@@ -13,7 +13,7 @@ struct BodyProgress {
   /// The bytes that were passed on.
   private(set) var passed = 0
 
-  /// Begins.
+  /// Creates it at the first byte of a body.
   ///
   /// - Parameters:
   ///   - framing: how the body ends.

@@ -44,7 +44,7 @@ package struct ChunkedBody: Sendable {
 
   package var isOver: Bool { if case .over = state { true } else { false } }
 
-  /// Reads on.
+  /// Reads the next bytes.
   ///
   /// - Parameters:
   ///   - bytes: what has come.

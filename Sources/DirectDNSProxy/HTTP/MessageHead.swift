@@ -88,7 +88,7 @@ package struct MessageHead: Sendable {
   /// Whether it is a HEAD request, whose response has no body, whatever it says (RFC 9110 §9.3.2).
   var isToHEAD: Bool { if case .request(let method, _) = start { text(method) == "HEAD" } else { false } }
 
-  /// Whether the sender means to keep the connection (RFC 9112 §9.3).
+  /// Whether the sender wants to keep the connection open (RFC 9112 §9.3).
   package var keepsConnection: Bool {
     if has("close", in: .connection) { return false }
     return minorVersion == 1 || has("keep-alive", in: .connection)

@@ -48,7 +48,7 @@ struct SOCKSHandshake {
   /// Creates one for a connection whose first byte is 4 or 5.
   init(wantsUser: Bool) { self.wantsUser = wantsUser }
 
-  /// Reads on.
+  /// Reads the next bytes.
   ///
   /// - Parameter bytes: what has come; what was read is removed.
   /// - Returns: what to do.

@@ -49,7 +49,7 @@ struct UpstreamHandshake {
     }
   }
 
-  /// Reads on.
+  /// Reads the next bytes.
   ///
   /// - Parameter bytes: what has come; what was read is removed.
   /// - Returns: what to do.

@@ -7,7 +7,7 @@ internal import Synchronization
 final class ExportTarget: Sendable {
   private let file: Mutex<OutputFile>
 
-  /// Opens the file; what was there before stays until ``finish()``, and stays without that.
+  /// Opens the file; an existing one stays unless ``finish()`` is called.
   init(path: String) throws(StreamError) {
     let file = OutputFile(path, appearsWhole: true)
     try file.openAnew()
