@@ -279,7 +279,8 @@ public final class LiveConfiguration: Sendable {
     case .failure(let error):
       label = "refused"
       logger.error(
-        "the configuration file cannot be used: what held before holds still", metadata: ["reason": "\(error.message)"])
+        "the configuration file cannot be used: the previous configuration stays in force",
+        metadata: ["reason": "\(error.message)"])
     }
     MetricSource().count(.configurationReads, label)
     observer(outcome, settings)

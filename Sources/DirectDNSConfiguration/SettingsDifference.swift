@@ -109,7 +109,7 @@ private struct ChangeList {
       if before.provider.url != now.provider.url {
         changes.append("\(key): URL changed")
       } else if Self.request(of: before) != Self.request(of: now) {
-        changes.append("\(key): asked otherwise")
+        changes.append("\(key): request changed")
       }
       value("\(key).bootstrap", Self.addresses(before.bootstrap), Self.addresses(now.bootstrap))
       value("\(key).rateLimit", Self.rate(before.rateLimit), Self.rate(now.rateLimit))
@@ -169,7 +169,7 @@ private struct ChangeList {
   mutating func upstream(_ old: UpstreamProxy?, _ new: UpstreamProxy?) {
     guard old != new else { return }
     let (before, after) = (Self.text(old), Self.text(new))
-    value("proxy.upstream", before, before == after ? "\(after), told otherwise" : after)
+    value("proxy.upstream", before, before == after ? "\(after), credentials or options changed" : after)
   }
 
   // MARK: Values as text

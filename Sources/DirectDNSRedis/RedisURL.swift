@@ -72,7 +72,7 @@ extension RedisStoreConfiguration {
     var port: UInt16 = 6379
     if let colon = place.lastIndex(of: ":"), !place[colon...].contains("]") {
       guard let number = UInt16(port: place[place.index(after: colon)...]), number > 0 else {
-        throw Self.wrong("has a port that is none: use 1 to 65535")
+        throw Self.wrong("has an invalid port: use 1 to 65535")
       }
       hostText = place[..<colon]
       port = number

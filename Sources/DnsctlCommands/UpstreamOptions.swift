@@ -123,7 +123,7 @@ extension UpstreamOptions {
       case .success(let difference):
         for change in difference.changes { tell("configuration: \(change)") }
         if !difference.isEmpty { changed(settings) }
-      case .failure(let error): tell("\(error.message.asSentence) What held before holds still.")
+      case .failure(let error): tell("\(error.message.asSentence) The previous configuration stays in force.")
       }
       read()
     }

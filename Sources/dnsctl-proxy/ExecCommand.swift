@@ -46,7 +46,7 @@ struct ExecCommand: AsyncParsableCommand {
   @OptionGroup
   var allowed: PortOptions
 
-  @OptionGroup(title: "Way options")
+  @OptionGroup(title: "Route options")
   var ways: WayOptions
 
   @OptionGroup(title: "Address options")
@@ -130,7 +130,8 @@ struct ExecCommand: AsyncParsableCommand {
       switch error {
       case .notFound:
         context.complain(
-          "there is no program \(program[0].printable), or not the interpreter that it names: check it and PATH")
+          "the program \(program[0].printable) was not found, or the interpreter that it names was not: check both, and PATH"
+        )
       case .notExecutable(let reason): context.complain("\(program[0].printable) cannot be run: \(reason)")
       }
       ended.withLock { $0 = .exited(error.status) }

@@ -52,7 +52,7 @@ struct ProxyCommand: ContextCommand {
   @OptionGroup(title: "Proxy options")
   var proxy: ProxyOptions
 
-  @OptionGroup(title: "Way options")
+  @OptionGroup(title: "Route options")
   var ways: WayOptions
 
   @OptionGroup(title: "Address options")
@@ -122,7 +122,7 @@ struct ProxyCommand: ContextCommand {
           let users = try proxy.users(in: context)
           held.withLock { $0.users = users }
         } catch {
-          context.complain("\(error.message.asSentence) What held before holds still.")
+          context.complain("\(error.message.asSentence) The previous configuration stays in force.")
         }
         let (settings, entry, users) = held.withLock(\.self)
         do throws(DirectDNSError) { try server.update(configured(settings, entry, users)) } catch {

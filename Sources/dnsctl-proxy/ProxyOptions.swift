@@ -32,7 +32,7 @@ struct ProxyOptions: ParsableArguments {
   @Option(
     name: .customLong("peer-uid"),
     help: ArgumentHelp(
-      "A user of this machine, by number (id -u), who may connect to unix: sockets; may be given several times. Others are hung up on. (default: whom the socket's mode lets)",
+      "A user of this machine, by number (id -u), who may connect to unix: sockets; may be given several times. Others are disconnected. (default: whom the socket's mode lets)",
       valueName: "uid"))
   var peers: [UInt32] = []
 
@@ -81,7 +81,7 @@ struct ProxyOptions: ParsableArguments {
   @Option(
     name: .customLong("access-log"),
     help: ArgumentHelp(
-      "Say on standard output what was asked for, a line each: json or combined. Paths are left out. (default: off)",
+      "Write a line for each request to standard output: json or combined. Paths are left out. (default: off)",
       valueName: "format"))
   var logFormat: AccessLogFormat?
 

@@ -41,7 +41,7 @@ import Testing
       try changes("{}", old) == ["proxy.upstream: none → http://proxy.example:3128"])
     #expect(
       try changes(old, "{ proxy: { upstream: 'http://ann:new@proxy.example' } }")
-        == ["proxy.upstream: http://proxy.example:3128 → http://proxy.example:3128, told otherwise"])
+        == ["proxy.upstream: http://proxy.example:3128 → http://proxy.example:3128, credentials or options changed"])
   }
 
   @Test(arguments: ConfigurationFile.Key.allCases)
@@ -67,7 +67,7 @@ import Testing
     #expect(try changes([one], [provider("doh+https://one.example/p")]) == ["providers.one.example: URL changed"])
     #expect(
       try changes([provider("dnspod", token: "1,old")], [provider("dnspod", token: "1,hush")])
-        == ["providers.dnspod: asked otherwise"])
+        == ["providers.dnspod: request changed"])
     var slow = one
     slow.rateLimit = RateLimit(perSecond: 5)
     slow.bootstrap = [.ipv4(0xc000_0201)]

@@ -110,7 +110,7 @@ struct UnixSocketTests {
     guard code == 0 else { throw IOError(errnoCode: errno, reason: "bind") }
   }
 
-  @Test func `a user who is named may connect, and others are hung up on`() async throws {
+  @Test func `a user who is named may connect, and others are disconnected`() async throws {
     let path = folder.appending(path: "s").path
     let fixture = try await ProxyFixture {
       $0.listeners.append(.unix(path: path))

@@ -289,12 +289,12 @@ struct WarmupBarTests {
     #expect(line == " 25%  [#######-----------------------]  500 of 2000 names  250/s  3 failed  0:06 left")
   }
 
-  @Test func `a bar and a summary name the provider that wants no query for a while`() {
+  @Test func `a bar and a summary name the provider that asks for no query for a while`() {
     var paused = report(500, of: 2000)
     paused.pause = WarmupReport.Pause(provider: "one\u{1b}", left: .seconds(3500))
     let bar = WarmupBar(expecting: 2000, now: at(0))
     let line = bar.line(paused, now: at(2), width: 120)
-    #expect(line.hasSuffix("500 of 2000 names  250/s  one\\u{1B} wants no query for 58 min (429)"), "\(line)")
+    #expect(line.hasSuffix("500 of 2000 names  250/s  one\\u{1B} asks for no query for 58 min (429)"), "\(line)")
     let summary = WarmupSummary(paused, usesColour: false).text
     #expect(summary.contains(", one\\u{1B} wanted no query for 58 min more (429), in "), "\(summary)")
   }

@@ -79,7 +79,7 @@ extension WebURL.Host {
     guard let address = LegacyIPv4.parse(name.utf8.span) else {
       throw DirectDNSError(
         .invalidName,
-        "the host \(DirectDNSError.quoted(name)) ends in a number, so it must be an IPv4 address, and is none"
+        "the host \(DirectDNSError.quoted(name)) ends in a number, so it must be an IPv4 address, and is not"
       )
     }
     self = .address(address)

@@ -62,7 +62,7 @@ public struct EMASProvider: NameableProvider {
           ?? credentials.account
       else { throw Self.unusable(name, "EMAS version 2 needs an account: write …/v2/d?id=ACCOUNT.") }
       if let secret = credentials.secret, Signing.bytes(hex: secret.text) == nil {
-        throw Self.unusable(name, "EMAS version 2 signs with a hexadecimal secret, and this one is none.")
+        throw Self.unusable(name, "EMAS version 2 signs with a hexadecimal secret, and this one is not.")
       }
       let own = clientSubnet == nil ? Self.ownItems : Self.ownItems.union(["cip"])
       let kept = items.filter { !own.contains(Self.name(of: $0)) }

@@ -159,7 +159,7 @@ extension JSONValue {
     // Addresses and CNAME chains are read from these types. For all others the text is kept: anybody may publish data
     // that cannot be read, and it says nothing about the provider.
     guard read != nil || ![.a, .aaaa, .cname].contains(type) else {
-      throw ProviderFailure(.response, "a record of type \(type) whose data is none")
+      throw ProviderFailure(.response, "a record of type \(type) whose data is invalid")
     }
     let data = read ?? .presentation(text)
     let lifetime = min(UInt32(clamping: max(0, ttl)), DNSRecord.lifetimeLimit)

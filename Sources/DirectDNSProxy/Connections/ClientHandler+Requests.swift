@@ -32,7 +32,7 @@ extension ClientHandler {
     do throws(MessageFault) {
       guard first.isTokenByte else {
         throw .malformed(
-          first == 0x16 ? "TLS is not spoken here: use http:// for the proxy's own URL" : "that is no HTTP request")
+          first == 0x16 ? "this port takes no TLS: use http:// for the proxy's own URL" : "that is no HTTP request")
       }
       let place = try HeadParser.end(in: bytes.readableBytesUInt8Span, from: searched)
       guard case .at(let end) = place else {
@@ -69,7 +69,7 @@ extension ClientHandler {
     let bytes = head.bytes.span.extracting(host)
     guard !bytes.isEmpty else { return head }
     do throws(DirectDNSError) { _ = try WebURL.HostAndPort(bytes) } catch {
-      throw .malformed("its Host is none: \(error.message)")
+      throw .malformed("its Host is invalid: \(error.message)")
     }
     return head
   }
@@ -124,7 +124,7 @@ extension ClientHandler {
       return refuse(
         ProxyRefusal(
           403, "proxy_loop_detected",
-          "This request comes round: this proxy and another one send it to each other. Take --upstream away from one of them."
+          "This request loops: this proxy and another one send it to each other. Remove --upstream from one of them."
         ), request)
     }
     switch request.target {

@@ -83,7 +83,7 @@ final class ClientHandler: ChannelDuplexHandler {
     loop.shared.telemetry.clients(clients)
     guard isCounted else {
       return refuse(
-        ProxyRefusal(503, "connection_limit_reached", "The proxy serves as many clients as it may.", closes: true), nil,
+        ProxyRefusal(503, "connection_limit_reached", "The proxy has reached its limit of clients.", closes: true), nil,
         mayBeConnect: true)
     }
     context.fireChannelActive()

@@ -13,7 +13,7 @@ final class TunnelPlace {
     guard tunnels.enter(limit: limits.tunnels ?? limits.clients) else {
       isTaken = false
       throw ProxyRefusal(
-        503, "connection_limit_reached", "The proxy carries as many tunnels as it may: try again later.")
+        503, "connection_limit_reached", "The proxy has reached its limit of tunnels: try again later.")
     }
   }
 

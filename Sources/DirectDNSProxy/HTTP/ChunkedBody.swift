@@ -189,7 +189,7 @@ private struct ChunkExtension: Sendable {
     case (.beforeName, _) where byte.isTokenByte, (.name, _) where byte.isTokenByte: state = .name
     case (.beforeValue, _) where byte.isTokenByte, (.value, _) where byte.isTokenByte: state = .value
     case (.name, 0x0d), (.value, 0x0d), (.closed, 0x0d): return true
-    default: throw .malformed("a chunk extension is none")
+    default: throw .malformed("a chunk extension is invalid")
     }
     return false
   }

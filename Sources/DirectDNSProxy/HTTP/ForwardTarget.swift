@@ -55,7 +55,7 @@ enum ForwardTarget: Equatable, Sendable {
   private static func authorization(_ authority: ArraySlice<UInt8>) throws(MessageFault) -> String {
     guard let text = String(validating: authority, as: UTF8.self), let url = try? WebURL("http://\(text)"),
       let credentials = url.basicCredentials
-    else { throw .malformed("the URL's user name is none: send Authorization instead") }
+    else { throw .malformed("the URL's user name is invalid: send Authorization instead") }
     return credentials
   }
 

@@ -207,7 +207,8 @@ struct UpstreamHandshake {
 
   private func broken(_ reason: String, _ error: String) -> Failure {
     Failure(
-      refusal: ProxyRefusal(502, error, "The upstream proxy \(upstream) is of no use: \(reason)."), isAboutTarget: false
+      refusal: ProxyRefusal(502, error, "The upstream proxy \(upstream) cannot be used: \(reason)."),
+      isAboutTarget: false
     )
   }
 }

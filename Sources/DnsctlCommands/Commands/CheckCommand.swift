@@ -116,7 +116,7 @@ struct CheckCommand: ContextCommand {
     if let proxyUser {
       credentials = try InputFile.secret(proxyUser, for: "--proxy-user", by: context.readFile)
       guard credentials?.contains(":") == true else {
-        throw SettingsError(.usage, "--proxy-user: write USER:PASSWORD; there is nobody to ask for the password.")
+        throw SettingsError(.usage, "--proxy-user: write USER:PASSWORD; dnsctl does not ask for a password.")
       }
     }
     let place = "\(address.bracketed):\(url.port ?? 80)"

@@ -151,7 +151,7 @@ extension ConnectionFlags {
         PercentEncoding.encoded(String($0), .reserved)
       }
     guard words.count == 2 else {
-      throw SettingsError(.usage, "-U: write USER:PASSWORD; there is nobody to ask for the password.")
+      throw SettingsError(.usage, "-U: write USER:PASSWORD; dnsctl does not ask for a password.")
     }
     let text = "\(url.scheme.rawValue)://\(words[0]):\(words[1])@\(url.hostAndPort)/"
     return .url(try Self.proxyURL(text), except: proxyExceptions)

@@ -202,7 +202,7 @@ extension RequestFlags {
     guard let text = user else { return nil }
     let user = try InputFile.secret(text, for: "-u", by: readFile)
     guard user.utf8.contains(UInt8(ascii: ":")) else {
-      throw SettingsError(.usage, "-u: write USER:PASSWORD; there is nobody to ask for the password.")
+      throw SettingsError(.usage, "-u: write USER:PASSWORD; dnsctl does not ask for a password.")
     }
     return "Basic " + Data(user.utf8).base64EncodedString()
   }

@@ -23,7 +23,9 @@ struct ResolveFlag: Sendable, Hashable {
     guard parts[0] != "*" else {
       throw fault("* is not offered: it would lead every name there, those of redirects too. Name each host.")
     }
-    do { host = try HostName(String(parts[0])) } catch { throw fault("the host is none: \(error.message.asSentence)") }
+    do { host = try HostName(String(parts[0])) } catch {
+      throw fault("the host is invalid: \(error.message.asSentence)")
+    }
     self.port = port
     var addresses: [IPAddress] = []
     for word in parts[2].split(separator: ",", omittingEmptySubsequences: false) {

@@ -40,7 +40,7 @@ struct WarmupBar: Sendable {
     var parts = [total.map { "\(report.done) of \($0.counted("name"))" } ?? report.done.counted("name"), "\(speed)/s"]
     if report.negative + report.failed > 0 { parts.append("\(report.negative + report.failed) failed") }
     if let pause = report.pause {
-      parts.append("\(pause.provider.printable) wants no query for \(pause.left.rough) (429)")
+      parts.append("\(pause.provider.printable) asks for no query for \(pause.left.rough) (429)")
     } else if let total, speed > 0, total > report.done {
       let left = (Int64(total - report.done) + speed - 1) / speed
       parts.append("\(ProgressBar.clock(.seconds(left))) left")

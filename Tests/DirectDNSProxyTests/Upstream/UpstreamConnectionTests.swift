@@ -212,7 +212,7 @@ struct UpstreamConnectionTests {
   }
 
   @Test(arguments: [2, 3], [false, true])
-  func `what comes round is refused where it began, and never goes round twice`(
+  func `a request that loops is refused where it began, and never goes round twice`(
     _ count: Int, _ resolvesNames: Bool
   ) async throws {
     let proxies = try await ring(of: count, resolvesNames: resolvesNames)

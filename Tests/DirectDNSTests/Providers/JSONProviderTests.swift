@@ -307,7 +307,7 @@ struct JSONProviderRecordsTests {
   @Test func `a chain whose target is none is a failure of this answer alone`() {
     let body =
       #"{"Status":0,"Question":[{"name":"example.com","type":15}],"Answer":[{"name":"example.com","type":5,"TTL":1,"data":"a b"}]}"#
-    #expect(throws: ProviderFailure(.response, "a record of type CNAME whose data is none")) {
+    #expect(throws: ProviderFailure(.response, "a record of type CNAME whose data is invalid")) {
       try provider().records(from: HTTPReply(body), to: question())
     }
   }

@@ -266,7 +266,8 @@ struct WarmupJobTests {
     #expect(refused < 100, "it asks fewer at a time when it is turned away")
   }
 
-  @Test func `a provider that wants no query for a day is asked again after an hour, and the report says so meanwhile`()
+  @Test
+  func `a provider that asks for no query for a day is asked again after an hour, and the report says so meanwhile`()
     async throws
   {
     let fixture = try ResolverFixture { $0.usesSystemDNS = false }

@@ -47,7 +47,7 @@ struct CacheImportCommand: StoreCommand {
     try context.print("\(stored) stored, \(kept) kept as newer or the same, \(answers.count - usable.count) gone\n")
     if !isWhole {
       context.complain(
-        "The store is full, and has let go again of those that are gone first. dnsctl cache stats tells how many it has."
+        "The store is full, and has evicted the answers that expire first. dnsctl cache stats tells how many it has."
       )
     }
     return .answered
