@@ -47,7 +47,7 @@ struct Console: Sendable {
 
   func command(_ text: String) { write("\n" + styled("$ \(text)", "36")) }
   func output(_ text: String) { write(text) }
-  func complain(_ text: String) { write(text, to: .standardError) }
+  func reportError(_ text: String) { write(text, to: .standardError) }
 
   /// Shows a call of the library, and what came of it.
   func show(_ call: String, _ resolution: Resolution?, _ time: Duration? = nil) {

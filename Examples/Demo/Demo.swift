@@ -16,7 +16,7 @@ struct Demo {
     let arguments = CommandLine.arguments.dropFirst()
     guard arguments.isEmpty || arguments == ["--serve"] else {
       let isHelp = ["--help", "-h", "help"].contains(arguments.first ?? "")
-      if isHelp { console.output(usage) } else { console.complain(usage) }
+      if isHelp { console.output(usage) } else { console.reportError(usage) }
       exit(isHelp ? 0 : 64)
     }
     // URLSession on Linux heeds the environment's proxies, and the story stays on this machine.
@@ -32,7 +32,7 @@ struct Demo {
         "The story came true in \(duration.text). Everything above was asked, answered and measured just now."
       )
     } catch {
-      console.complain("\nThe story did not come true: \(error)")
+      console.reportError("\nThe story did not come true: \(error)")
       exit(1)
     }
   }

@@ -5,13 +5,13 @@ internal import DirectDNS
 package struct ConfigurationFault: Error, Sendable, Hashable {
   package var message: String
   /// Whether an option is malformed, rather than well-formed but unusable.
-  package var isSlip: Bool
+  package var isSyntaxError: Bool
   /// Whether it may pass without a change of the file, such as a lack of file descriptors.
   var mayPass = false
 
-  package init(_ message: String, isSlip: Bool = false) {
+  package init(_ message: String, isSyntaxError: Bool = false) {
     self.message = message.printable
-    self.isSlip = isSlip
+    self.isSyntaxError = isSyntaxError
   }
 
   /// A fault that may pass without a change of the file.

@@ -130,7 +130,7 @@ public struct DirectSettings: Sendable {
   ) -> ConfigurationFault {
     switch entry.origin {
     case SettingsOverrides.providerOrigin:
-      ConfigurationFault("\(entry.origin): \(error.message)", isSlip: !entry.isWellFormed)
+      ConfigurationFault("\(entry.origin): \(error.message)", isSyntaxError: !entry.isWellFormed)
     case "default": ConfigurationFault(error.message)
     case let origin where origin.hasPrefix(EnvironmentSettings.prefix):
       ConfigurationFault("\(origin): \(error.message)")

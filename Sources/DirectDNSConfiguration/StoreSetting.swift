@@ -16,13 +16,13 @@ public struct StoreSetting: Sendable, Hashable {
   /// Reads the value of an option or a variable.
   init(_ text: String, origin: String) throws(ConfigurationFault) {
     do throws(ConfigurationFault) { place = try StorePlace(text) } catch {
-      throw ConfigurationFault("\(origin): \(error.message)", isSlip: origin == SettingsOverrides.storeOrigin)
+      throw ConfigurationFault("\(origin): \(error.message)", isSyntaxError: origin == SettingsOverrides.storeOrigin)
     }
     self.origin = origin
   }
 
   /// An error about it.
   package func fault(_ message: String) -> ConfigurationFault {
-    ConfigurationFault("\(origin): \(message)", isSlip: origin == SettingsOverrides.storeOrigin)
+    ConfigurationFault("\(origin): \(message)", isSyntaxError: origin == SettingsOverrides.storeOrigin)
   }
 }

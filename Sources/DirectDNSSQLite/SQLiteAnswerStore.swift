@@ -40,7 +40,7 @@ public final class SQLiteAnswerStore: AnswerStore {
   public var name: String { "sqlite" }
 
   /// How many answers that were asked for since it was made the file had no room for.
-  public var letGo: Int { lost.withLock(\.self) }
+  public var evicted: Int { lost.withLock(\.self) }
 
   /// What is known about questions.
   public func read(_ questions: [AddressQuestion]) async throws(DirectDNSError) -> [StoredAnswer] {

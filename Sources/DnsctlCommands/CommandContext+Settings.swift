@@ -45,7 +45,7 @@ extension CommandContext {
     _ option: String?, _ variables: EnvironmentSettings
   ) throws(ConfigurationFault) -> ConfigurationFile {
     guard let (path, bytes) = try configurationBytes(option, variables) else { return ConfigurationFile() }
-    if let warning = try ConfigurationFile.warning(of: path) { complain(warning) }
+    if let warning = try ConfigurationFile.warning(of: path) { reportError(warning) }
     return try ConfigurationFile(checking: bytes, name: path)
   }
 

@@ -94,7 +94,7 @@ package struct CommandContext: Sendable {
   }
 
   /// Writes an error message to standard error.
-  package func complain(_ message: String) {
+  package func reportError(_ message: String) {
     errors.say("dnsctl: \(message)\n")
   }
 

@@ -70,7 +70,7 @@ package struct MetricsOptions: ParsableArguments {
 extension MetricsEndpoint? {
   /// Reports where it serves.
   package func say(in context: CommandContext) {
-    if let url = self?.url { context.complain("metrics at \(url)") }
+    if let url = self?.url { context.reportError("metrics at \(url)") }
   }
 
   /// Runs a command, and stops the endpoint when it has ended.

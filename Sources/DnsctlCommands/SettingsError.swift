@@ -12,5 +12,5 @@ package struct SettingsError: Error, Sendable, Hashable {
     self.message = message
   }
 
-  package init(_ fault: ConfigurationFault) { self.init(fault.isSlip ? .usage : .configuration, fault.message) }
+  package init(_ fault: ConfigurationFault) { self.init(fault.isSyntaxError ? .usage : .configuration, fault.message) }
 }

@@ -25,7 +25,7 @@ final class AccessLogWriter: Sendable {
   private let showsProbes: Bool
   private let output: any OutputSink
   private let clock: any ResolverClock
-  private let complain: @Sendable (String) -> Void
+  private let reportError: @Sendable (String) -> Void
   private let queue = DispatchQueue(label: "dnsctl.access-log")
   private let state = Mutex(State())
 
@@ -37,18 +37,18 @@ final class AccessLogWriter: Sendable {
   ///   - showsProbes: whether health checks are logged, which come every few seconds and would be most of the lines.
   ///   - output: where they go.
   ///   - clock: what tells the time of day.
-  ///   - complain: called when a write fails, and again only if one has succeeded in between.
+  ///   - reportError: called when a write fails, and again only if one has succeeded in between.
   init(
     _ format: AccessLogFormat, showsPaths: Bool, showsProbes: Bool = false, _ output: any OutputSink,
     clock: any ResolverClock,
-    complain: @escaping @Sendable (String) -> Void
+    reportError: @escaping @Sendable (String) -> Void
   ) {
     self.format = format
     self.showsPaths = showsPaths
     self.showsProbes = showsProbes
     self.output = output
     self.clock = clock
-    self.complain = complain
+    self.reportError = reportError
   }
 
   func write(_ access: ProxyAccess) {
@@ -103,7 +103,7 @@ final class AccessLogWriter: Sendable {
         return !state.hasFailed
       }
       if let failure, isNews {
-        complain("the access log cannot be written: \(failure.reason). Requests go on, and their lines are lost.")
+        reportError("the access log cannot be written: \(failure.reason). Requests go on, and their lines are lost.")
       }
     }
   }

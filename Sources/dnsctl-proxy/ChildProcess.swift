@@ -83,7 +83,7 @@ struct ChildProcess: Sendable {
     unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK))
     ProcessPriority.take()
     var child: pid_t = 0
-    inherited.keepOthers()
+    inherited.closeOthersOnExec()
     let (arguments, variables) = (CStrings(words), CStrings(environment))
     let code = unsafe arguments.withPointers { arguments in
       unsafe variables.withPointers { variables in

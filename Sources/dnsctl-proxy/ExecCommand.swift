@@ -129,10 +129,10 @@ struct ExecCommand: AsyncParsableCommand {
     } catch {
       switch error {
       case .notFound:
-        context.complain(
+        context.reportError(
           "the program \(program[0].printable) was not found, or the interpreter that it names was not: check both, and PATH"
         )
-      case .notExecutable(let reason): context.complain("\(program[0].printable) cannot be run: \(reason)")
+      case .notExecutable(let reason): context.reportError("\(program[0].printable) cannot be run: \(reason)")
       }
       ended.withLock { $0 = .exited(error.status) }
     }

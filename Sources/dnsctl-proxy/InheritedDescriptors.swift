@@ -18,7 +18,7 @@ struct InheritedDescriptors: Sendable {
   init() { numbers = Set(Self.open()) }
 
   /// Makes all others close when a program starts.
-  func keepOthers() {
+  func closeOthersOnExec() {
     for descriptor in Self.open() where descriptor > STDERR_FILENO && !numbers.contains(descriptor) {
       let flags = fcntl(descriptor, F_GETFD)
       if flags >= 0 { _ = fcntl(descriptor, F_SETFD, flags | FD_CLOEXEC) }

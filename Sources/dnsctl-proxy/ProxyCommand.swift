@@ -93,7 +93,7 @@ struct ProxyCommand: ContextCommand {
       let entry = try ways.entry(over: settings.proxy, in: context)
       let configured = { @Sendable (settings: DirectSettings, entry: ProxyEntry, users: ProxyUsers?) in
         var made = configuration(settings, entry, log, users: users, systemd.sockets)
-        made.notice = context.complain
+        made.notice = context.reportError
         if let registry { made.metrics = { registry.text() } }
         return made
       }
@@ -110,7 +110,7 @@ struct ProxyCommand: ContextCommand {
           .usage, "--peer-uid is for Unix sockets, and the proxy listens at none: add --listen unix:PATH.")
       }
       let said = "proxy at \(places.map(\.description).joined(separator: ", "))"
-      context.complain(said)
+      context.reportError(said)
       endpoint.say(in: context)
       let held = Locked((settings: settings, entry: entry, users: users))
       let read = { @Sendable in
@@ -122,16 +122,16 @@ struct ProxyCommand: ContextCommand {
           let users = try proxy.users(in: context)
           held.withLock { $0.users = users }
         } catch {
-          context.complain("\(error.message.asSentence) The previous configuration stays in force.")
+          context.reportError("\(error.message.asSentence) The previous configuration stays in force.")
         }
         let (settings, entry, users) = held.withLock(\.self)
         do throws(DirectDNSError) { try server.update(configured(settings, entry, users)) } catch {
-          context.complain(error.message)
+          context.reportError(error.message)
         }
         systemd.tell(.ready(status: said))
       }
       let begun = { @Sendable in systemd.tell(.ready(status: said)) }
-      var following = try upstream.follow(resolver, in: context, tell: context.complain) { changed in
+      var following = try upstream.follow(resolver, in: context, tell: context.reportError) { changed in
         held.withLock { $0.settings = changed }
       } begun: {
         begun()

@@ -169,7 +169,7 @@ struct ProxyOptions: ParsableArguments {
     logFormat.map {
       AccessLogWriter(
         $0, showsPaths: logsPaths, showsProbes: logsProbes, context.output, clock: context.clock,
-        complain: { context.complain($0) })
+        reportError: { context.reportError($0) })
     }
   }
 

@@ -19,7 +19,7 @@ final class SignalRelay: Sendable {
   }
 
   private let state: Locked<State>
-  private let signals: HeardSignals
+  private let signals: SignalListener
   /// The signals that are passed on; without those that our parent made us ignore.
   var heard: [Int32] { signals.numbers }
 
@@ -27,7 +27,7 @@ final class SignalRelay: Sendable {
   init() {
     let state = Locked(State())
     self.state = state
-    signals = HeardSignals([
+    signals = SignalListener([
       SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGALRM, SIGUSR1, SIGUSR2, SIGWINCH, SIGCONT,
     ]) { Self.pass($0, state) }
   }

@@ -411,7 +411,7 @@ struct SQLiteAnswerStoreTests {
     }
     let count = kept.withLock(\.self)
     #expect(count > 0 && count < 10_000)
-    #expect(store.letGo == (areOld ? 0 : 10_000 - count))
+    #expect(store.evicted == (areOld ? 0 : 10_000 - count))
   }
 
   @Test func `a writer that another process keeps waiting gives up, and readers do not wait`() async throws {

@@ -69,7 +69,7 @@ struct InterruptTests {
     try? guarded.output.write("a")
     gate.close()
     #expect(throws: StreamError.closedPipe) { try guarded.output.write("b") }
-    guarded.complain("c")
+    guarded.reportError("c")
     #expect(fixture.output.text == "a" && fixture.errors.text == "")
   }
 }

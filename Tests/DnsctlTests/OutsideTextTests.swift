@@ -232,7 +232,7 @@ import Testing
       #expect(text.contains(#"\u{1B}[2J"#) || text.contains(#"\u001b[2J"#))
     }
     let fixture = CommandFixture()
-    fixture.context.complain(Self.hostile)
+    fixture.context.reportError(Self.hostile)
     #expect(Self.left(in: fixture.errors.text) == [])
   }
 

@@ -175,7 +175,7 @@ struct `dnsctl warmup` {
     }
     #expect(outcome.status == 74)
     if isJSON {
-      #expect(try report(outcome).letGo > 0)
+      #expect(try report(outcome).evicted > 0)
     } else {
       #expect(outcome.output.contains("not kept") && outcome.output.contains("the store is full"), "\(outcome.output)")
     }

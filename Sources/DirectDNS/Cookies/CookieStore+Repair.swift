@@ -19,10 +19,10 @@ extension CookieStore {
   ) -> CookieRepair {
     var report = CookieRepair()
     removeAll(on: [host]) { $0.cookie.isExpired(at: now) }
-    let strays = (shelves[address]?.entries ?? []).sorted { $0.order < $1.order }.map(\.cookie)
+    let strays = (table[address]?.entries ?? []).sorted { $0.order < $1.order }.map(\.cookie)
     removeAll(on: [address]) { _ in true }
     for stray in strays {
-      let own = (shelves[host]?.entries ?? []).map(\.cookie)
+      let own = (table[host]?.entries ?? []).map(\.cookie)
         .filter { $0.name == stray.name && $0.path == stray.path }
       guard !own.contains(where: { wins($0, over: stray) }) else {
         report.superseded.append(stray)

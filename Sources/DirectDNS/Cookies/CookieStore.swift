@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The cookies of a jar, and the rules for storing, sending and removing them (RFC 6265bis §5.7 and §5.8).
 ///
-/// Each domain has a shelf of cookies: a request looks only at the shelves of its host and of the domains above,
+/// Cookies are kept by domain: a request looks only at those of its host and of the domains above,
 /// however many cookies there are.
 struct CookieStore {
   struct Entry {
@@ -13,14 +13,14 @@ struct CookieStore {
     var lastUse: UInt64
   }
 
-  struct Shelf {
+  struct DomainCookies {
     let owner: Cookie.Domain
     var entries: [Entry] = []
   }
 
   let configuration: CookieJarConfiguration
-  private(set) var shelves: [Cookie.Domain: Shelf] = [:]
-  /// The domains of each registrable domain that have a shelf.
+  private(set) var table: [Cookie.Domain: DomainCookies] = [:]
+  /// The domains of each registrable domain that have cookies.
   private(set) var families: [Cookie.Domain: Set<Cookie.Domain>] = [:]
   /// The number of cookies, including expired ones that were not removed yet.
   private(set) var count = 0
@@ -49,8 +49,8 @@ struct CookieStore {
     sequence += 1
     if let old { cookie.creation = old.cookie.creation }
     let entry = Entry(cookie: cookie, order: old?.order ?? sequence, lastUse: sequence)
-    let owner = shelves[cookie.domain]?.owner ?? cookie.domain.owner
-    shelves[cookie.domain, default: Shelf(owner: owner)].entries.append(entry)
+    let owner = table[cookie.domain]?.owner ?? cookie.domain.owner
+    table[cookie.domain, default: DomainCookies(owner: owner)].entries.append(entry)
     families[owner, default: []].insert(cookie.domain)
     count += 1
     makeRoom(for: owner, at: now)
@@ -60,7 +60,7 @@ struct CookieStore {
   private func overlaysSecure(_ cookie: Cookie, at now: CookieTime) -> Bool {
     (families[cookie.domain.owner] ?? []).contains { domain in
       (domain.matches(cookie.domain) || cookie.domain.matches(domain))
-        && (shelves[domain]?.entries ?? []).contains { entry in
+        && (table[domain]?.entries ?? []).contains { entry in
           entry.cookie.isSecure && entry.cookie.name == cookie.name && !entry.cookie.isExpired(at: now)
             && CookiePath.matches(cookie.path, entry.cookie.path)
         }
@@ -71,7 +71,7 @@ struct CookieStore {
 
   /// The cookies that a request carries, those with longer paths first, equally long ones in the configuration's order.
   func entries(for request: CookieContext, at now: CookieTime) -> [Entry] {
-    places(for: request, at: now).map { shelves.values[$0.shelf].entries[$0.index] }
+    places(for: request, at: now).map { table.values[$0.domain].entries[$0.index] }
   }
 
   /// The `Cookie` field of a request; the cookies in it count as used.
@@ -80,16 +80,16 @@ struct CookieStore {
   ) -> String? {
     sequence += 1
     var cookies: [Cookie] = []
-    for place in places(for: request, at: now) where isIncluded(shelves.values[place.shelf].entries[place.index]) {
-      shelves.values[place.shelf].entries[place.index].lastUse = sequence
-      shelves.values[place.shelf].entries[place.index].cookie.lastAccess = now
-      cookies.append(shelves.values[place.shelf].entries[place.index].cookie)
+    for place in places(for: request, at: now) where isIncluded(table.values[place.domain].entries[place.index]) {
+      table.values[place.domain].entries[place.index].lastUse = sequence
+      table.values[place.domain].entries[place.index].cookie.lastAccess = now
+      cookies.append(table.values[place.domain].entries[place.index].cookie)
     }
     return CookieHeader.value(of: cookies, limit: configuration.maximumHeaderBytes)
   }
 
   private struct Place {
-    let shelf: Dictionary<Cookie.Domain, Shelf>.Index
+    let domain: Dictionary<Cookie.Domain, DomainCookies>.Index
     let index: Int
     let pathLength: Int
     let order: UInt64
@@ -106,18 +106,18 @@ struct CookieStore {
     return found
 
     func collect(on domain: Cookie.Domain) {
-      guard let shelf = shelves.index(forKey: domain) else { return }
-      let entries = shelves.values[shelf].entries
+      guard let domainIndex = table.index(forKey: domain) else { return }
+      let entries = table.values[domainIndex].entries
       for index in entries.indices where entries[index].cookie.isSent(with: request, at: now) {
         let length = entries[index].cookie.path.utf8.count
-        found.append(Place(shelf: shelf, index: index, pathLength: length, order: entries[index].order))
+        found.append(Place(domain: domainIndex, index: index, pathLength: length, order: entries[index].order))
       }
     }
   }
 
   /// What curl sorts by, the greater first.
   private func curlRank(_ place: Place) -> [UInt64] {
-    let cookie = shelves.values[place.shelf].entries[place.index].cookie
+    let cookie = table.values[place.domain].entries[place.index].cookie
     let lengths = [place.pathLength, cookie.domain.description.utf8.count, cookie.name.utf8.count]
     return lengths.map { UInt64($0) } + [place.order]
   }
@@ -126,50 +126,52 @@ struct CookieStore {
 
   /// Changes the cookies of a domain, but not their domain, and returns them.
   mutating func update(on domain: Cookie.Domain, _ change: (inout Cookie) -> Void) -> [Cookie] {
-    guard let shelf = shelves.index(forKey: domain) else { return [] }
-    for index in shelves.values[shelf].entries.indices { change(&shelves.values[shelf].entries[index].cookie) }
-    return shelves.values[shelf].entries.map(\.cookie)
+    guard let domainIndex = table.index(forKey: domain) else { return [] }
+    for index in table.values[domainIndex].entries.indices {
+      change(&table.values[domainIndex].entries[index].cookie)
+    }
+    return table.values[domainIndex].entries.map(\.cookie)
   }
 
   /// The cookies that have not expired, in the order in which they came.
   func cookies(at now: CookieTime) -> [Cookie] {
-    shelves.values.flatMap { $0.entries.filter { !$0.cookie.isExpired(at: now) } }
+    table.values.flatMap { $0.entries.filter { !$0.cookie.isExpired(at: now) } }
       .sorted { $0.order < $1.order }.map(\.cookie)
   }
 
   /// Removes the cookies for which a condition holds, and returns their number.
   @discardableResult
   mutating func removeAll(where isRemoved: (Entry) -> Bool) -> Int {
-    removeAll(on: Array(shelves.keys), where: isRemoved)
+    removeAll(on: Array(table.keys), where: isRemoved)
   }
 
-  /// Removes the cookies for which a condition holds from some shelves, and returns their number.
+  /// Removes the cookies for which a condition holds from some domains, and returns their number.
   @discardableResult
   mutating func removeAll(
     on domains: some Sequence<Cookie.Domain>, where isRemoved: (Entry) -> Bool
   ) -> Int {
     let before = count
     for domain in domains {
-      guard let shelf = shelves.index(forKey: domain) else { continue }
-      count -= shelves.values[shelf].entries.count
-      shelves.values[shelf].entries.removeAll(where: isRemoved)
-      count += shelves.values[shelf].entries.count
-      if shelves.values[shelf].entries.isEmpty { remove(shelf) }
+      guard let domainIndex = table.index(forKey: domain) else { continue }
+      count -= table.values[domainIndex].entries.count
+      table.values[domainIndex].entries.removeAll(where: isRemoved)
+      count += table.values[domainIndex].entries.count
+      if table.values[domainIndex].entries.isEmpty { remove(domainIndex) }
     }
     return before - count
   }
 
   private mutating func removeFirst(on domain: Cookie.Domain, where isRemoved: (Entry) -> Bool) -> Entry? {
-    guard let shelf = shelves.index(forKey: domain),
-      let index = shelves.values[shelf].entries.firstIndex(where: isRemoved)
+    guard let domainIndex = table.index(forKey: domain),
+      let index = table.values[domainIndex].entries.firstIndex(where: isRemoved)
     else { return nil }
     count -= 1
-    defer { if shelves.values[shelf].entries.isEmpty { remove(shelf) } }
-    return shelves.values[shelf].entries.remove(at: index)
+    defer { if table.values[domainIndex].entries.isEmpty { remove(domainIndex) } }
+    return table.values[domainIndex].entries.remove(at: index)
   }
 
-  private mutating func remove(_ shelf: Dictionary<Cookie.Domain, Shelf>.Index) {
-    let (domain, emptied) = shelves.remove(at: shelf)
+  private mutating func remove(_ domainIndex: Dictionary<Cookie.Domain, DomainCookies>.Index) {
+    let (domain, emptied) = table.remove(at: domainIndex)
     families[emptied.owner]?.remove(domain)
     if families[emptied.owner]?.isEmpty == true { families[emptied.owner] = nil }
   }

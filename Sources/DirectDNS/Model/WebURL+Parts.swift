@@ -206,7 +206,7 @@ extension WebURL {
   package var rfc3986: String {
     let text = href.utf8.span
     let host = Int(layout.hostStart)..<Int(layout.hostEnd)
-    let strangers = text.indices.filter { !host.contains($0) && isStranger(at: $0, in: text) }
+    let strangers = text.indices.filter { !host.contains($0) && needsEncoding(at: $0, in: text) }
     guard !strangers.isEmpty else { return href }
     var output: [UInt8] = []
     var start = 0
@@ -220,7 +220,7 @@ extension WebURL {
     return String(decoding: output, as: UTF8.self)
   }
 
-  private func isStranger(at index: Int, in text: Span<UInt8>) -> Bool {
+  private func needsEncoding(at index: Int, in text: Span<UInt8>) -> Bool {
     switch text[index] {
     case ASCII.percent:
       index + 2 >= text.count || ASCII.hexValue(text[index + 1]) == nil || ASCII.hexValue(text[index + 2]) == nil

@@ -49,7 +49,7 @@ extension JSONReply {
   }
 
   /// A number at most APIs, a string or a mnemonic at some.
-  private func type(_ value: JSONPiece?) -> DNSRecordType? {
+  private func type(_ value: JSONToken?) -> DNSRecordType? {
     guard let value else { return nil }
     if let number = value.integer(in: bytes) { return UInt16(exactly: number).map(DNSRecordType.init(rawValue:)) }
     return value.string(in: bytes).flatMap(DNSRecordType.init)
@@ -83,7 +83,7 @@ extension JSONReply {
 
   /// The data of the types that this library reads; nil for any other.
   private func data(
-    _ value: JSONPiece?, _ type: DNSRecordType, _ names: inout Names
+    _ value: JSONToken?, _ type: DNSRecordType, _ names: inout Names
   ) throws(ProviderFailure) -> DNSRecord.Data? {
     switch type {
     case .a, .aaaa:
@@ -125,7 +125,7 @@ extension JSONReply {
     return .startOfAuthority(primary: primary, serial: serial, minimum: minimum)
   }
 
-  private func name(_ value: JSONPiece?, _ names: inout Names) -> DNSName? {
+  private func name(_ value: JSONToken?, _ names: inout Names) -> DNSName? {
     guard let name = value.flatMap({ $0.spelled(in: bytes, as: names.name) }) else { return nil }
     names.last = name
     return name

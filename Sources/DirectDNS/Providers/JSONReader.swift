@@ -54,7 +54,7 @@ struct JSONReader {
   // MARK: Values
 
   /// Reads the value that comes next; nil if there is none.
-  mutating func value() -> JSONPiece? {
+  mutating func value() -> JSONToken? {
     skipSpace()
     guard index < bytes.count else { return nil }
     let (start, first) = (index, bytes[index])
@@ -66,7 +66,7 @@ struct JSONReader {
       case let byte where ASCII.isLowerLetter(byte): skipWord()
       default: skipNumber()
       }
-    return isValue ? JSONPiece(first: first, place: start..<index) : nil
+    return isValue ? JSONToken(first: first, place: start..<index) : nil
   }
 
   /// Whether an object comes next.
@@ -85,7 +85,7 @@ struct JSONReader {
   ///
   /// `member` gets each member's name, and has to read its value.
   @inline(__always)
-  mutating func object(_ member: (JSONPiece, inout JSONReader) -> Bool) -> Bool {
+  mutating func object(_ member: (JSONToken, inout JSONReader) -> Bool) -> Bool {
     guard enter(UInt8(ascii: "{")) else { return false }
     if skip(UInt8(ascii: "}")) { return leave() }
     while true {
@@ -160,13 +160,13 @@ struct JSONReader {
 
   /// Reads a string; nil if none begins here.
   @inline(__always)
-  private mutating func string() -> JSONPiece? {
+  private mutating func string() -> JSONToken? {
     guard let string = stringHere() else { return nil }
     index = string.place.upperBound
     return string
   }
 
-  private func stringHere() -> JSONPiece? {
+  private func stringHere() -> JSONToken? {
     guard has(UInt8(ascii: "\"")) else { return nil }
     let bytes = bytes.span
     var next = index + 1
@@ -175,7 +175,7 @@ struct JSONReader {
       let byte = bytes[next]
       next += 1
       if byte == UInt8(ascii: "\"") {
-        return JSONPiece(first: byte, place: index..<next, isPlain: !isEscaped && all < 0x80)
+        return JSONToken(first: byte, place: index..<next, isPlain: !isEscaped && all < 0x80)
       }
       all |= byte
       if byte == ASCII.backslash {

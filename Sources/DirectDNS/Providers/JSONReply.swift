@@ -2,13 +2,13 @@
 /// A reply, and the places of those values that are used; one that is null counts as missing.
 struct JSONReply {
   let bytes: [UInt8]
-  private var statusPlace, truncation: JSONPiece?
+  private var statusPlace, truncation: JSONToken?
   private var hasComment = false
   private(set) var question, answer, authority: Section?
   private(set) var rows: [Row] = []
 
   /// The members of a record, or of the question.
-  struct Row { var name, type, ttl, data: JSONPiece? }
+  struct Row { var name, type, ttl, data: JSONToken? }
 
   /// A member that holds rows.
   enum Section {
@@ -27,7 +27,7 @@ struct JSONReply {
     }
   }
 
-  private mutating func member(_ name: JSONPiece, _ reader: inout JSONReader) -> Bool {
+  private mutating func member(_ name: JSONToken, _ reader: inout JSONReader) -> Bool {
     let key = name.key(in: bytes)
     switch key {
     case .status: return reader.value(&statusPlace)
@@ -35,7 +35,7 @@ struct JSONReply {
     case .question, .answer, .authority:
       let first = rows.count
       let isList = reader.isAtArray(), isObject = reader.isAtObject()
-      var value: JSONPiece?
+      var value: JSONToken?
       guard
         isList ? reader.array({ reader in row(&reader) }) : isObject ? row(&reader) : reader.value(&value)
       else { return false }
@@ -129,7 +129,7 @@ extension HostName {
 
 extension JSONReader {
   /// Reads a value and keeps its place, or nil if it is null; false if none comes next.
-  fileprivate mutating func value(_ place: inout JSONPiece?) -> Bool {
+  fileprivate mutating func value(_ place: inout JSONToken?) -> Bool {
     guard let value = value() else { return false }
     place = value.isNull ? nil : value
     return true

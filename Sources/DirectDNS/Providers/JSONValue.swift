@@ -4,16 +4,16 @@
 /// Each access goes through the value again, which is cheap for texts of this size.
 struct JSONValue: Sendable {
   private let bytes: [UInt8]
-  private let piece: JSONPiece
+  private let piece: JSONToken
 
-  private init(_ bytes: [UInt8], _ piece: JSONPiece) {
+  private init(_ bytes: [UInt8], _ piece: JSONToken) {
     self.bytes = bytes
     self.piece = piece
   }
 
   /// Reads a whole text; nil if it is not JSON.
   init?(_ bytes: [UInt8]) {
-    var piece: JSONPiece?
+    var piece: JSONToken?
     let isJSON = JSONReader.read(bytes) { reader in
       piece = reader.value()
       return piece != nil
@@ -38,7 +38,7 @@ struct JSONValue: Sendable {
   /// If several have the same name, the last one counts.
   subscript(name: String) -> JSONValue? {
     let wanted = JSONKey(name)
-    var (reader, found) = (reader, JSONPiece?.none)
+    var (reader, found) = (reader, JSONToken?.none)
     _ = reader.object { name, reader in
       guard let value = reader.value() else { return false }
       if name.key(in: bytes) == wanted { found = value.isNull ? nil : value }

@@ -6,14 +6,14 @@ public struct StoreFlush: Sendable {
   /// How many changes since the last flush the store did not get: answers, and names that it should forget.
   public var unwritten: Int
   /// How many answers the store has evicted since the last flush, for want of room; expired ones first.
-  public var letGo: Int
+  public var evicted: Int
   /// Why it did not get them; nil if time ran out.
   public var reason: DirectDNSError?
 
   /// Creates one from its parts, for a test.
-  public init(unwritten: Int, letGo: Int = 0, reason: DirectDNSError? = nil) {
+  public init(unwritten: Int, evicted: Int = 0, reason: DirectDNSError? = nil) {
     self.unwritten = unwritten
-    self.letGo = letGo
+    self.evicted = evicted
     self.reason = reason
   }
 }
@@ -44,8 +44,8 @@ extension DirectResolver {
   @discardableResult
   public func flushStore(within limit: Duration = flushLimit) async -> StoreFlush {
     guard let store else { return StoreFlush(unwritten: 0) }
-    let (unwritten, letGo, reason) = await store.flush(until: clock.now + limit)
-    let flush = StoreFlush(unwritten: unwritten, letGo: letGo, reason: reason)
+    let (unwritten, evicted, reason) = await store.flush(until: clock.now + limit)
+    let flush = StoreFlush(unwritten: unwritten, evicted: evicted, reason: reason)
     storeReport?.flushed(flush)
     return flush
   }

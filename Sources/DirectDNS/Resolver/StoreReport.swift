@@ -31,10 +31,10 @@ struct StoreReport: Sendable {
   }
 
   func flushed(_ flush: StoreFlush) {
-    if flush.letGo > 0 {
+    if flush.evicted > 0 {
       logger.warning(
         "the store is full, and has let answers go again",
-        metadata: ["store": "\(name.printable)", "answers": "\(flush.letGo)"])
+        metadata: ["store": "\(name.printable)", "answers": "\(flush.evicted)"])
     }
     guard flush.unwritten > 0 else { return }
     logger.warning(

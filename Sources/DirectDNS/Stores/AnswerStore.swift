@@ -55,7 +55,7 @@ public protocol AnswerStore: Sendable {
   /// created.
   ///
   /// By default 0, for a store that does not know what was evicted.
-  var letGo: Int { get }
+  var evicted: Int { get }
 
   /// Brings everything written into its final form, such as the content of a write-ahead log into the main file.
   ///
@@ -66,7 +66,7 @@ public protocol AnswerStore: Sendable {
 
 extension AnswerStore {
   /// 0, since it does not know.
-  public var letGo: Int { 0 }
+  public var evicted: Int { 0 }
 
   /// Reads, compares and writes.
   public func writeNewer(_ answers: [StoredAnswer]) async throws(DirectDNSError) -> Int {

@@ -11,7 +11,7 @@ public final class MemoryAnswerStore: FleetAnswerStore {
   private struct State {
     var answers: [AddressQuestion: StoredAnswer] = [:]
     var leases: [AddressQuestion: Lease] = [:]
-    var letGo = 0
+    var evicted = 0
   }
 
   private let capacity: Int
@@ -32,7 +32,7 @@ public final class MemoryAnswerStore: FleetAnswerStore {
   }
 
   /// How many answers that were asked for since it was made had no room for long.
-  public var letGo: Int { state.withLock(\.letGo) }
+  public var evicted: Int { state.withLock(\.evicted) }
 
   /// Always `memory`.
   public var name: String { "memory" }
@@ -70,7 +70,7 @@ public final class MemoryAnswerStore: FleetAnswerStore {
     let ending = state.answers.values.sorted { $0.gone < $1.gone }
     for answer in ending.prefix(state.answers.count - capacity + capacity / 10) {
       state.answers[answer.question] = nil
-      if answer.asked >= made { state.letGo += 1 }
+      if answer.asked >= made { state.evicted += 1 }
     }
   }
 

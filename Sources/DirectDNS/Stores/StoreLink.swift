@@ -96,7 +96,7 @@ final class StoreLink: Sendable {
   var isReading: Bool { reader.isReading }
 
   /// Writes everything that has yet to be written, until that instant at most.
-  func flush(until instant: ResolverInstant) async -> (unwritten: Int, letGo: Int, reason: DirectDNSError?) {
+  func flush(until instant: ResolverInstant) async -> (unwritten: Int, evicted: Int, reason: DirectDNSError?) {
     await writer.flush(until: instant)
   }
 

@@ -13,7 +13,7 @@ final class StoreWriter: Sendable {
     var lastError: DirectDNSError?
     var dropped = 0
     /// How many evicted answers have been reported.
-    var letGo = 0
+    var evicted = 0
     var waiting: [CheckedContinuation<Void, Never>] = []
     /// Tries again when the store's pause is over.
     var nextTry: Task<Void, Never>?
@@ -76,15 +76,15 @@ final class StoreWriter: Sendable {
   ///
   /// - Returns: how many changes since the last flush were not written, how many answers the store has evicted since,
   ///   and why the changes were not written.
-  func flush(until instant: ResolverInstant) async -> (unwritten: Int, letGo: Int, reason: DirectDNSError?) {
+  func flush(until instant: ResolverInstant) async -> (unwritten: Int, evicted: Int, reason: DirectDNSError?) {
     let lost = await settle(until: instant)
     return state.withLock { state in
-      let letGo = lost - state.letGo
-      state.letGo = lost
+      let evicted = lost - state.evicted
+      state.evicted = lost
       // Dropped changes are reported once, since they cannot be written later.
       let count = state.pending.count + state.dropped
       state.dropped = 0
-      return (count, letGo, count == 0 ? nil : state.lastError)
+      return (count, evicted, count == 0 ? nil : state.lastError)
     }
   }
 
@@ -94,7 +94,7 @@ final class StoreWriter: Sendable {
   func settle(until instant: ResolverInstant) async -> Int {
     start()
     _ = await Deadline.wait(until: instant, clock) { await self.finished() }
-    return store.letGo
+    return store.evicted
   }
 
   /// Has the store bring everything into its final form, and waits for that until an instant.

@@ -124,10 +124,10 @@ public struct WarmupReport: Sendable, Hashable, Codable {
   public var slowest: [Slow] = []
   /// The queries to each provider, in the order in which they are asked.
   public var queries: [Queries] = []
-  /// The answers that the store evicted for want of room (``AnswerStore/letGo``).
+  /// The answers that the store evicted for want of room (``AnswerStore/evicted``).
   ///
   /// A job leaves it 0: a program can set it after it has flushed the store, as `dnsctl` does.
-  public var letGo = 0
+  public var evicted = 0
   /// The pause that it is in, or was in when it ended early; nil without one.
   public var pause: Pause?
   // In milliseconds, as in the JSON.

@@ -4,7 +4,7 @@ internal import NIOCore
 
 /// What the connection to the origin reports to its client.
 extension ClientHandler {
-  var unwrapsChunks: Bool { if case .exchange(let exchange) = state { exchange.unwrapsChunks } else { false } }
+  var decodesChunks: Bool { if case .exchange(let exchange) = state { exchange.decodesChunks } else { false } }
 
   func originCanTakeMore() {
     switch state {

@@ -109,7 +109,7 @@ final class ClientHandler: ChannelDuplexHandler {
 
   /// The pool in which a connection to an origin waits for the next request.
   func pool(for handler: OriginHandler) -> OriginPool {
-    guard handler.isOneClients else { return loop.pool }
+    guard handler.isConnectionAuthenticated else { return loop.pool }
     let pool = ownPool ?? OriginPool(loop.eventLoop)
     ownPool = pool
     return pool

@@ -30,15 +30,15 @@ extension Exchange {
       handler.close()
       return refuse(ProxyRefusal(response: .coding, from: origin))
     }
-    if head.authenticatesConnection, case .passing(let handler) = stage { handler.isOneClients = true }
+    if head.authenticatesConnection, case .passing(let handler) = stage { handler.isConnectionAuthenticated = true }
     hasResponse = true
     lastActivity = .now()
     access.status = status
-    unwrapsChunks = request.head.minorVersion == 0 && framing == .chunked
+    decodesChunks = request.head.minorVersion == 0 && framing == .chunked
     closesClient = !client.keeps(request) || framing == .untilClose || !progress.isOver
     client.write(
       ByteBuffer(
-        bytes: ForwardedHead.response(head, closes: closesClient, isUnwrapped: request.head.minorVersion == 0)))
+        bytes: ForwardedHead.response(head, closes: closesClient, isDecoded: request.head.minorVersion == 0)))
     // A response that cannot have a body, but announces one, may still send it. It would be taken for the next
     // response.
     let announcesBody =

@@ -27,7 +27,7 @@ final class Exchange {
   var hasResponse = false
   var closesClient = false
   var keepsOrigin = false
-  var unwrapsChunks = false
+  var decodesChunks = false
   var lastActivity = NIODeadline.now()
   var began = NIODeadline.now()
   let isUpgrade: Bool
@@ -97,7 +97,7 @@ final class Exchange {
     access.address = handler.address
     access.upstream = way.upstream
     lastActivity = .now()
-    if request.head.authenticatesConnection { handler.isOneClients = true }
+    if request.head.authenticatesConnection { handler.isConnectionAuthenticated = true }
     handler.begin(for: client, isToHEAD: request.method == "HEAD", settings.limits)
     var proxy: UpstreamProxy?
     var via = ProxyVia()

@@ -45,7 +45,7 @@ extension OriginHandler {
         client.originAnswered(head, status: status, framing)
         // Not if the response could not be passed on.
         guard case .head = state else { return false }
-        state = .body(BodyProgress(framing, isUnwrapped: client.unwrapsChunks))
+        state = .body(BodyProgress(framing, isDecoded: client.decodesChunks))
         if framing == .none { over() } else if held.readableBytes > 0 { pass(takeHeld()) }
       }
     } catch {
@@ -75,7 +75,7 @@ extension OriginHandler {
         state = .body(progress)
       }
     } catch {
-      client.originBroke(isReset: client.unwrapsChunks)
+      client.originBroke(isReset: client.decodesChunks)
     }
   }
 
@@ -94,7 +94,7 @@ extension OriginHandler {
         over()
       } else {
         // Whether a client, of HTTP/1.0 for example, would take the end of the connection for the end of the response.
-        let isWholeByItsEnd = progress.framing == .untilClose || client?.unwrapsChunks == true
+        let isWholeByItsEnd = progress.framing == .untilClose || client?.decodesChunks == true
         client?.originBroke(isReset: isBroken || isWholeByItsEnd)
       }
     case .tunnel: client?.originStopped(isBroken: isBroken)

@@ -36,7 +36,7 @@ final class OriginHandler: ChannelDuplexHandler {
   /// What it is connected to, and what it carries.
   var hop = Way.Hop.direct
   /// Whether its credentials authenticate the whole connection, so that no other client's requests may use it.
-  var isOneClients = false
+  var isConnectionAuthenticated = false
   /// Whether it has served a request before this one.
   private(set) var isReused = false
   /// Whether anything of the response has come.
@@ -62,7 +62,7 @@ final class OriginHandler: ChannelDuplexHandler {
   }
 
   /// Asks another proxy to connect; the completion gets the failure, if any, and is called once unless this is closed.
-  func shake(_ handshake: UpstreamHandshake, _ completion: @escaping (UpstreamHandshake.Failure?) -> Void) {
+  func startHandshake(_ handshake: UpstreamHandshake, _ completion: @escaping (UpstreamHandshake.Failure?) -> Void) {
     state = .shaking(handshake, completion)
     write(ByteBuffer(bytes: handshake.beginning))
     flush()

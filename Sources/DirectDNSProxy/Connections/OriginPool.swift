@@ -46,7 +46,7 @@ final class OriginPool {
     guard var waiting = idle[origin] else { return nil }
     defer { idle[origin] = waiting.isEmpty ? nil : waiting }
     // Those before it were idle for longer.
-    while let handler = waiting.last, handler.isOneClients || reuse.allows(age: now - handler.idleSince) {
+    while let handler = waiting.last, handler.isConnectionAuthenticated || reuse.allows(age: now - handler.idleSince) {
       waiting.removeLast()
       guard handler.isUsable, handler.hop == hop, way.addresses.isEmpty || way.addresses.contains(handler.address)
       else {
@@ -64,9 +64,9 @@ final class OriginPool {
   /// client that has logged in stays logged in, as without a proxy. Its address is checked when it is taken.
   func put(_ handler: OriginHandler, for origin: ForwardOrigin, _ limits: ProxyLimits, at now: NIODeadline = .now()) {
     guard limits.poolTimeout > .zero, limits.pooledConnections > 0,
-      handler.isOneClients || now - handler.connected < Self.maximumAge
+      handler.isConnectionAuthenticated || now - handler.connected < Self.maximumAge
     else { return handler.close() }
-    let time = handler.isOneClients ? max(limits.poolTimeout, limits.idleTimeout) : limits.poolTimeout
+    let time = handler.isConnectionAuthenticated ? max(limits.poolTimeout, limits.idleTimeout) : limits.poolTimeout
     handler.wait(in: self, as: origin, since: now, for: TimeAmount(time))
     var waiting = idle[origin] ?? []
     waiting.append(handler)

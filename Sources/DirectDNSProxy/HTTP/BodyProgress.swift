@@ -17,10 +17,10 @@ struct BodyProgress {
   ///
   /// - Parameters:
   ///   - framing: how the body ends.
-  ///   - isUnwrapped: whether the chunked coding is removed.
-  init(_ framing: BodyFraming, isUnwrapped: Bool = false) {
+  ///   - isDecoded: whether the chunked coding is removed.
+  init(_ framing: BodyFraming, isDecoded: Bool = false) {
     self.framing = framing
-    chunks = ChunkedBody(isUnwrapped: isUnwrapped)
+    chunks = ChunkedBody(isDecoded: isDecoded)
     isOver = framing == .none
     if case .length(let length) = framing { left = length }
   }

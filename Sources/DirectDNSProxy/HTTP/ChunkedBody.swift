@@ -28,17 +28,17 @@ package struct ChunkedBody: Sendable {
 
   private let trailerLimit: Int
   /// Whether only the chunks' data is passed on.
-  private let isUnwrapped: Bool
+  private let isDecoded: Bool
   private var state = State.size(digits: 0, value: 0)
   private var size = 0
 
   /// Creates one at the first byte of a body.
   ///
   /// - Parameters:
-  ///   - isUnwrapped: whether only the chunks' data is passed on, for a client of HTTP/1.0.
+  ///   - isDecoded: whether only the chunks' data is passed on, for a client of HTTP/1.0.
   ///   - trailerLimit: the most bytes of trailers.
-  package init(isUnwrapped: Bool = false, trailerLimit: Int = 16_384) {
-    self.isUnwrapped = isUnwrapped
+  package init(isDecoded: Bool = false, trailerLimit: Int = 16_384) {
+    self.isDecoded = isDecoded
     self.trailerLimit = trailerLimit
   }
 
@@ -72,7 +72,7 @@ package struct ChunkedBody: Sendable {
           switch byte {
           case 0x0d: state = .sizeLineFeed
           case UInt8(ascii: ";"), 0x20, 0x09:
-            pass(to: index, wanted: !isUnwrapped)
+            pass(to: index, wanted: !isDecoded)
             var part = ChunkExtension()
             _ = try part.read(byte)
             state = .chunkExtension(part, length: 1)
@@ -93,12 +93,12 @@ package struct ChunkedBody: Sendable {
         guard byte == 0x0a else { throw .malformed("a carriage return stands alone") }
         index += 1
         // The size and its chunk are passed on as one piece, since each piece costs a write.
-        if isUnwrapped || size == 0 { pass(to: index, wanted: !isUnwrapped) }
+        if isDecoded || size == 0 { pass(to: index, wanted: !isDecoded) }
         state = size > 0 ? .data(size) : .trailers([])
       case .data(let left):
         let count = min(left, bytes.count - index)
         index += count
-        if isUnwrapped { pass(to: index, wanted: true) }
+        if isDecoded { pass(to: index, wanted: true) }
         state = count < left ? .data(left - count) : .dataReturn
       case .dataReturn:
         guard byte == 0x0d else { throw .malformed("a chunk is longer than its size") }
@@ -107,7 +107,7 @@ package struct ChunkedBody: Sendable {
       case .dataLineFeed:
         guard byte == 0x0a else { throw .malformed("a carriage return stands alone") }
         index += 1
-        if isUnwrapped { pass(to: index, wanted: false) }
+        if isDecoded { pass(to: index, wanted: false) }
         state = .size(digits: 0, value: 0)
       case .trailers(var lines):
         state = .over
@@ -119,7 +119,7 @@ package struct ChunkedBody: Sendable {
         }
         if byte == 0x0a, lines.count == 2 || Self.endsInLineEnd(lines, before: 2) {
           pass(to: index, wanted: false)
-          pieces.append(.end(trailers: isUnwrapped ? [] : try Self.checked(lines)))
+          pieces.append(.end(trailers: isDecoded ? [] : try Self.checked(lines)))
           return index
         }
         state = .trailers(lines)
@@ -128,7 +128,7 @@ package struct ChunkedBody: Sendable {
     }
     if case .trailers = state { return index }
     if case .chunkExtension = state { return index }
-    pass(to: index, wanted: !isUnwrapped)
+    pass(to: index, wanted: !isDecoded)
     return index
   }
 

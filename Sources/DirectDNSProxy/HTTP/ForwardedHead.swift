@@ -51,9 +51,9 @@ enum ForwardedHead {
   /// - Parameters:
   ///   - head: the response.
   ///   - closes: whether the client's connection ends after it.
-  ///   - isUnwrapped: whether it goes to a client of HTTP/1.0, for which a chunked body is decoded.
+  ///   - isDecoded: whether it goes to a client of HTTP/1.0, for which a chunked body is decoded.
   /// - Returns: the head, with its empty line.
-  static func response(_ head: MessageHead, closes: Bool = false, isUnwrapped: Bool = false) -> [UInt8] {
+  static func response(_ head: MessageHead, closes: Bool = false, isDecoded: Bool = false) -> [UInt8] {
     guard case .response(let status, _) = head.start else { return [] }
     var bytes: [UInt8] = []
     bytes.reserveCapacity(head.bytes.count + 32)
@@ -63,7 +63,7 @@ enum ForwardedHead {
     bytes += head.bytes[8...lineEnd]
     var dropped: Set<FieldName> = []
     // Some clients wait for the body that such a response announces but cannot have (RFC 9112 §6.1; RFC 9110 §8.6).
-    if isUnwrapped || BodyFraming.isBodiless(status) { dropped = [.transferEncoding, .trailer] }
+    if isDecoded || BodyFraming.isBodiless(status) { dropped = [.transferEncoding, .trailer] }
     if status < 200 || status == 204 { dropped.insert(.contentLength) }
     // A repeated length is sent once.
     let lengths = dropped.contains(.contentLength) ? [] : head.values(.contentLength)

@@ -67,12 +67,12 @@ final class UpstreamConnection: Connecting {
       self.dial = nil
       switch outcome {
       case .failed(let refusal): fail(refusal)
-      case .connected(let handler): shake(handler)
+      case .connected(let handler): startHandshake(handler)
       }
     }
   }
 
-  private func shake(_ handler: OriginHandler) {
+  private func startHandshake(_ handler: OriginHandler) {
     guard let target else {
       handler.hop = .proxy(upstream)
       return finish(.connected(handler))
@@ -80,7 +80,7 @@ final class UpstreamConnection: Connecting {
     handler.hop = .tunnel(upstream)
     self.handler = handler
     let handshake = UpstreamHandshake(upstream, to: target, headSize: settings.limits.headSize, via: via)
-    handler.shake(handshake) { [self] failure in
+    handler.startHandshake(handshake) { [self] failure in
       self.handler = nil
       guard let failure else { return finish(.connected(handler)) }
       handler.close()

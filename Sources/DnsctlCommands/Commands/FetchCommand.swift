@@ -83,7 +83,7 @@ struct FetchCommand: ContextCommand {
 
   func run(in context: CommandContext) async -> ExitStatus {
     guard !connection.isInsecure else {
-      context.complain("certificates are always checked; add --cacert")
+      context.reportError("certificates are always checked; add --cacert")
       return .usage
     }
     do {
@@ -109,7 +109,7 @@ struct FetchCommand: ContextCommand {
   private func writeOut(in context: CommandContext) throws(SettingsError) -> WriteOut? {
     guard let format = output.writeOut else { return nil }
     let writeOut = try WriteOut.read(format, in: context)
-    for name in writeOut.unknown { context.complain("unknown --write-out variable: '\(name.printable)'") }
+    for name in writeOut.unknown { context.reportError("unknown --write-out variable: '\(name.printable)'") }
     return writeOut
   }
 
@@ -122,7 +122,7 @@ struct FetchCommand: ContextCommand {
     let fetcher = Fetcher(
       client: client, context: context, output: output, retries: connection.retries,
       log: output.isVerbose ? VerboseLog(context.errors, secrets: Set(request.secretHeaders)) : nil, board: board,
-      turns: output.isParallel ? OutputTurns() : nil, writeOut: writeOut, dump: dump)
+      turns: output.isParallel ? OutputOrder() : nil, writeOut: writeOut, dump: dump)
     let width = labels.map(\.1.columns).max() ?? 0
     let drawing = Task { await board?.run() }
     defer { drawing.cancel() }

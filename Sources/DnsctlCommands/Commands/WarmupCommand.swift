@@ -169,17 +169,17 @@ struct WarmupCommand: ContextCommand {
     let interruption = Task { await context.interruption() }
     defer { interruption.cancel() }
     var report = try await run(job, expecting: lists.expected, until: interruption, in: context)
-    report.letGo = await resolver.settleStore()
-    let stored = report.letGo > 0 ? ExitStatus.streams : .answered
+    report.evicted = await resolver.settleStore()
+    let stored = report.evicted > 0 ? ExitStatus.streams : .answered
     let written = try write(report, in: context).joined(stored)
     guard report.end != .stopped else { return written.joined(await interruption.value ?? .interrupted) }
     guard report.isMinimumReached else { return written.joined(.minimumMissed) }
     guard keepsAlive, written == .answered || written == stored else { return written }
-    let following = try upstream.follow(resolver, in: context, tell: context.complain)
+    let following = try upstream.follow(resolver, in: context, tell: context.reportError)
     defer { following?.cancel() }
     isDone()
     let kept = report.names - report.negative
-    context.complain("keeping \(kept.counted("name")) fresh until told to end")
+    context.reportError("keeping \(kept.counted("name")) fresh until told to end")
     _ = await interruption.value
     return stored
   }
@@ -215,7 +215,7 @@ struct WarmupCommand: ContextCommand {
 
   private func write(_ report: WarmupReport, in context: CommandContext) throws(SettingsError) -> ExitStatus {
     let summary = WarmupSummary(report, usesColour: context.usesColour)
-    for line in summary.failures { context.complain(line.printable) }
+    for line in summary.failures { context.reportError(line.printable) }
     let isReportOnOutput = reportPath == Pipeline.inputMark
     if let reportPath, !isReportOnOutput {
       do throws(StreamError) {

@@ -27,7 +27,7 @@ struct CookieFlags: Sendable {
     self.jar = jar
     for file in files where !file.isEmpty {
       for problem in try Self.load(file, into: jar, in: context) {
-        context.complain("\(file.printable): \(problem): the line is skipped.")
+        context.reportError("\(file.printable): \(problem): the line is skipped.")
       }
     }
   }
@@ -49,11 +49,11 @@ struct CookieFlags: Sendable {
     guard let jar, let jarPath else { return .answered }
     do throws(StoreFailure) {
       for cookie in try Self.write(jar, to: jarPath, in: context) {
-        context.complain("\(jarPath.printable): the cookie \(cookie.name.printable) has no place in a cookie file.")
+        context.reportError("\(jarPath.printable): the cookie \(cookie.name.printable) has no place in a cookie file.")
       }
       return .answered
     } catch {
-      if let message = error.message { context.complain(message) }
+      if let message = error.message { context.reportError(message) }
       return error.status
     }
   }

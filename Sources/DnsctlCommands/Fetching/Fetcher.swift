@@ -11,7 +11,7 @@ struct Fetcher: Sendable {
   let log: VerboseLog?
   let board: ProgressBoard?
   /// Set if several transfers share standard output.
-  let turns: OutputTurns?
+  let turns: OutputOrder?
   let writeOut: WriteOut?
   let dump: HeadDump?
 
@@ -38,7 +38,7 @@ struct Fetcher: Sendable {
         return nil
       } catch {
         guard tries <= retries, error.isTransient else {
-          complain(error, job)
+          reportError(error, job)
           return error
         }
         let pause = RetryRule.pause(
@@ -224,13 +224,13 @@ struct Fetcher: Sendable {
 
   private var isMute: Bool { output.isSilent && !output.showsErrors }
 
-  private func complain(_ failure: FetchFailure, _ job: FetchJob) {
+  private func reportError(_ failure: FetchFailure, _ job: FetchJob) {
     let text = isMute ? "" : failure.message.map { "dnsctl: \($0)\n" } ?? ""
     if let board { board.end(job.index, saying: text) } else if !text.isEmpty { context.errors.say(text) }
   }
 
   private func say(_ message: String) {
     guard !isMute else { return }
-    if let board { board.say("dnsctl: \(message)\n") } else { context.complain(message) }
+    if let board { board.say("dnsctl: \(message)\n") } else { context.reportError(message) }
   }
 }

@@ -41,7 +41,7 @@ final class HeadDump: Sendable {
       } catch { return error }
     }
     guard let failure else { return .answered }
-    context.complain("-D: \(path.printable) cannot be written: \(failure.reason).")
+    context.reportError("-D: \(path.printable) cannot be written: \(failure.reason).")
     return .streams
   }
 }

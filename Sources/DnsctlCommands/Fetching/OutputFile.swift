@@ -33,18 +33,18 @@ final class OutputFile {
   /// Where it is.
   let path: String
   private let draftPath: String
-  private let appearsWhole: Bool
+  private let isAtomic: Bool
   private var state = State.closed
 
   /// Creates it; nothing is opened yet.
   ///
   /// - Parameters:
   ///   - path: where it is.
-  ///   - appearsWhole: whether a new file, too, is a draft until it is complete: for files that nobody continues, and
+  ///   - isAtomic: whether a new file, too, is a draft until it is complete: for files that nobody continues, and
   ///     that would look complete if they ended in the middle.
-  init(_ path: String, appearsWhole: Bool = false) {
+  init(_ path: String, isAtomic: Bool = false) {
     self.path = path
-    self.appearsWhole = appearsWhole
+    self.isAtomic = isAtomic
     draftPath = path + ".dnsctl-part"
   }
 
@@ -86,8 +86,8 @@ final class OutputFile {
     unsafe unlink(draftPath)
     switch place {
     case .free:
-      let name = appearsWhole ? draftPath : path
-      return (try .new(name, mode: WritableFile.ordinaryMode), appearsWhole)
+      let name = isAtomic ? draftPath : path
+      return (try .new(name, mode: WritableFile.ordinaryMode), isAtomic)
     case .file(let rights, hasOtherNames: false) where rights.isOurs:
       do throws(FileFailure) {
         // A file that its owner has protected is not replaced.

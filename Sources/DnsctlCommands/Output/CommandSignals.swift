@@ -35,7 +35,7 @@ package enum CommandSignals {
   /// together with the first.
   static func interruption() async -> ExitStatus? {
     let (signals, continuation) = AsyncStream.makeStream(of: ExitStatus.self)
-    let heard = HeardSignals([SIGINT, SIGTERM]) { continuation.yield($0 == SIGINT ? .interrupted : .terminated) }
+    let heard = SignalListener([SIGINT, SIGTERM]) { continuation.yield($0 == SIGINT ? .interrupted : .terminated) }
     let first = await signals.first { _ in true }
     DispatchQueue.global().asyncAfter(deadline: .now() + together) {
       heard.end()
@@ -48,13 +48,13 @@ package enum CommandSignals {
   /// Sets what is done around each stop by the terminal (SIGTSTP), and before its Ctrl-\ (SIGQUIT) or hang-up (SIGHUP)
   /// ends the process.
   static func aroundStops(_ body: @escaping @Sendable (_ stop: () -> Void) -> Void) {
-    _ = HeardSignals([SIGTSTP, SIGQUIT, SIGHUP]) { number in body { stop(by: number) } }
+    _ = SignalListener([SIGTSTP, SIGQUIT, SIGHUP]) { number in body { stop(by: number) } }
   }
 
   /// Stops the process, unless nobody could continue it, and returns when it is continued; or ends it.
   private static func stop(by number: Int32) {
     undergo(number)
-    HeardSignals.hearAgain(number)
+    SignalListener.hearAgain(number)
   }
 
   /// Lets a signal take its default action; returns if that is nothing, and after a stop.

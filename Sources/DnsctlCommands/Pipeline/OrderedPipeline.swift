@@ -135,8 +135,8 @@ enum PipelineError: Error, Sendable, Hashable {
   func status(in context: CommandContext) -> ExitStatus {
     switch self {
     case .output(.closedPipe): return .closedPipe
-    case .output(let error): context.complain("standard output cannot be written: \(error.reason).")
-    case .input(let error): context.complain("standard input cannot be read: \(error.reason).")
+    case .output(let error): context.reportError("standard output cannot be written: \(error.reason).")
+    case .input(let error): context.reportError("standard input cannot be read: \(error.reason).")
     }
     return .streams
   }

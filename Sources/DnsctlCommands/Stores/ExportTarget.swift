@@ -9,7 +9,7 @@ final class ExportTarget: Sendable {
 
   /// Opens the file; an existing one stays unless ``finish()`` is called.
   init(path: String) throws(StreamError) {
-    let file = OutputFile(path, appearsWhole: true)
+    let file = OutputFile(path, isAtomic: true)
     try file.openAnew()
     self.file = Mutex(file)
   }

@@ -15,7 +15,7 @@ struct RenewingStore: AnswerStore {
 
   func writeNewer(_ answers: [StoredAnswer]) async throws(DirectDNSError) -> Int { try await base.writeNewer(answers) }
 
-  var letGo: Int { base.letGo }
+  var evicted: Int { base.evicted }
 
   func checkpoint() async { await base.checkpoint() }
 

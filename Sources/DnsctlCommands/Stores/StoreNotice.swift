@@ -25,13 +25,13 @@ final class StoreNotice: Sendable {
     let count = flush.unwritten == 1 ? "1 answer was" : "\(flush.unwritten) answers were"
     guard let reason = flush.reason else {
       let limit = DirectResolver.flushLimit.components.seconds
-      return context.complain("\(count) not stored: there was no time left after \(limit) s.")
+      return context.reportError("\(count) not stored: there was no time left after \(limit) s.")
     }
     say(reason.message)
-    context.complain("\(count) not stored.")
+    context.reportError("\(count) not stored.")
   }
 
   private func say(_ message: String) {
-    if said.withLock({ $0.insert(message).inserted }) { context.complain(message) }
+    if said.withLock({ $0.insert(message).inserted }) { context.reportError(message) }
   }
 }

@@ -36,7 +36,7 @@ final class WarmupDisplay: Sendable {
         state.withLock { $0.bar.note(report, now: now) }
         guard now >= next else { continue }
         next = now + Self.pause
-        context.complain(state.withLock { $0.bar.figures(report, now: now) })
+        context.reportError(state.withLock { $0.bar.figures(report, now: now) })
       }
     }
   }
@@ -45,7 +45,7 @@ final class WarmupDisplay: Sendable {
   func say(_ message: String) {
     state.withLock { state in
       clear(&state)
-      context.complain(message)
+      context.reportError(message)
     }
   }
 

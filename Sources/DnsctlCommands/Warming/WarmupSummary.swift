@@ -41,7 +41,7 @@ struct WarmupSummary {
     add("negative", report.negative, reasons { $0 == .nameNotFound || $0 == .noAddress })
     add("failed", report.failed, reasons { $0 != .nameNotFound && $0 != .noAddress })
     add("unfinished", report.unfinished)
-    add("not kept", report.letGo, "answers: the store is full, and lets those go that are gone first")
+    add("not kept", report.evicted, "answers: the store is full, and lets those go that are gone first")
     let queries = report.queries.map {
       "\($0.provider) \($0.queries)\($0.failed > 0 ? " (\($0.failed) failed)" : "")"
     }

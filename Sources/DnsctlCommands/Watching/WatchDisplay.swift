@@ -74,7 +74,7 @@ final class WatchDisplay: Sendable {
 
   /// Shows a message: below the table, or on standard error if none is drawn in place.
   func tell(_ message: String) {
-    guard isLive else { return context.complain(message) }
+    guard isLive else { return context.reportError(message) }
     footer.withLock { $0.message = message }
   }
 

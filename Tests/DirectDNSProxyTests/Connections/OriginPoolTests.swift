@@ -33,7 +33,7 @@ struct OriginPoolTests {
     let channel = EmbeddedChannel(handler: handler, loop: loop)
     try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 80)).wait()
     handler.established(to: address)
-    handler.isOneClients = true
+    handler.isConnectionAuthenticated = true
     let (way, limits, late) = (Way(addresses: [address]), ProxyLimits(), now + .minutes(30))
     pool.put(handler, for: origin, limits, at: late)
     #expect(handler.idleEnd == late + .seconds(75))

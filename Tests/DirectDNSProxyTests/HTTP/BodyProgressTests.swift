@@ -7,7 +7,7 @@ import Testing
 struct BodyProgressTests {
   /// What a body in chunks becomes for a client of HTTP/1.0, part by part, and what is left behind it.
   private func unwrap(_ text: String) throws -> (parts: [String], rest: String, progress: BodyProgress) {
-    var progress = BodyProgress(.chunked, isUnwrapped: true)
+    var progress = BodyProgress(.chunked, isDecoded: true)
     var buffer = ByteBuffer(string: text)
     var parts: [String] = []
     _ = try progress.pass(&buffer) { parts.append(String(buffer: $0)) }

@@ -7,9 +7,9 @@ import Testing
 struct ChunkedBodyTests {
   /// What goes on of a body that comes in pieces of a size, and what was behind it.
   private func passed(
-    _ text: String, by size: Int = .max, isUnwrapped: Bool = false
+    _ text: String, by size: Int = .max, isDecoded: Bool = false
   ) throws(MessageFault) -> (text: String, rest: String, isOver: Bool) {
-    var body = ChunkedBody(isUnwrapped: isUnwrapped)
+    var body = ChunkedBody(isDecoded: isDecoded)
     let bytes = Array(text.utf8)
     var passed: [UInt8] = []
     var index = 0
@@ -42,7 +42,7 @@ struct ChunkedBodyTests {
     for size in [1, 2, 3, 5, 1000] {
       let wrapped = try passed(text + "GET", by: size)
       #expect(wrapped.text == whole && wrapped.isOver, "in pieces of \(size)")
-      let unwrapped = try passed(text, by: size, isUnwrapped: true)
+      let unwrapped = try passed(text, by: size, isDecoded: true)
       #expect(unwrapped.text == inner && unwrapped.isOver, "in pieces of \(size)")
     }
     #expect(try passed(text + "GET").rest == "GET")

@@ -17,11 +17,11 @@ struct ForwardedHeadTests {
   }
 
   private func response(
-    _ lines: String..., start: String = "HTTP/1.1 200 Fine", closes: Bool = false, isUnwrapped: Bool = false
+    _ lines: String..., start: String = "HTTP/1.1 200 Fine", closes: Bool = false, isDecoded: Bool = false
   ) throws -> [String] {
     let head = try HeadParser.parse(
       Array("\(start)\r\n\(lines.map { $0 + "\r\n" }.joined())\r\n".utf8), .response)
-    let bytes = ForwardedHead.response(head, closes: closes, isUnwrapped: isUnwrapped)
+    let bytes = ForwardedHead.response(head, closes: closes, isDecoded: isDecoded)
     return String(decoding: bytes, as: UTF8.self).split(separator: "\r\n", omittingEmptySubsequences: false).map(
       String.init)
   }
@@ -122,7 +122,7 @@ struct ForwardedHeadTests {
   @Test func `chunks that are taken off are not announced`() throws {
     #expect(
       try response(
-        "Transfer-Encoding: chunked", "Trailer: X", "X: 1", closes: true, isUnwrapped: true)
+        "Transfer-Encoding: chunked", "Trailer: X", "X: 1", closes: true, isDecoded: true)
         == ["HTTP/1.1 200 Fine", "X: 1", "Connection: close", "", ""])
   }
 

@@ -78,7 +78,7 @@ struct CookieStoreLimitsTests {
     _ = store.header(for: Sample.request("https://a.example/"), at: Sample.now)
     add("d=1", from: "https://d.example/", to: &store)
     #expect(names(store) == ["a", "c", "d"])
-    #expect(store.shelves.count == 3)
+    #expect(store.table.count == 3)
   }
 
   @Test func `a new value of a cookie pushes nothing out`() {

@@ -58,7 +58,7 @@ struct CookieStoreTests {
     try set("c=; max-age=-1")
     #expect(store.count == 1)
     try set("b=; max-age=0")
-    #expect(store.shelves.isEmpty)
+    #expect(store.table.isEmpty)
     #expect(store.families.isEmpty)
   }
 
@@ -129,13 +129,13 @@ struct CookieStoreTests {
 
   // MARK: Going
 
-  @Test mutating func `what is removed leaves no shelf behind`() throws {
+  @Test mutating func `what is removed leaves no empty domain behind`() throws {
     try set("a=1")
     try set("b=2; domain=a.example")
     try set("c=3", from: "https://b.example/")
     #expect(store.removeAll { $0.cookie.name != "c" } == 2)
     #expect(store.cookies(at: Sample.now).map(\.name) == ["c"])
-    #expect(store.shelves.count == 1)
+    #expect(store.table.count == 1)
     #expect(store.families.count == 1)
     #expect(store.count == 1)
   }

@@ -29,7 +29,7 @@ struct MemoryAnswerStoreTests {
     #expect(kept.count <= 10 && kept.count >= 8)
     #expect(kept.contains(answers[19]))
     #expect(!kept.contains(answers[0]))
-    #expect(store.letGo == 20 - kept.count)
+    #expect(store.evicted == 20 - kept.count)
   }
 
   @Test func `what was asked for before the store was made counts as nobody's loss`() {
@@ -42,6 +42,6 @@ struct MemoryAnswerStoreTests {
           asked: clock.wallNow - .seconds(1), expires: clock.wallNow, gone: clock.wallNow + .seconds(number + 1))
       ])
     }
-    #expect(store.letGo == 0)
+    #expect(store.evicted == 0)
   }
 }

@@ -32,7 +32,7 @@ struct CacheClearCommand: StoreCommand {
       // The question does not go to standard output, where only the result is expected.
       context.errors.say("Forget \(answers) of \(store.description)? [y/N] ")
       guard try await isConfirmed(context.input) else {
-        context.complain("nothing was forgotten.")
+        context.reportError("nothing was forgotten.")
         return .noAnswer
       }
     }

@@ -46,7 +46,7 @@ struct CacheImportCommand: StoreCommand {
     let kept = usable.count - stored
     try context.print("\(stored) stored, \(kept) kept as newer or the same, \(answers.count - usable.count) gone\n")
     if !isWhole {
-      context.complain(
+      context.reportError(
         "The store is full, and has evicted the answers that expire first. dnsctl cache stats tells how many it has."
       )
     }

@@ -37,7 +37,7 @@ struct CacheShowCommand: StoreCommand {
       }
       let rows = try await store.rows(host)
       if rows.isEmpty {
-        context.complain("\(host.shown) is not stored.")
+        context.reportError("\(host.shown) is not stored.")
         status = status.joined(.noAnswer)
       }
       for row in rows { try context.print(output.isJSON ? row.json.text : Self.block(row, store.now, style)) }

@@ -25,7 +25,7 @@ extension StoreCommand {
     } catch {
       guard let message = error.message else { return error.status }
       let hint = error.status == .usage ? " See dnsctl cache \(Self.configuration.commandName ?? "") --help." : ""
-      context.complain(hint.isEmpty ? message : message.asSentence + hint)
+      context.reportError(hint.isEmpty ? message : message.asSentence + hint)
       return error.status
     }
   }

@@ -2,7 +2,7 @@
 /// The place of a value in a JSON text that ``JSONReader`` has gone through, and the value's first byte.
 ///
 /// The value is read from the bytes of that text later, once the whole text is known to be JSON.
-struct JSONPiece: Sendable {
+struct JSONToken: Sendable {
   private let first: UInt8
   /// For a string, it includes the quotes.
   let place: Range<Int>

@@ -14,7 +14,7 @@ internal import Synchronization
 ///
 /// It needs no file descriptor, since a process that has none left must still learn that it should end. A dispatch
 /// source needs one for each signal (signalfd(2)); without it the source takes the signal and reports nothing.
-package final class HeardSignals: Sendable {
+package final class SignalListener: Sendable {
   private final class Listener: Sendable {
     let numbers: [Int32]
     let tell: @Sendable (Int32) -> Void
@@ -76,8 +76,8 @@ package final class HeardSignals: Sendable {
     let previous = signal(number) { number in
       // A handler may do little: an atomic store, and sem_post(3), by which a dispatch semaphore wakes a waiting
       // thread.
-      HeardSignals.pending.bitwiseOr(1 << UInt64(number), ordering: .releasing)
-      HeardSignals.arrivals.signal()
+      SignalListener.pending.bitwiseOr(1 << UInt64(number), ordering: .releasing)
+      SignalListener.arrivals.signal()
     }
     guard unsafe unsafeBitCast(previous, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) else { return true }
     signal(number, SIG_IGN)

@@ -3,9 +3,9 @@ import Testing
 
 @testable import DirectDNS
 
-struct JSONPieceTests {
-  private static func piece(_ bytes: [UInt8]) -> JSONPiece? {
-    var piece: JSONPiece?
+struct JSONTokenTests {
+  private static func piece(_ bytes: [UInt8]) -> JSONToken? {
+    var piece: JSONToken?
     let isJSON = JSONReader.read(bytes) { reader in
       piece = reader.value()
       return piece != nil

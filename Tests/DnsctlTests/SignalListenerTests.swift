@@ -6,14 +6,14 @@ import Testing
 
 /// By signals that nothing else here uses, and that do afterwards what they did: programs that other tests start inherit it.
 @Suite(.serialized, .timeLimit(.minutes(1)))
-final class HeardSignalsTests {
+final class SignalListenerTests {
   deinit { for number in [SIGUSR1, SIGUSR2] { signal(number, SIG_DFL) } }
 
   @Test func `a signal is told to everyone who hears it, until they have ended`() async {
     let (told, tell) = AsyncStream.makeStream(of: String.self)
     var next = told.makeAsyncIterator()
-    let first = HeardSignals([SIGUSR1, SIGUSR2]) { tell.yield("first \($0 == SIGUSR1 ? 1 : 2)") }
-    let second = HeardSignals([SIGUSR2]) { _ in tell.yield("second 2") }
+    let first = SignalListener([SIGUSR1, SIGUSR2]) { tell.yield("first \($0 == SIGUSR1 ? 1 : 2)") }
+    let second = SignalListener([SIGUSR2]) { _ in tell.yield("second 2") }
     #expect(first.numbers == [SIGUSR1, SIGUSR2] && second.numbers == [SIGUSR2])
     kill(getpid(), SIGUSR1)
     #expect(await next.next() == "first 1")
@@ -28,9 +28,9 @@ final class HeardSignalsTests {
   @Test func `a signal that somebody has given another meaning is heard again`() async {
     let (told, tell) = AsyncStream.makeStream(of: Int32.self)
     var next = told.makeAsyncIterator()
-    let heard = HeardSignals([SIGUSR1]) { tell.yield($0) }
+    let heard = SignalListener([SIGUSR1]) { tell.yield($0) }
     signal(SIGUSR1, SIG_DFL)
-    HeardSignals.hearAgain(SIGUSR1)
+    SignalListener.hearAgain(SIGUSR1)
     kill(getpid(), SIGUSR1)
     #expect(await next.next() == SIGUSR1)
     heard.end()
@@ -40,7 +40,7 @@ final class HeardSignalsTests {
     let (told, tell) = AsyncStream.makeStream(of: Int32.self)
     var next = told.makeAsyncIterator()
     signal(SIGUSR1, SIG_IGN)
-    let heard = HeardSignals([SIGUSR1, SIGUSR2]) { tell.yield($0) }
+    let heard = SignalListener([SIGUSR1, SIGUSR2]) { tell.yield($0) }
     #expect(heard.numbers == [SIGUSR2])
     kill(getpid(), SIGUSR1)
     kill(getpid(), SIGUSR2)

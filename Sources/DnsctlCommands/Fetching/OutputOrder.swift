@@ -2,7 +2,7 @@
 internal import Synchronization
 
 /// Standard output for parallel transfers: they write one after the other, in the order of the command line.
-final class OutputTurns: Sendable {
+final class OutputOrder: Sendable {
   private struct State {
     var next = 0
     var ended: Set<Int> = []
