@@ -25,7 +25,7 @@ public struct WarmupReport: Sendable, Hashable, Codable {
   public enum Standing: String, Sendable, Hashable, Codable {
     /// Every name of the list has an address that has not expired, or is known to have none.
     case complete
-    /// The minimum is reached, but not every name has a current answer.
+    /// The minimum is reached, but not every name has a current answer (yet).
     case degraded
     /// The minimum is not reached.
     case missed
@@ -155,12 +155,12 @@ public struct WarmupReport: Sendable, Hashable, Codable {
   /// The names that are done.
   public var done: Int { answered + negative + failed }
   /// Whether it ended before every name was done.
-  public var wasCutShort: Bool { end == .deadline || end == .stopped }
+  public var endedEarly: Bool { end == .deadline || end == .stopped }
 
   /// How far the names are ready for use.
   public var standing: Standing {
     guard isMinimumReached else { return .missed }
-    return expired == 0 && failed == 0 && !wasCutShort ? .complete : .degraded
+    return expired == 0 && failed == 0 && end == .finished ? .complete : .degraded
   }
 
   /// The report in one line.

@@ -9,7 +9,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1)))
 struct BrokenOriginTests {
   /// A client, and a server that it trusts.
-  private struct Fixture: Sendable {
+  struct Fixture: Sendable {
     let origin: FakeOrigin
     let client: DirectClient
     let file: CAFile?
@@ -27,7 +27,7 @@ struct BrokenOriginTests {
     func arrived(_ path: String = "/") -> [RecordedRequest] { origin.requests.filter { $0.path == path } }
   }
 
-  private func staged(
+  func staged(
     _ version: HTTPProtocolVersion = .http1, handler: @escaping FakeOrigin.Handler = OriginResponse.echo,
     admit: FakeOrigin.Gatekeeper? = nil, _ body: (Fixture) async throws -> Void
   ) async throws {
@@ -49,7 +49,7 @@ struct BrokenOriginTests {
   }
 
   /// A fault for the first requests of `/`, and then an answer.
-  private static func failing(_ times: Int, _ fault: OriginFault) -> FakeOrigin.Handler {
+  static func failing(_ times: Int, _ fault: OriginFault) -> FakeOrigin.Handler {
     let left = Locked(times)
     return { request in
       let fails = left.withLock { left in
@@ -243,174 +243,6 @@ struct BrokenOriginTests {
       }
       #expect(error?.code == .connectionLost && fixture.arrived().count == 1)
       #expect(error?.message.contains("may have reached the server") == true)
-    }
-  }
-
-  // MARK: Refused unprocessed
-
-  struct Refusal: Sendable, CustomTestStringConvertible {
-    var method: HTTPRequest.Method
-    var fault: OriginFault
-    /// Whether it comes on a connection that was used before.
-    var isUsed: Bool
-    var times: Int
-    var testDescription: String { "\(method) \(fault) \(isUsed ? "used" : "fresh") ×\(times)" }
-  }
-
-  private static let refusals: [Refusal] = [HTTPRequest.Method.get, .post].flatMap { method in
-    [false, true].flatMap { isUsed in
-      [1, 2, 4].map { Refusal(method: method, fault: .refuseStream, isUsed: isUsed, times: $0) }
-    }
-  }
-
-  @Test(arguments: refusals)
-  func `what HTTP/2 refused unprocessed was not sent, and is sent again`(_ refusal: Refusal) async throws {
-    try await staged(.http2, handler: Self.failing(refusal.times, refusal.fault)) { fixture in
-      if refusal.isUsed { try await fixture.warm() }
-      let body: RequestBody = refusal.method == .post ? .text("pay") : .none
-      let response = try await fixture.client.execute(fixture.request(refusal.method), body: body)
-      #expect(try await response.body.text() == "alive")
-      #expect(fixture.arrived().count == refusal.times + 1)
-    }
-  }
-
-  @Test(arguments: [HTTPRequest.Method.get, .post])
-  func `a server that refuses everything is not asked for ever`(_ method: HTTPRequest.Method) async throws {
-    try await staged(.http2, handler: Self.failing(.max, .refuseStream)) { fixture in
-      let error = await #expect(throws: DirectDNSError.self) {
-        try await fixture.client.execute(fixture.request(method), body: method == .post ? .text("pay") : .none)
-      }
-      #expect(error?.code == .connectionLost && fixture.arrived().count <= 40, "\(fixture.arrived().count)")
-    }
-  }
-
-  private static func isCurl(atLeast version: [Int]) -> Bool {
-    let parts = CurlVersion().number.split(separator: ".").compactMap { Int($0) }
-    return !parts.lexicographicallyPrecedes(version)
-  }
-
-  @Test(arguments: [false, true], [false, true])
-  func
-    `after GOAWAY and the connection's end what it names as unprocessed is repeated, and a POST that may have arrived is not`(
-      _ isProcessed: Bool, _ isUsed: Bool
-    ) async throws
-  {
-    let fault = OriginFault.goAway(processed: isProcessed)
-    try await staged(.http2, handler: Self.failing(1, fault)) { fixture in
-      if isUsed { try await fixture.warm() }
-      guard isProcessed else {
-        let response = try await fixture.client.execute(fixture.request(.post), body: .text("pay"))
-        #expect(try await response.body.text() == "alive")
-        return #expect(fixture.arrived().count == 2)
-      }
-      let error = await #expect(throws: DirectDNSError.self) {
-        try await fixture.client.execute(fixture.request(.post), body: .text("pay"))
-      }
-      #expect(error?.code == .connectionLost && fixture.arrived().count == 1)
-    }
-    try await staged(.http2, handler: Self.failing(1, fault)) { fixture in
-      if isUsed { try await fixture.warm() }
-      #expect(try await fixture.client.execute(fixture.request()).body.text() == "alive")
-      #expect(fixture.arrived().count == 2)
-    }
-  }
-
-  @Test func `a refusal of an earlier request excuses no later one`() async throws {
-    let plan = Locked([OriginFault.refuseStream, .reset])
-    try await staged(
-      .http2,
-      handler: { request in
-        guard request.path == "/" else { return OriginResponse(body: "alive") }
-        if let fault = plan.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) { throw fault }
-        return OriginResponse(body: "alive")
-      }
-    ) { fixture in
-      try await fixture.warm()
-      // Refused, sent again, and then it may have arrived.
-      let error = await #expect(throws: DirectDNSError.self) {
-        try await fixture.client.execute(fixture.request(.post), body: .text("pay"))
-      }
-      #expect(error?.code == .connectionLost && fixture.arrived().count == 2)
-      for _ in 0..<3 {
-        plan.withLock { $0 = [.reset] }
-        let before = fixture.arrived().count
-        let error = await #expect(throws: DirectDNSError.self) {
-          try await fixture.client.execute(fixture.request(.post), body: .text("pay"))
-        }
-        #expect(error?.code == .connectionLost && fixture.arrived().count == before + 1)
-      }
-    }
-  }
-
-  // MARK: Answered early
-
-  @Test(arguments: [HTTPRequest.Method.post, .put], [false, true])
-  func `an answer that ends the stream before the body came is read, or its loss told with what helps`(
-    _ method: HTTPRequest.Method, _ isUsed: Bool
-  ) async throws {
-    var answer = OriginResponse(.contentTooLarge)
-    answer.resetsStream = true
-    let refusal = answer
-    try await staged(.http2, admit: { $0.path == "/" ? .answer(refusal) : .read }) { fixture in
-      if isUsed { try await fixture.warm() }
-      let (pieces, source) = AsyncStream.makeStream(of: [UInt8].self)
-      let outcome = Task { try await fixture.client.execute(fixture.request(method), body: .stream(pieces)) }
-      // Behind the answer on the same connection, so that libcurl has read both when the body comes.
-      await fixture.origin.waitForRequests(isUsed ? 2 : 1)
-      _ = try await fixture.client.execute(fixture.request(.get, "/behind")).body.text()
-      source.yield(Array("pay".utf8))
-      source.finish()
-      switch await outcome.result {
-      case .success(let response): #expect(response.status == .contentTooLarge)
-      case .failure(let error):
-        let error = error as? DirectDNSError
-        #expect(!Self.isCurl(atLeast: [8, 1]) && error?.code == .connectionLost, "\(String(describing: error))")
-        #expect(error?.message.contains("--http1.1") == true)
-      }
-    }
-  }
-
-  // MARK: Expect: 100-continue
-
-  @Test(arguments: HTTPProtocolVersion.allCases, [3, 200_000])
-  func `a refused expectation is dropped, once`(_ version: HTTPProtocolVersion, _ size: Int) async throws {
-    try await staged(
-      version,
-      admit: { $0.field("expect") == nil ? .read : .answer(OriginResponse(.expectationFailed, body: "no")) }
-    ) { fixture in
-      let body = [UInt8](repeating: 7, count: size)
-      let response = try await fixture.client.execute(
-        fixture.request(.post, "/", [.expect: "100-continue"]), body: .bytes(body))
-      #expect(response.status == .ok, "\(fixture.arrived().count) arrived")
-      #expect(fixture.arrived().map { $0.field("expect") } == ["100-continue", nil])
-      #expect(fixture.arrived().last?.body == body)
-    }
-  }
-
-  @Test(arguments: HTTPProtocolVersion.allCases)
-  func `a server that always answers 417 is asked twice at most`(_ version: HTTPProtocolVersion) async throws {
-    try await staged(version, admit: { _ in .answer(OriginResponse(.expectationFailed, body: "no")) }) { fixture in
-      let response = try await fixture.client.execute(
-        fixture.request(.post, "/", [.expect: "100-continue"]), body: .text("abc"))
-      #expect(response.status == .expectationFailed)
-      #expect(try await response.body.text() == "no" && fixture.arrived().count == 2)
-    }
-  }
-
-  @Test func `a body goes out in the end when nobody says to continue`() async throws {
-    try await staged(admit: { _ in .readUnannounced }) { fixture in
-      let response = try await fixture.client.execute(
-        fixture.request(.put, "/", [.expect: "100-continue"]), body: .text("abc"))
-      #expect(response.status == .ok && fixture.arrived().map(\.body) == [Array("abc".utf8)])
-    }
-  }
-
-  @Test func `a body that is announced goes out`() async throws {
-    try await staged(admit: { _ in .read }) { fixture in
-      let response = try await fixture.client.execute(
-        fixture.request(.put, "/", [.expect: "100-continue"]),
-        body: .stream(length: 3, Pieces(bytes: [1, 2, 3])))
-      #expect(response.status == .ok && fixture.arrived().map(\.body) == [[1, 2, 3]])
     }
   }
 }

@@ -16,10 +16,10 @@ struct InFlightQueryTests {
 }
 
 struct LookupMachineTests {
-  private static let host = ResolverFixture.host
-  private static let question = AddressQuestion(host, .ipv4)
+  static let host = ResolverFixture.host
+  static let question = AddressQuestion(host, .ipv4)
 
-  private struct Unused: SystemSource {
+  struct Unused: SystemSource {
     func answer(
       to host: HostName, family: IPAddress.Family, timeout: Duration
     ) async throws(ProviderFailure) -> Answer {
@@ -27,7 +27,7 @@ struct LookupMachineTests {
     }
   }
 
-  private func machine(
+  func machine(
     _ providers: String..., hasStore: Bool = false, configure: (inout ResolverConfiguration) -> Void = { _ in }
   ) -> LookupMachine {
     var configuration = ResolverFixture.configuration(providers.isEmpty ? ["one"] : providers)
@@ -42,20 +42,20 @@ struct LookupMachineTests {
     return machine
   }
 
-  private func request(_ families: AddressFamilies = .ipv4, timeout: Duration? = nil) -> LookupRequest {
+  func request(_ families: AddressFamilies = .ipv4, timeout: Duration? = nil) -> LookupRequest {
     LookupRequest(
       host: Self.host, wanted: families, route: .providers, expired: .allowed, timeout: timeout, purpose: .handingOut,
       prefersIPv6: true)
   }
 
-  private func begin(
+  func begin(
     _ machine: inout LookupMachine, _ request: LookupRequest, at seconds: Double = 0
   ) -> Int? {
     if case .waiting(let number, _) = machine.begin(request, at: Sample.at(seconds)) { number } else { nil }
   }
 
   /// What a machine wants done, and then what those get who wait, in words that a table can have.
-  private func words(_ machine: inout LookupMachine) -> [String] {
+  func words(_ machine: inout LookupMachine) -> [String] {
     actions(&machine)
       + machine.takeEndings().map { ending in
         switch ending {
@@ -71,7 +71,7 @@ struct LookupMachineTests {
       }
   }
 
-  private func types(_ subject: QueryMachine.Subject) -> [DNSRecordType] {
+  func types(_ subject: QueryMachine.Subject) -> [DNSRecordType] {
     switch subject {
     case .one(let question): [question.type]
     case .batch(let questions): questions.map(\.type)
@@ -79,7 +79,7 @@ struct LookupMachineTests {
     }
   }
 
-  private func actions(_ machine: inout LookupMachine) -> [String] {
+  func actions(_ machine: inout LookupMachine) -> [String] {
     machine.takeActions().compactMap { action in
       switch action {
       case .query(.send(let number, let server, let subject, _, _)):
@@ -94,11 +94,11 @@ struct LookupMachineTests {
     }
   }
 
-  private func reply(_ answer: Answer, asked: Double = 0) -> QueryMachine.Reply {
+  func reply(_ answer: Answer, asked: Double = 0) -> QueryMachine.Reply {
     QueryMachine.Reply(asked: Sample.at(asked), reading: .one(.success(answer)), status: 200)
   }
 
-  private let failed = QueryMachine.Reply(
+  let failed = QueryMachine.Reply(
     ProviderFailure(.transport, "refused"), .connect("refused"), asked: Sample.at(0),
     to: .one(AddressQuestion(ResolverFixture.host, .ipv4)))
 
@@ -121,91 +121,6 @@ struct LookupMachineTests {
     machine.ended(3, reply(.negative(.noAddress, ttl: nil)), at: Sample.at(0))
     let next = machine.nextInstant()
     #expect(try #require(next) >= Sample.at(65))
-  }
-
-  // MARK: Records
-
-  private static let records = DNSQuestion(name: DNSName(host), type: .a)
-
-  private func reply(_ records: Result<RecordAnswer, ProviderFailure>, _ error: HTTPTransportError? = nil)
-    -> QueryMachine.Reply
-  {
-    QueryMachine.Reply(
-      asked: Sample.at(0), reading: .records(records), sendError: error, status: error == nil ? 200 : nil)
-  }
-
-  private let oneRecord = RecordAnswer(records: [ResourceRecord(owner: .root, type: .mx, ttl: 1, data: .opaque([]))])
-
-  @Test func `records are asked for of one server after the other, and each caller asks`() {
-    var machine = machine("one", "two")
-    let first = machine.askRecords(Self.records, nil, at: Sample.at(0))
-    let second = machine.askRecords(Self.records, nil, at: Sample.at(0))
-    #expect(words(&machine) == ["send 1 to 0: [A]", "send 2 to 0: [A]"])
-    machine.ended(1, reply(.failure(ProviderFailure(.transport, "refused")), .connect("refused")), at: Sample.at(1))
-    machine.ended(2, reply(.success(oneRecord)), at: Sample.at(1))
-    #expect(words(&machine) == ["send 3 to 1: [A]", "records \(second): 1 of one"])
-    machine.ended(3, reply(.success(RecordAnswer(records: []))), at: Sample.at(2))
-    #expect(words(&machine) == ["records \(first): 0 of two"])
-    #expect(machine.nextInstant() == nil && machine.servers.attempts.isEmpty)
-  }
-
-  @Test func `a server that is slow with records has a second one beside it, and what comes first counts`() throws {
-    var machine = machine("one", "two") { $0.hedges = true }
-    let number = machine.askRecords(Self.records, nil, at: Sample.at(0))
-    _ = words(&machine)
-    let due = machine.nextInstant()
-    let hedge = try #require(due)
-    #expect(hedge < Sample.at(1))
-    machine.timePassed(at: hedge)
-    #expect(words(&machine) == ["send 2 to 1: [A]"])
-    machine.ended(2, reply(.success(oneRecord)), at: Sample.at(1))
-    #expect(words(&machine) == ["cancel 1", "records \(number): 1 of two"])
-    machine.ended(1, reply(.failure(ProviderFailure(.cancelled, "cancelled")), .cancelled), at: Sample.at(1))
-    #expect(words(&machine).isEmpty && machine.servers.attempts.isEmpty)
-  }
-
-  @Test func `whoever leaves takes the query for records along, and the end does so with all`() {
-    var machine = machine()
-    let left = machine.askRecords(Self.records, nil, at: Sample.at(0))
-    let kept = machine.askRecords(Self.records, nil, at: Sample.at(0))
-    _ = words(&machine)
-    machine.cancelRecords(left, at: Sample.at(1))
-    machine.cancelRecords(left, at: Sample.at(1))
-    #expect(words(&machine) == ["cancel 1", "no records \(left): cancelled"])
-    machine.shutdown(at: Sample.at(2))
-    #expect(words(&machine) == ["cancel 2", "no records \(kept): cancelled"])
-    let late = machine.askRecords(Self.records, nil, at: Sample.at(3))
-    #expect(words(&machine) == ["no records \(late): cancelled"])
-  }
-
-  @Test func `a lookup of records that waits for a rate ends with the resolver`() {
-    var machine = machine { $0.providers[0].rateLimit = RateLimit(perSecond: 0.1, burst: 1) }
-    _ = machine.askRecords(Self.records, .seconds(60), at: Sample.at(0))
-    let waits = machine.askRecords(Self.records, .seconds(60), at: Sample.at(0))
-    #expect(words(&machine) == ["send 1 to 0: [A]"])
-    machine.shutdown(at: Sample.at(1))
-    #expect(words(&machine).contains("no records \(waits): cancelled"))
-  }
-
-  @Test func `records are waited for until the time is over, be there a server that never says anything`() {
-    var machine = machine()
-    let number = machine.askRecords(Self.records, .seconds(2), at: Sample.at(0))
-    _ = words(&machine)
-    for seconds in [1.97, 1.98, 1.99] {
-      machine.timePassed(at: Sample.at(seconds))
-      #expect(words(&machine).isEmpty && machine.nextInstant() == Sample.at(2))
-    }
-    machine.timePassed(at: Sample.at(2))
-    #expect(words(&machine) == ["cancel 1", "no records \(number)"])
-    #expect(machine.nextInstant() == nil)
-  }
-
-  @Test func `another network has records asked for anew`() {
-    var machine = machine()
-    _ = machine.askRecords(Self.records, nil, at: Sample.at(0))
-    _ = words(&machine)
-    machine.networkDidChange(at: Sample.at(1))
-    #expect(words(&machine) == ["cancel 1", "send 2 to 0: [A]"])
   }
 
   // MARK: Addresses
@@ -255,7 +170,7 @@ struct LookupMachineTests {
     #expect(words(&machine) == ["fail \(caller): timedOut"])
   }
 
-  private let late = QueryMachine.Reply(
+  let late = QueryMachine.Reply(
     ProviderFailure(HTTPTransportError.timedOut), .timedOut, asked: Sample.at(0),
     to: .one(AddressQuestion(ResolverFixture.host, .ipv4)))
 
@@ -308,210 +223,7 @@ struct LookupMachineTests {
   }
 
   /// The number of the question that the system's DNS is asked.
-  private func system(_ words: [String]) -> Int? {
+  func system(_ words: [String]) -> Int? {
     words.first { $0.hasPrefix("system ") }.flatMap { Int($0.dropFirst(7).prefix { $0 != ":" }) }
-  }
-
-  // MARK: Another network
-
-  @Test func `on another network what is under way is asked anew at once, and the old network's silence says nothing`()
-    throws
-  {
-    var machine = machine { $0.usesSystemDNS = false }
-    let caller = try #require(begin(&machine, request()))
-    _ = words(&machine)
-    machine.networkDidChange(at: Sample.at(1))
-    #expect(words(&machine) == ["cancel 1", "send 2 to 0: [A]"])
-    machine.ended(1, late, at: Sample.at(3))
-    #expect(words(&machine).isEmpty)
-    machine.ended(2, reply(.addresses("192.0.2.1"), asked: 1), at: Sample.at(3.1))
-    #expect(words(&machine) == ["answer \(caller): [\"192.0.2.1\"] fresh"])
-    #expect(machine.servers.states.all[0].health.failuresInARow == 0)
-  }
-
-  @Test func `a name that is kept alive is not asked for again while the system's answer is young`() throws {
-    var machine = machine { $0.families = .ipv4 }
-    _ = begin(&machine, request())
-    machine.ended(1, failed, at: Sample.at(0))
-    let fallback = try #require(system(words(&machine)))
-    // Its query has the time of a caller in a hurry.
-    _ = begin(&machine, request(timeout: .milliseconds(500)), at: 1)
-    machine.keepAlive([Self.host], at: Sample.at(1))
-    machine.timePassed(at: Sample.at(1))
-    #expect(words(&machine) == ["send 2 to 0: [A]"])
-    machine.systemAnswered(fallback, .success(.addresses("192.0.2.1")), at: Sample.at(1.2))
-    _ = words(&machine)
-    machine.ended(2, late, at: Sample.at(1.35))
-    #expect(words(&machine).allSatisfy { $0.hasPrefix("answer ") })
-    // At three quarters of its minute, a tenth of that earlier or later.
-    let next = machine.nextInstant()
-    #expect(machine.queryCount == 0)
-    #expect(next.map { $0 > Sample.at(38) && $0 < Sample.at(52) } == true)
-  }
-
-  @Test(arguments: [(["a.test"], ["b.test"]), ([], ["b.test"]), (["a.test"], []), (["a.test"], ["a.test"])])
-  func `other settings keep their own names alive, and those that were added since`(
-    _ before: [String], _ after: [String]
-  ) {
-    func settings(_ names: [String]) -> ResolverSettings {
-      var configuration = ResolverFixture.configuration(["one"])
-      configuration.keepAlive = Set(names.map { Sample.name($0) })
-      return ResolverSettings(configuration, system: Unused())
-    }
-    var machine = machine()
-    machine.update(settings(before), at: Sample.at(0))
-    machine.keepAlive(machine.keptAlive.names.union([Sample.name("added.test")]), at: Sample.at(1))
-    machine.update(settings(after), at: Sample.at(2))
-    #expect(machine.keptAlive.names == Set((after + ["added.test"]).map { Sample.name($0) }))
-  }
-
-  @Test func `a name of this network that is kept alive is asked of the system's DNS, where that may be asked`() {
-    for isOn in [true, false] {
-      var machine = machine {
-        $0.usesSystemDNS = isOn
-        $0.families = .ipv4
-      }
-      machine.keepAlive([Sample.name("nas.local")], at: Sample.at(0))
-      machine.timePassed(at: Sample.at(0))
-      #expect((system(words(&machine)) != nil) == isOn)
-      if !isOn { #expect(machine.nextInstant() == Sample.at(1), "it may be allowed by then") }
-    }
-  }
-
-  @Test func `of more names to keep alive than the cache has room for, the rest are counted`() {
-    var machine = machine { $0.capacity = 2 }
-    let names = ["a.test", "b.test", "c.test"].map { Sample.name($0) }
-    #expect(machine.keepAlive([names[0], names[2]], at: Sample.at(0)) == 0)
-    #expect(machine.keepAlive(Set(names), at: Sample.at(1)) == 1)
-    #expect(machine.keptAlive.names == [names[0], names[2]], "who is kept alive stays so")
-  }
-
-  // MARK: Names that are forgotten
-
-  @Test func `who asks for a name that was just forgotten gets no answer to a query from before`() throws {
-    var machine = machine { $0.usesSystemDNS = false }
-    let before = try #require(begin(&machine, request()))
-    _ = words(&machine)
-    machine.invalidate(Self.host, at: Sample.at(1))
-    let after = try #require(begin(&machine, request(), at: 1))
-    #expect(words(&machine) == ["send 2 to 0: [A]"])
-    machine.ended(1, reply(.addresses("192.0.2.1")), at: Sample.at(2))
-    #expect(words(&machine) == ["answer \(before): [\"192.0.2.1\"] fresh"])
-    #expect(machine.cache.value(Self.host)?.ipv4.entry == nil, "it is not kept")
-    machine.ended(2, reply(.addresses("192.0.2.2"), asked: 1), at: Sample.at(3))
-    #expect(words(&machine) == ["answer \(after): [\"192.0.2.2\"] fresh"])
-    #expect(machine.cache.value(Self.host)?.ipv4.entry != nil)
-    #expect(machine.numbers.isEmpty && machine.queryCount == 0)
-  }
-
-  @Test func `the store forgets a name behind what it was told before, and before anybody looks there again`() throws {
-    var machine = machine(hasStore: true) { $0.usesSystemDNS = false }
-    let first = try #require(begin(&machine, request()))
-    #expect(words(&machine) == ["store 2"])
-    machine.storeRead(2, .nothing, at: Sample.at(0))
-    #expect(words(&machine) == ["send 1 to 0: [A]"])
-    machine.ended(1, reply(.addresses("192.0.2.1")), at: Sample.at(1))
-    machine.invalidate(Self.host, at: Sample.at(1))
-    _ = begin(&machine, request(), at: 1)
-    #expect(
-      words(&machine) == [
-        "keep A", "forget A", "forget AAAA", "store 4", "answer \(first): [\"192.0.2.1\"] fresh",
-      ])
-  }
-
-  @Test func `a failure from before a name was forgotten is not remembered`() throws {
-    var machine = machine { $0.usesSystemDNS = false }
-    _ = begin(&machine, request())
-    machine.invalidate(Self.host, at: Sample.at(1))
-    machine.ended(1, failed, at: Sample.at(2))
-    _ = words(&machine)
-    #expect(begin(&machine, request(), at: 2) != nil)
-    #expect(words(&machine) == ["send 2 to 0: [A]"])
-  }
-
-  @Test func `after the providers the system's DNS is asked, and after that nobody`() throws {
-    var machine = machine()
-    let caller = try #require(begin(&machine, request()))
-    _ = words(&machine)
-    machine.ended(1, failed, at: Sample.at(1))
-    let asked = words(&machine)
-    #expect(asked.count == 1 && asked[0].hasPrefix("system "))
-    let number = try #require(Int(asked[0].dropFirst(7).prefix { $0 != ":" }))
-    machine.systemAnswered(number, .failure(ProviderFailure(.transport, "no name server")), at: Sample.at(2))
-    #expect(words(&machine) == ["fail \(caller): upstreamFailed"])
-  }
-
-  /// Found by the simulation: it failed although an answer for another caller had come meanwhile.
-  @Test func `an answer that came for others while the system's DNS was asked serves`() throws {
-    var machine = machine { $0.cache.minimumFailureTTL = .zero }
-    let first = try #require(begin(&machine, request()))
-    _ = words(&machine)
-    machine.ended(1, failed, at: Sample.at(0.1))
-    let number = try #require(words(&machine).first.flatMap { Int($0.dropFirst(7).prefix { $0 != ":" }) })
-    let second = try #require(begin(&machine, request(), at: 0.2))
-    #expect(words(&machine) == ["send 2 to 0: [A]"])
-    machine.ended(2, reply(.addresses("192.0.2.1"), asked: 0.2), at: Sample.at(0.3))
-    #expect(words(&machine) == ["answer \(second): [\"192.0.2.1\"] fresh"])
-    machine.systemAnswered(number, .failure(ProviderFailure(.transport, "no name server")), at: Sample.at(0.4))
-    #expect(words(&machine) == ["answer \(first): [\"192.0.2.1\"] fresh"])
-  }
-
-  @Test func `the store is looked into before anybody is asked`() throws {
-    var machine = machine(hasStore: true)
-    _ = begin(&machine, request())
-    let looked = words(&machine)
-    #expect(looked.count == 1 && looked[0].hasPrefix("store "))
-    let number = try #require(Int(looked[0].dropFirst(6)))
-    machine.storeRead(number, .nothing, at: Sample.at(0.01))
-    #expect(words(&machine) == ["send 1 to 0: [A]"])
-  }
-
-  @Test func `what is shut down answers all who wait, and asks nobody any more`() throws {
-    var machine = machine("one", "two")
-    let caller = try #require(begin(&machine, request(.any)))
-    _ = words(&machine)
-    machine.shutdown(at: Sample.at(1))
-    let said = words(&machine)
-    #expect(said.contains("fail \(caller): shutDown") && said.contains("cancel 1") && said.contains("cancel 2"))
-    let late = try #require(begin(&machine, request(), at: 2))
-    #expect(words(&machine) == ["fail \(late): shutDown"])
-    #expect(machine.queryCount == 0 && machine.lookupCount == 0 && machine.nextInstant() == nil)
-  }
-
-  @Test func `who wants to know when all is over is told then`() {
-    var machine = machine()
-    _ = begin(&machine, request())
-    _ = words(&machine)
-    let drain = machine.drain(nil, [.providers])
-    #expect(words(&machine).isEmpty)
-    machine.ended(1, reply(.negative(.noAddress)), at: Sample.at(1))
-    #expect(words(&machine).last == "finished \(drain)")
-    let another = machine.drain(nil, [.providers])
-    #expect(words(&machine) == ["finished \(another)"])
-  }
-
-  @Test func `a lookup waits for the store no longer than the limit, however many stand before it`() {
-    var machine = machine(hasStore: true) { $0.storeTimeout = .milliseconds(50) }
-    let caller = begin(&machine, request(timeout: .seconds(5)))
-    #expect(words(&machine) == ["store 2"])
-    machine.timePassed(at: Sample.at(0.049))
-    #expect(words(&machine).isEmpty)
-    machine.timePassed(at: Sample.at(0.05))
-    #expect(words(&machine) == ["send 1 to 0: [A]"])
-    // What it says in the end is of no use any more, and nothing waits for it.
-    machine.storeRead(2, .nothing, at: Sample.at(0.06))
-    #expect(words(&machine).isEmpty)
-    machine.ended(1, reply(.addresses("192.0.2.1"), asked: 0.05), at: Sample.at(0.07))
-    #expect(words(&machine).last == "answer \(caller ?? 0): [\"192.0.2.1\"] fresh")
-    #expect(machine.lookupCount == 0 && machine.queryCount == 0 && machine.nextInstant() == nil)
-  }
-
-  @Test func `a store that answers in time is waited for no more`() {
-    var machine = machine(hasStore: true) { $0.storeTimeout = .milliseconds(50) }
-    _ = begin(&machine, request(timeout: .seconds(5)))
-    machine.storeRead(2, .nothing, at: Sample.at(0.02))
-    #expect(words(&machine) == ["store 2", "send 1 to 0: [A]"])
-    machine.timePassed(at: Sample.at(0.05))
-    #expect(words(&machine).isEmpty)
   }
 }

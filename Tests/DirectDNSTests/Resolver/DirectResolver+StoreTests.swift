@@ -16,7 +16,7 @@ struct ResolverStoreTests {
   init() { store = ScriptedStore(clock: clock) }
 
   /// A resolver with the store; others of the fleet are made alike.
-  private func member(_ configure: (inout ResolverConfiguration) -> Void = { _ in }) throws -> ResolverFixture {
+  func member(_ configure: (inout ResolverConfiguration) -> Void = { _ in }) throws -> ResolverFixture {
     try ResolverFixture(clock: clock) { [store] configuration in
       configuration.store = store
       configure(&configuration)
@@ -24,7 +24,7 @@ struct ResolverStoreTests {
   }
 
   /// Puts an answer into the store, as another process would have.
-  private func remember(
+  func remember(
     _ addresses: String..., askedAgo: Duration = .zero, ttl: Duration = .seconds(100), host: HostName = Self.host,
     negative: Answer.Negative? = nil
   ) {
@@ -40,7 +40,7 @@ struct ResolverStoreTests {
     }
   }
 
-  private var remembered: StoredAnswer? { store.memory.read([Self.question]).first }
+  var remembered: StoredAnswer? { store.memory.read([Self.question]).first }
 
   // MARK: Reading through
 
@@ -227,233 +227,6 @@ struct ResolverStoreTests {
     let fixture = try member()
     fixture.transport.answer { _ in .down }
     #expect(try await fixture.resolver.resolve(Self.host).freshness == .stale)
-  }
-
-  // MARK: Writing behind
-
-  @Test func `what a provider said is written behind`() async throws {
-    let fixture = try member()
-    store.hang(.writing)
-    try await fixture.learn("192.0.2.1", ttl: 100)
-    store.hang()
-    #expect(await fixture.resolver.flushStore().unwritten == 0)
-    let answer = try #require(remembered)
-    #expect(answer.content == .addresses([Sample.address("192.0.2.1")]))
-    #expect(answer.provider == "one")
-    #expect(answer.expires == clock.wallNow + .seconds(100))
-  }
-
-  @Test func `an answer that is not to be kept takes the stored one away`() async throws {
-    remember("192.0.2.7", askedAgo: .seconds(5000))
-    let fixture = try member()
-    try await fixture.learn("192.0.2.8", ttl: 0)
-    await fixture.resolver.flushStore()
-    #expect(remembered == nil)
-  }
-
-  @Test func `a name that is forgotten is forgotten in the store`() async throws {
-    remember("192.0.2.7")
-    let fixture = try member()
-    _ = try await fixture.resolver.resolve(Self.host)
-    fixture.resolver.invalidate(Self.host)
-    #expect(try await fixture.learn("192.0.2.8").texts == ["192.0.2.8"])
-    await fixture.resolver.flushStore()
-    #expect(remembered?.content == .addresses([Sample.address("192.0.2.8")]))
-  }
-
-  @Test func `what the system's DNS said is not stored`() async throws {
-    let fixture = try member()
-    fixture.transport.answer { _ in .down }
-    fixture.system.answer(Script.addresses("192.0.2.9"))
-    #expect(try await fixture.resolver.resolve(Self.host).source == .system)
-    await fixture.resolver.flushStore()
-    #expect(remembered == nil)
-  }
-
-  @Test func `addresses of another family are no part of an answer, whoever brings them`() async throws {
-    let wrong = Sample.addresses("2001:db8::7")
-    let fixture = try member()
-    // A store's row.
-    let asked = clock.wallNow
-    store.memory.write([
-      StoredAnswer(
-        Self.question, .addresses(wrong), provider: "other", asked: asked, expires: asked + .seconds(100),
-        gone: asked + .seconds(200))
-    ])
-    #expect(try await fixture.learn("192.0.2.1").texts == ["192.0.2.1"])
-    // The system's DNS, as a caller may bring it.
-    fixture.system.answer { _ in .answer(Answer(.addresses(wrong + Sample.addresses("192.0.2.9")), ttl: 60)) }
-    #expect(try await fixture.resolver.resolve(Sample.name("printer.local")).texts == ["192.0.2.9"])
-    fixture.system.answer { _ in .answer(Answer(.addresses(wrong), ttl: 60)) }
-    await #expect(throws: DirectDNSError.self) {
-      _ = try await fixture.resolver.resolve(Sample.name("scanner.local"))
-    }
-  }
-
-  @Test func `names that are the system's alone neither come from the store nor go there`() async throws {
-    let host = Sample.name("printer.local")
-    remember("192.0.2.7", host: host)
-    let fixture = try member()
-    fixture.system.answer(Script.addresses("192.0.2.9"))
-    #expect(try await fixture.resolver.resolve(host).texts == ["192.0.2.9"])
-    #expect(store.calls.isEmpty)
-  }
-
-  // MARK: A store that does not help
-
-  @Test func `a store that fails costs nothing, and is told of once`() async throws {
-    store.fail()
-    let fixture = try member()
-    #expect(try await fixture.learn("192.0.2.1").texts == ["192.0.2.1"])
-    #expect(try await fixture.learn("192.0.2.1", host: Sample.name("two.example.net")).texts == ["192.0.2.1"])
-    #expect(store.reads == 1)
-    _ = await fixture.resolver.flushStore()
-    let told = fixture.events.count { if case .store("scripted", .failed) = $0 { true } else { false } }
-    // Once for reading, once for writing.
-    #expect(told == 2)
-  }
-
-  @Test func `a store that hangs costs three lookups 50 ms each, and then nothing`() async throws {
-    store.hang(.reading, .writing, .leasing)
-    let fixture = try member()
-    fixture.transport.answer(Script.addresses("192.0.2.1"))
-    for number in 0..<3 {
-      let begun = clock.now
-      let lookup = fixture.begin(Sample.name("host-\(number).example.net"))
-      await store.wait(forReads: number + 1)
-      await clock.waitForSleepers()
-      clock.advance(by: .milliseconds(50))
-      #expect(await lookup.value.resolution?.source == .provider("one"))
-      #expect(clock.now - begun == .milliseconds(50))
-      // The lookup has a limit of its own: the read may be given up a moment later.
-      #expect(await ProcessState.eventually { fixture.resolver.store?.isReading == false })
-    }
-    let begun = clock.now
-    #expect(try await fixture.learn().source == .provider("one"))
-    #expect(clock.now == begun)
-    store.hang()
-  }
-
-  @Test func `ending waits for the store two seconds at most, and says what was not written`() async throws {
-    store.hang(.writing)
-    let fixture = try member()
-    try await fixture.learn()
-    let ending = Task.immediate { await fixture.resolver.shutdown(flushingWithin: DirectResolver.flushLimit) }
-    await clock.waitForSleepers()
-    clock.advance(by: .seconds(2))
-    let flush = await ending.value
-    #expect(flush.unwritten == 1)
-    #expect(await fixture.failure(Sample.name("two.example.net"))?.code == .shutDown)
-    store.hang()
-  }
-
-  @Test func `without a store there is nothing to wait for`() async throws {
-    let fixture = try ResolverFixture()
-    #expect(await fixture.resolver.shutdown(flushingWithin: .seconds(2)).unwritten == 0)
-  }
-
-  @Test func `a process that ends can give the refresh behind an answer a moment`() async throws {
-    remember("192.0.2.7", askedAgo: .seconds(80))
-    let fixture = try member()
-    fixture.transport.answer(Script.addresses("192.0.2.8", after: .milliseconds(200)))
-    #expect(try await fixture.resolver.resolve(Self.host).texts == ["192.0.2.7"])
-    await fixture.transport.waitForSent(1)
-    let ending = Task.immediate {
-      await fixture.resolver.finishQueries(within: .milliseconds(300))
-      return await fixture.resolver.shutdown(flushingWithin: DirectResolver.flushLimit)
-    }
-    clock.advance(by: .milliseconds(200))
-    #expect(await ending.value.unwritten == 0)
-    #expect(remembered?.content == .addresses([Sample.address("192.0.2.8")]))
-  }
-
-  @Test func `and no longer than that`() async throws {
-    remember("192.0.2.7", askedAgo: .seconds(80))
-    let fixture = try member()
-    fixture.transport.answer(Script.addresses("192.0.2.8", after: .milliseconds(400)))
-    #expect(try await fixture.resolver.resolve(Self.host).texts == ["192.0.2.7"])
-    await fixture.transport.waitForSent(1)
-    let ending = Task.immediate { await fixture.resolver.finishQueries(within: .milliseconds(300)) }
-    clock.advance(by: .milliseconds(300))
-    await ending.value
-    #expect(await fixture.resolver.shutdown(flushingWithin: DirectResolver.flushLimit).unwritten == 0)
-    #expect(remembered?.content == .addresses([Sample.address("192.0.2.7")]))
-  }
-
-  // MARK: A fleet
-
-  @Test func `one member asks, and the others get its answer`() async throws {
-    let (first, second) = (try member(), try member())
-    for fixture in [first, second] {
-      fixture.transport.answer(Script.addresses("192.0.2.1", after: .milliseconds(20)))
-    }
-    let lookups = [first.begin(), second.begin()]
-    #expect(await ProcessState.eventually { second.resolver.lookups.look(\.waitsForLease) })
-    clock.advance(by: .milliseconds(20))
-    #expect(await lookups[0].value.resolution?.source == .provider("one"))
-    await store.wait(for: .endLease(Self.question))
-    clock.advance(by: .milliseconds(30))
-    #expect(await lookups[1].value.resolution?.source == .store)
-    #expect(second.transport.asked.isEmpty)
-  }
-
-  @Test func `who has an answer that is due serves it, while another refreshes`() async throws {
-    let (first, second) = (try member(), try member())
-    try await first.learn("192.0.2.1", ttl: 100)
-    await first.resolver.flushStore()
-    _ = try await second.resolver.resolve(Self.host)
-    clock.advance(by: .seconds(80))
-    for fixture in [first, second] {
-      fixture.transport.answer(Script.addresses("192.0.2.2", after: .milliseconds(20)))
-    }
-    #expect(first.resolver.cached(Self.host)?.freshness == .due)
-    #expect(second.resolver.cached(Self.host)?.freshness == .due)
-    #expect(await ProcessState.eventually { second.resolver.lookups.look(\.waitsForLease) })
-    clock.advance(by: .milliseconds(20))
-    await first.settle()
-    await store.wait(for: .endLease(Self.question))
-    await first.resolver.flushStore()
-    clock.advance(by: .milliseconds(30))
-    await second.settle()
-    #expect(second.resolver.cached(Self.host)?.texts == ["192.0.2.2"])
-    #expect(second.transport.asked.isEmpty)
-  }
-
-  @Test func `a member whose holder died asks itself after its patience`() async throws {
-    #expect(store.memory.takeLease(on: Self.question, holder: "dead", for: .seconds(6)))
-    let fixture = try member()
-    fixture.transport.answer(Script.addresses("192.0.2.1"))
-    let begun = clock.now
-    let lookup = fixture.begin()
-    for _ in 0..<6 {
-      await clock.waitForSleepers()
-      clock.advance(by: .milliseconds(50))
-    }
-    #expect(await lookup.value.resolution?.texts == ["192.0.2.1"])
-    #expect(clock.now - begun == .milliseconds(300))
-    // The dead one's lease is left to end by itself.
-    #expect(!store.calls.contains(.endLease(Self.question)))
-  }
-
-  @Test func `a member that failed lets the next one try`() async throws {
-    let (first, second) = (try member(), try member())
-    first.transport.answer { _ in .down }
-    second.transport.answer(Script.addresses("192.0.2.1"))
-    #expect(await first.failure()?.code == .upstreamFailed)
-    await store.wait(for: .endLease(Self.question))
-    #expect(try await second.resolver.resolve(Self.host).texts == ["192.0.2.1"])
-  }
-
-  @Test func `an answer that came just before the lease was had is used`() async throws {
-    let fixture = try member()
-    store.hang(.leasing)
-    let lookup = fixture.begin()
-    await store.wait(for: .takeLease(Self.question))
-    remember("192.0.2.7")
-    store.hang()
-    #expect(await lookup.value.resolution?.source == .store)
-    #expect(fixture.transport.asked.isEmpty)
-    await store.wait(for: .endLease(Self.question))
   }
 }
 

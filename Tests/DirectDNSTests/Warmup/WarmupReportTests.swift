@@ -27,6 +27,8 @@ struct WarmupReportTests {
     #expect(report { ($0.resolved, $0.failed) = (3, 1) }.standing == .degraded)
     #expect(report { ($0.resolved, $0.unfinished, $0.end) = (3, 1, .deadline) }.standing == .degraded)
     #expect(report { $0.end = .stopped }.standing == .degraded)
+    // Enough names are done, and others are not yet.
+    #expect(report { $0.end = .running }.standing == .degraded)
   }
 
   @Test func `below the minimum it is missed`() {

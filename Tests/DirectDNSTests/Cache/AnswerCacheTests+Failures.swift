@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+import Testing
+
+@testable import DirectDNS
+
+/// Failures that are remembered.
+extension AnswerCacheTests {
+  @Test func `a failure never takes the place of an answer`() {
+    let cache = cache()
+    store(.addresses("192.0.2.1", ttl: 100), host.text, at: 0, in: cache)
+    let before = cache.value(host)
+    cache.remember(error, for: question, now: Sample.at(200))
+    #expect(cache.value(host) == before)
+    #expect(find(cache, at: 200)?.verdict == .wait(.ipv4))
+  }
+
+  @Test func `a failure of a name without answers is remembered beside the table`() {
+    let cache = cache()
+    cache.remember(error, for: question, now: Sample.at(0))
+    #expect(cache.count == 0)
+    #expect(cache.failure(of: question, at: Sample.at(1).before) != nil)
+    #expect(cache.failure(of: question, at: Sample.at(1)) == nil)
+    #expect(!cache.mayRefresh(question, at: Sample.at(1).before))
+    #expect(cache.mayRefresh(question, at: Sample.at(1)))
+  }
+
+  @Test func `an answer ends a failure's memory`() {
+    let cache = cache()
+    for _ in 0..<5 { cache.remember(error, for: question, now: Sample.at(0)) }
+    store(.addresses("192.0.2.1", ttl: 10), host.text, at: 0, in: cache)
+    #expect(cache.failure(of: question, at: Sample.at(0)) == nil)
+    #expect(cache.mayRefresh(question, at: Sample.at(0)))
+  }
+
+  @Test func `an expired answer whose refresh failed is not asked for again for 30 s`() {
+    let cache = cache()
+    store(.addresses("192.0.2.1", ttl: 10), host.text, at: 0, in: cache)
+    #expect(cache.mayRefresh(question, at: Sample.at(100)))
+    cache.remember(error, for: question, now: Sample.at(100))
+    #expect(!cache.mayRefresh(question, at: Sample.at(130).before))
+    #expect(cache.mayRefresh(question, at: Sample.at(130)))
+    #expect(cache.mayRefresh(AddressQuestion(host, .ipv6), at: Sample.at(100)))
+  }
+
+  @Test func `one that has not expired is asked for again when the failure is forgotten`() {
+    let cache = cache()
+    store(.addresses("192.0.2.1", ttl: 10), host.text, at: 0, in: cache)
+    cache.remember(error, for: question, now: Sample.at(8))
+    #expect(!cache.mayRefresh(question, at: Sample.at(9).before))
+    #expect(cache.mayRefresh(question, at: Sample.at(9)))
+  }
+
+  @Test func `the next answer ends the wait`() {
+    let cache = cache()
+    store(.addresses("192.0.2.1", ttl: 10), host.text, at: 0, in: cache)
+    cache.remember(error, for: question, now: Sample.at(100))
+    store(.addresses("192.0.2.1", ttl: 10), host.text, at: 101, in: cache)
+    #expect(cache.mayRefresh(question, at: Sample.at(112)))
+  }
+
+  @Test func `a family that failed is not asked for by every lookup of the other`() {
+    let cache = cache()
+    store(.addresses("192.0.2.1", ttl: 100), host.text, at: 0, in: cache)
+    #expect(find(cache, at: 1, .any)?.verdict == .serve(.ipv4, .fresh, refresh: true))
+    cache.remember(error, for: AddressQuestion(host, .ipv6), now: Sample.at(1))
+    #expect(find(cache, at: 1, .any)?.verdict == .serve(.ipv4, .fresh, refresh: false))
+    #expect(find(cache, at: 80, .any)?.verdict == .serve(.ipv4, .due, refresh: true))
+  }
+
+  @Test func `of one address each, the one that failed comes last until it is forgiven`() {
+    let cache = cache()
+    let (four, six) = (Sample.address("192.0.2.1"), Sample.address("2001:db8::1"))
+    store(.addresses("192.0.2.1", ttl: 600), host.text, at: 0, in: cache)
+    cache.store(
+      .addresses("2001:db8::1", ttl: 600), to: AddressQuestion(host, .ipv6), source: 1, asked: Sample.at(0),
+      now: Sample.at(0))
+    func order(at seconds: Double) -> [IPAddress]? {
+      let found = cache.find(host, .any, .allowed, prefersIPv6: true, at: Sample.at(seconds))
+      return found?.resolution.map { Array($0.addresses) }
+    }
+    #expect(order(at: 1) == [six, four])
+    cache.ranking.report(six, .failed, at: Sample.at(2))
+    #expect(order(at: 3) == [four, six])
+    #expect(order(at: 32) == [six, four])
+  }
+}

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+import Testing
+
+@testable import DirectDNS
+
+/// Another network, other settings, and names that are forgotten.
+extension LookupMachineTests {
+  // MARK: Another network
+
+  @Test func `on another network what is under way is asked anew at once, and the old network's silence says nothing`()
+    throws
+  {
+    var machine = machine { $0.usesSystemDNS = false }
+    let caller = try #require(begin(&machine, request()))
+    _ = words(&machine)
+    machine.networkDidChange(at: Sample.at(1))
+    #expect(words(&machine) == ["cancel 1", "send 2 to 0: [A]"])
+    machine.ended(1, late, at: Sample.at(3))
+    #expect(words(&machine).isEmpty)
+    machine.ended(2, reply(.addresses("192.0.2.1"), asked: 1), at: Sample.at(3.1))
+    #expect(words(&machine) == ["answer \(caller): [\"192.0.2.1\"] fresh"])
+    #expect(machine.servers.states.all[0].health.failuresInARow == 0)
+  }
+
+  @Test func `a name that is kept alive is not asked for again while the system's answer is young`() throws {
+    var machine = machine { $0.families = .ipv4 }
+    _ = begin(&machine, request())
+    machine.ended(1, failed, at: Sample.at(0))
+    let fallback = try #require(system(words(&machine)))
+    // Its query has the time of a caller in a hurry.
+    _ = begin(&machine, request(timeout: .milliseconds(500)), at: 1)
+    machine.keepAlive([Self.host], at: Sample.at(1))
+    machine.timePassed(at: Sample.at(1))
+    #expect(words(&machine) == ["send 2 to 0: [A]"])
+    machine.systemAnswered(fallback, .success(.addresses("192.0.2.1")), at: Sample.at(1.2))
+    _ = words(&machine)
+    machine.ended(2, late, at: Sample.at(1.35))
+    #expect(words(&machine).allSatisfy { $0.hasPrefix("answer ") })
+    // At three quarters of its minute, a tenth of that earlier or later.
+    let next = machine.nextInstant()
+    #expect(machine.queryCount == 0)
+    #expect(next.map { $0 > Sample.at(38) && $0 < Sample.at(52) } == true)
+  }
+
+  @Test(arguments: [(["a.test"], ["b.test"]), ([], ["b.test"]), (["a.test"], []), (["a.test"], ["a.test"])])
+  func `other settings keep their own names alive, and those that were added since`(
+    _ before: [String], _ after: [String]
+  ) {
+    func settings(_ names: [String]) -> ResolverSettings {
+      var configuration = ResolverFixture.configuration(["one"])
+      configuration.keepAlive = Set(names.map { Sample.name($0) })
+      return ResolverSettings(configuration, system: Unused())
+    }
+    var machine = machine()
+    machine.update(settings(before), at: Sample.at(0))
+    machine.keepAlive(machine.keptAlive.names.union([Sample.name("added.test")]), at: Sample.at(1))
+    machine.update(settings(after), at: Sample.at(2))
+    #expect(machine.keptAlive.names == Set((after + ["added.test"]).map { Sample.name($0) }))
+  }
+
+  @Test func `a name of this network that is kept alive is asked of the system's DNS, where that may be asked`() {
+    for isOn in [true, false] {
+      var machine = machine {
+        $0.usesSystemDNS = isOn
+        $0.families = .ipv4
+      }
+      machine.keepAlive([Sample.name("nas.local")], at: Sample.at(0))
+      machine.timePassed(at: Sample.at(0))
+      #expect((system(words(&machine)) != nil) == isOn)
+      if !isOn { #expect(machine.nextInstant() == Sample.at(1), "it may be allowed by then") }
+    }
+  }
+
+  @Test func `of more names to keep alive than the cache has room for, the rest are counted`() {
+    var machine = machine { $0.capacity = 2 }
+    let names = ["a.test", "b.test", "c.test"].map { Sample.name($0) }
+    #expect(machine.keepAlive([names[0], names[2]], at: Sample.at(0)) == 0)
+    #expect(machine.keepAlive(Set(names), at: Sample.at(1)) == 1)
+    #expect(machine.keptAlive.names == [names[0], names[2]], "who is kept alive stays so")
+  }
+
+  // MARK: Names that are forgotten
+
+  @Test func `who asks for a name that was just forgotten gets no answer to a query from before`() throws {
+    var machine = machine { $0.usesSystemDNS = false }
+    let before = try #require(begin(&machine, request()))
+    _ = words(&machine)
+    machine.invalidate(Self.host, at: Sample.at(1))
+    let after = try #require(begin(&machine, request(), at: 1))
+    #expect(words(&machine) == ["send 2 to 0: [A]"])
+    machine.ended(1, reply(.addresses("192.0.2.1")), at: Sample.at(2))
+    #expect(words(&machine) == ["answer \(before): [\"192.0.2.1\"] fresh"])
+    #expect(machine.cache.value(Self.host)?.ipv4.entry == nil, "it is not kept")
+    machine.ended(2, reply(.addresses("192.0.2.2"), asked: 1), at: Sample.at(3))
+    #expect(words(&machine) == ["answer \(after): [\"192.0.2.2\"] fresh"])
+    #expect(machine.cache.value(Self.host)?.ipv4.entry != nil)
+    #expect(machine.numbers.isEmpty && machine.queryCount == 0)
+  }
+
+  @Test func `the store forgets a name behind what it was told before, and before anybody looks there again`() throws {
+    var machine = machine(hasStore: true) { $0.usesSystemDNS = false }
+    let first = try #require(begin(&machine, request()))
+    #expect(words(&machine) == ["store 2"])
+    machine.storeRead(2, .nothing, at: Sample.at(0))
+    #expect(words(&machine) == ["send 1 to 0: [A]"])
+    machine.ended(1, reply(.addresses("192.0.2.1")), at: Sample.at(1))
+    machine.invalidate(Self.host, at: Sample.at(1))
+    _ = begin(&machine, request(), at: 1)
+    #expect(
+      words(&machine) == [
+        "keep A", "forget A", "forget AAAA", "store 4", "answer \(first): [\"192.0.2.1\"] fresh",
+      ])
+  }
+
+  @Test func `a failure from before a name was forgotten is not remembered`() throws {
+    var machine = machine { $0.usesSystemDNS = false }
+    _ = begin(&machine, request())
+    machine.invalidate(Self.host, at: Sample.at(1))
+    machine.ended(1, failed, at: Sample.at(2))
+    _ = words(&machine)
+    #expect(begin(&machine, request(), at: 2) != nil)
+    #expect(words(&machine) == ["send 2 to 0: [A]"])
+  }
+
+  @Test func `after the providers the system's DNS is asked, and after that nobody`() throws {
+    var machine = machine()
+    let caller = try #require(begin(&machine, request()))
+    _ = words(&machine)
+    machine.ended(1, failed, at: Sample.at(1))
+    let asked = words(&machine)
+    #expect(asked.count == 1 && asked[0].hasPrefix("system "))
+    let number = try #require(Int(asked[0].dropFirst(7).prefix { $0 != ":" }))
+    machine.systemAnswered(number, .failure(ProviderFailure(.transport, "no name server")), at: Sample.at(2))
+    #expect(words(&machine) == ["fail \(caller): upstreamFailed"])
+  }
+
+  /// Found by the simulation: it failed although an answer for another caller had come meanwhile.
+  @Test func `an answer that came for others while the system's DNS was asked serves`() throws {
+    var machine = machine { $0.cache.minimumFailureTTL = .zero }
+    let first = try #require(begin(&machine, request()))
+    _ = words(&machine)
+    machine.ended(1, failed, at: Sample.at(0.1))
+    let number = try #require(words(&machine).first.flatMap { Int($0.dropFirst(7).prefix { $0 != ":" }) })
+    let second = try #require(begin(&machine, request(), at: 0.2))
+    #expect(words(&machine) == ["send 2 to 0: [A]"])
+    machine.ended(2, reply(.addresses("192.0.2.1"), asked: 0.2), at: Sample.at(0.3))
+    #expect(words(&machine) == ["answer \(second): [\"192.0.2.1\"] fresh"])
+    machine.systemAnswered(number, .failure(ProviderFailure(.transport, "no name server")), at: Sample.at(0.4))
+    #expect(words(&machine) == ["answer \(first): [\"192.0.2.1\"] fresh"])
+  }
+
+  @Test func `the store is looked into before anybody is asked`() throws {
+    var machine = machine(hasStore: true)
+    _ = begin(&machine, request())
+    let looked = words(&machine)
+    #expect(looked.count == 1 && looked[0].hasPrefix("store "))
+    let number = try #require(Int(looked[0].dropFirst(6)))
+    machine.storeRead(number, .nothing, at: Sample.at(0.01))
+    #expect(words(&machine) == ["send 1 to 0: [A]"])
+  }
+
+  @Test func `what is shut down answers all who wait, and asks nobody any more`() throws {
+    var machine = machine("one", "two")
+    let caller = try #require(begin(&machine, request(.any)))
+    _ = words(&machine)
+    machine.shutdown(at: Sample.at(1))
+    let said = words(&machine)
+    #expect(said.contains("fail \(caller): shutDown") && said.contains("cancel 1") && said.contains("cancel 2"))
+    let late = try #require(begin(&machine, request(), at: 2))
+    #expect(words(&machine) == ["fail \(late): shutDown"])
+    #expect(machine.queryCount == 0 && machine.lookupCount == 0 && machine.nextInstant() == nil)
+  }
+
+  @Test func `who wants to know when all is over is told then`() {
+    var machine = machine()
+    _ = begin(&machine, request())
+    _ = words(&machine)
+    let drain = machine.drain(nil, [.providers])
+    #expect(words(&machine).isEmpty)
+    machine.ended(1, reply(.negative(.noAddress)), at: Sample.at(1))
+    #expect(words(&machine).last == "finished \(drain)")
+    let another = machine.drain(nil, [.providers])
+    #expect(words(&machine) == ["finished \(another)"])
+  }
+
+  @Test func `a lookup waits for the store no longer than the limit, however many stand before it`() {
+    var machine = machine(hasStore: true) { $0.storeTimeout = .milliseconds(50) }
+    let caller = begin(&machine, request(timeout: .seconds(5)))
+    #expect(words(&machine) == ["store 2"])
+    machine.timePassed(at: Sample.at(0.049))
+    #expect(words(&machine).isEmpty)
+    machine.timePassed(at: Sample.at(0.05))
+    #expect(words(&machine) == ["send 1 to 0: [A]"])
+    // What it says in the end is of no use any more, and nothing waits for it.
+    machine.storeRead(2, .nothing, at: Sample.at(0.06))
+    #expect(words(&machine).isEmpty)
+    machine.ended(1, reply(.addresses("192.0.2.1"), asked: 0.05), at: Sample.at(0.07))
+    #expect(words(&machine).last == "answer \(caller ?? 0): [\"192.0.2.1\"] fresh")
+    #expect(machine.lookupCount == 0 && machine.queryCount == 0 && machine.nextInstant() == nil)
+  }
+
+  @Test func `a store that answers in time is waited for no more`() {
+    var machine = machine(hasStore: true) { $0.storeTimeout = .milliseconds(50) }
+    _ = begin(&machine, request(timeout: .seconds(5)))
+    machine.storeRead(2, .nothing, at: Sample.at(0.02))
+    #expect(words(&machine) == ["store 2", "send 1 to 0: [A]"])
+    machine.timePassed(at: Sample.at(0.05))
+    #expect(words(&machine).isEmpty)
+  }
+}

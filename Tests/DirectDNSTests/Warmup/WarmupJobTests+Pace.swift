@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+import Testing
+
+@testable import DirectDNS
+@testable import DirectDNSTesting
+
+/// How fast names are asked for, and what a 429 changes.
+extension WarmupJobTests {
+  @Test func `no more names are under way than the plan wants`() async throws {
+    let fixture = try ResolverFixture()
+    fixture.transport.answer(Script.addresses("192.0.2.1", after: .seconds(1)))
+    let job = try WarmupJob(plan(names(9)) { $0.concurrency = 4 }, resolver: fixture.resolver)
+    let running = Task { try await job.warmUp() }
+    for sent in [4, 8, 9] {
+      await fixture.transport.waitForSent(sent)
+      await fixture.clock.waitForSleepers(sent == 9 ? 1 : 4)
+      #expect(fixture.transport.count == sent)
+      fixture.clock.advance(by: .seconds(1))
+    }
+    #expect(try await running.value.resolved == 9)
+  }
+
+  @Test func `no more names begin in a second than the plan wants`() async throws {
+    let fixture = try ResolverFixture()
+    fixture.transport.answer(Self.good)
+    let job = try WarmupJob(plan(names(5)) { $0.rate = 4 }, resolver: fixture.resolver)
+    let running = Task { try await job.warmUp() }
+    for sent in 1...4 {
+      await fixture.transport.waitForSent(sent)
+      await fixture.clock.waitForSleepers()
+      #expect(fixture.transport.count == sent)
+      fixture.clock.advance(by: .milliseconds(250))
+    }
+    let report = try await running.value
+    #expect(report.resolved == 5 && report.durationMs == 1000)
+  }
+
+  @Test func `with one provider of a low rate names wait for their turn, and none fails by its deadline`() async throws
+  {
+    let fixture = try ResolverFixture {
+      $0.families = .any
+      $0.providers[0].rateLimit = RateLimit(perSecond: 20)
+      $0.usesSystemDNS = false
+    }
+    fixture.transport.answer(Self.good)
+    let job = try WarmupJob(plan(names(200)), resolver: fixture.resolver)
+    let running = Task { try await job.warmUp() }
+    // 400 queries, of which 20 may go out at once, and then one every 50 ms; steps that never end just there.
+    let step = Duration.microseconds(47_300)
+    var elapsed = Duration.zero
+    while fixture.transport.count < 400 {
+      // Those who are about to wait for their turn get a moment for it; who comes late loses a turn and no more.
+      for _ in 0..<1000 where fixture.clock.sleeperCount < min(18, 400 - fixture.transport.count) {
+        await Task.yield()
+      }
+      #expect(fixture.transport.count <= 20 + Int(elapsed / .milliseconds(50)))
+      fixture.clock.advance(by: step)
+      elapsed += step
+    }
+    let report = try await running.value
+    #expect(report.resolved == 200 && report.failed == 0)
+    #expect((18_900...21_000).contains(report.durationMs))
+  }
+
+  @Test func `a provider that says 429 is left alone until its Retry-After is over, and no name is lost`() async throws
+  {
+    let fixture = try ResolverFixture {
+      $0.usesSystemDNS = false
+      // Time moves on although replies may still be on their way: that is not to end a lookup.
+      $0.timeout = .seconds(3600)
+    }
+    // A server that takes five queries in any second.
+    let taken = Locked<[Int64: Int]>([:])
+    fixture.transport.reply { sent in
+      let second = sent.at.nanoseconds / 1_000_000_000
+      let count = taken.withLock {
+        $0[second, default: 0] += 1
+        return $0[second, default: 0]
+      }
+      return count <= 5 ? .answer(.addresses("192.0.2.1")) : .status(429, retryAfter: 2)
+    }
+    let job = try WarmupJob(plan(names(40)), resolver: fixture.resolver)
+    let running = Task { try await job.warmUp() }
+    let time = Task { [clock = fixture.clock] in
+      while !Task.isCancelled {
+        await clock.waitForSleepers()
+        // Most of those who can go on do so before time moves.
+        for _ in 0..<500 { await Task.yield() }
+        clock.advance(by: .milliseconds(500))
+      }
+    }
+    let report = try await running.value
+    time.cancel()
+    #expect(report.resolved == 40 && report.failed == 0)
+    let refused = fixture.transport.sent.count - 40
+    #expect(refused < 100, "it asks fewer at a time when it is turned away")
+  }
+
+  @Test
+  func `a provider that asks for no query for a day is asked again after an hour, and the report says so meanwhile`()
+    async throws
+  {
+    let fixture = try ResolverFixture { $0.usesSystemDNS = false }
+    fixture.transport.reply { _ in .status(429, retryAfter: 86_400) }
+    let job = try WarmupJob(plan(names(3)), resolver: fixture.resolver)
+    let running = Task { try await job.warmUp() }
+    #expect(await ProcessState.eventually { job.report.pause != nil })
+    #expect(job.report.pause == WarmupReport.Pause(provider: "one", left: .seconds(3600)))
+    #expect(job.report.summary.contains("one wanted no query for 3600 s more (429)"))
+    let asked = fixture.transport.count
+    fixture.transport.answer(Self.good)
+    await fixture.clock.waitForSleepers()
+    fixture.clock.advance(by: .seconds(3599))
+    #expect(fixture.transport.count == asked)
+    await fixture.clock.waitForSleepers()
+    fixture.clock.advance(by: .seconds(1))
+    let report = try await running.value
+    #expect(report.resolved == 3 && report.pause == nil)
+  }
+
+  @Test func `where one provider wants no query the other is asked, and nothing pauses`() async throws {
+    let fixture = try ResolverFixture("one", "two") { $0.usesSystemDNS = false }
+    fixture.transport.reply {
+      $0.provider == "one" ? .status(429, retryAfter: 86_400) : .answer(.addresses("192.0.2.1"))
+    }
+    let job = try WarmupJob(plan(names(40)), resolver: fixture.resolver)
+    let report = try await job.warmUp()
+    #expect(report.resolved == 40 && report.pause == nil)
+  }
+
+  @Test func `a warm-up whose time ends in a pause says whom it waited for`() async throws {
+    let fixture = try ResolverFixture { $0.usesSystemDNS = false }
+    fixture.transport.reply { _ in .status(429, retryAfter: 100) }
+    let job = try WarmupJob(plan(names(3)) { $0.timeout = .seconds(60) }, resolver: fixture.resolver)
+    let running = Task { try await job.warmUp() }
+    #expect(await ProcessState.eventually { job.report.pause != nil })
+    await fixture.clock.waitForSleepers(2)
+    fixture.clock.advance(by: .seconds(60))
+    let report = try await running.value
+    #expect(report.end == .deadline && report.pause == WarmupReport.Pause(provider: "one", left: .seconds(40)))
+  }
+}
