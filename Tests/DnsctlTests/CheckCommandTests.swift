@@ -49,6 +49,17 @@ struct CheckCommandTests {
     await server.stop()
   }
 
+  @Test(arguments: [
+    ("socks5://127.0.0.1:1080", "only HTTP proxies that take no TLS are checked: write http://ADDRESS:PORT."),
+    ("https://127.0.0.1:3128", "only HTTP proxies that take no TLS are checked: write http://ADDRESS:PORT."),
+    ("proxy.example:3128", "give the proxy's address, such as http://127.0.0.1:3128."),
+    ("HTTP://a:b@127.0.0.1:3128", "name and password have their place in --proxy-user @FILE."),
+  ])
+  func `a proxy that cannot be checked is refused with what can`(_ proxy: String, _ reason: String) async {
+    let outcome = await fixture().run(["check", "--proxy", proxy])
+    #expect(outcome.status == 64 && outcome.errors.hasPrefix("dnsctl: --proxy: \(reason)"), "\(outcome)")
+  }
+
   @Test func `an empty variable names no configuration file`() async throws {
     let server = try await provider(.init(clock: StillClock()))
     var fixture = fixture()

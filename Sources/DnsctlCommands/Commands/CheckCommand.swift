@@ -95,8 +95,13 @@ struct CheckCommand: ContextCommand {
   private func proxyCheckup(
     _ text: String, _ host: HostName, in context: CommandContext
   ) throws(SettingsError) -> ProxyCheckup {
+    let scheme = text.firstRange(of: "://").map { text[..<$0.lowerBound].lowercased() }
+    guard scheme == nil || scheme == "http" else {
+      throw SettingsError(
+        .usage, "--proxy: only HTTP proxies that take no TLS are checked: write http://ADDRESS:PORT.")
+    }
     let url: WebURL
-    do throws(DirectDNSError) { url = try WebURL(text.contains("://") ? text : "http://\(text)") } catch {
+    do throws(DirectDNSError) { url = try WebURL(scheme == nil ? "http://\(text)" : text) } catch {
       throw SettingsError(.usage, "--proxy: \(error.message)")
     }
     guard url.username.isEmpty, url.password.isEmpty else {
@@ -107,10 +112,6 @@ struct CheckCommand: ContextCommand {
     case .address(let given): address = given
     case .name("localhost"): address = .ipv4(0x7f00_0001)
     case .name: throw SettingsError(.usage, "--proxy: give the proxy's address, such as http://127.0.0.1:3128.")
-    }
-    guard url.scheme == .http else {
-      throw SettingsError(
-        .usage, "--proxy: write http://ADDRESS:PORT; proxies that are spoken to by TLS are not checked.")
     }
     var credentials: String?
     if let proxyUser {
