@@ -176,7 +176,7 @@ struct ProxyProgramTests {
         try allow("no line of such a file\n", 22)
         try await becomes {
           try String(contentsOf: folder.appending(path: "log"), encoding: .utf8).contains(
-            "htpasswd -B. What held before")
+            "htpasswd -B. The previous configuration stays")
         }
         #expect(try await status("ada") == "200")
         try allow("bob:\(hash)", 333)
