@@ -9,7 +9,7 @@ import Testing
 /// No cache stands before them.
 @Suite(.timeLimit(.minutes(1)))
 struct QueryMachineTests {
-  private typealias Outcome = QueryFixture.Outcome
+  typealias Outcome = QueryFixture.Outcome
 
   let clock = ManualClock()
   let transport: ScriptedTransport
