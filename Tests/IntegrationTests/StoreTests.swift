@@ -27,6 +27,7 @@ struct SharedFileTests {
     for round in 0..<5 {
       let member = try Member("write", path, "round\(round)", "100000")
       let first = AddressQuestion(try HostName("round\(round)-0.example.net"), .ipv4)
+      // The other process does not tell when it has written; the file does.
       while try await store.read([first]).isEmpty { try await Task.sleep(for: .milliseconds(2)) }
       member.kill()
       #expect(try await store.read([first]).count == 1)

@@ -25,6 +25,7 @@ extension WebServer {
       guard ContinuousClock.now < deadline else {
         throw ServerFixture.Failure("\(Self.name) has written down \(lines.count) of \(count) requests:\n\(text)")
       }
+      // A server writes its log after its answer, and tells nobody.
       try await Task.sleep(for: .milliseconds(2))
     }
   }
