@@ -15,6 +15,14 @@ struct LookupRequest: Sendable {
   var preferred: IPAddress.Family { prefersIPv6 ? .ipv6 : .ipv4 }
 }
 
+/// The caller of a lookup that the cache could not answer at once.
+struct LookupCaller: Sendable {
+  /// The number that the result will have.
+  let number: Int
+  let request: LookupRequest
+  let deadlines: LookupDeadlines
+}
+
 /// One caller's lookup that is waiting for something: a value.
 struct Lookup: Sendable {
   /// What the lookup waits for, which also decides what comes next.
@@ -36,12 +44,14 @@ struct Lookup: Sendable {
     case renewing(isPatient: Bool, round: Int)
   }
 
-  let request: LookupRequest
-  let deadlines: LookupDeadlines
+  let caller: LookupCaller
   var phase: Phase
   var wait: FamilyWait
   /// Whether the store or a server had to be asked.
   var wasAsked = false
+
+  var request: LookupRequest { caller.request }
+  var deadlines: LookupDeadlines { caller.deadlines }
 
   /// Whether it still waits for that server's answers: it may have gone on to another phase.
   func waits(for server: InFlightQuery.Server) -> Bool {

@@ -42,7 +42,7 @@ extension LookupMachine {
           continue
         }
         lookup.wait.note(query.question.family, outcome, at: now)
-        proceed(waiting, lookup, at: now)
+        proceed(lookup, at: now)
       case .keepAlive: keptAliveAnswered(query.question, outcome, at: now)
       }
     }

@@ -39,7 +39,7 @@ extension LookupMachine {
       case .lookup(let number):
         guard var lookup = lookups.removeValue(forKey: number) else { continue }
         lookup.wait.timePassed(at: now)
-        proceed(number, lookup, at: now)
+        proceed(lookup, at: now)
       case .store(let number): storeTimePassed(number, at: now)
       case .keepAlive(let host): refreshAhead(host, at: now)
       }

@@ -83,6 +83,13 @@ extension LookupMachine {
     return started
   }
 
+  /// Asks for those families that are not fresh, for a caller who waits for them.
+  mutating func startRefresh(for caller: LookupCaller, at now: ResolverInstant) -> AddressFamilies {
+    let request = caller.request
+    return startRefresh(
+      request.host, request.wanted, request.route, caller.deadlines, waiter: .lookup(caller.number), at: now)
+  }
+
   /// Refreshes what is not fresh while an answer is served.
   mutating func startRefreshBehind(_ request: LookupRequest, at now: ResolverInstant) -> AddressFamilies {
     let started = startRefresh(

@@ -4,90 +4,83 @@ extension LookupMachine {
   /// Looks up a name by the system's DNS alone.
   mutating func askSystemAlone(_ request: LookupRequest, at now: ResolverInstant) -> Int {
     defer { advance(at: now) }
-    let number = number()
-    let deadlines = deadlines(request.timeout, from: now)
-    guard !isShutDown else {
-      finish(number, .failure(shutDownError(request.host)))
-      return number
+    let caller = caller(request, at: now)
+    if isShutDown {
+      finish(caller, .failure(shutDownError(request.host)))
+    } else {
+      askSystem(caller, .askingSystemAlone, request.wanted, as: .systemAlone, at: now)
     }
-    askSystem(number, request, deadlines, .askingSystemAlone, request.wanted, as: .systemAlone, at: now)
-    return number
+    return caller.number
   }
 
   /// The providers gave no addresses: serves an expired answer, or else asks the system's DNS.
-  mutating func fallBack(
-    _ number: Int, _ lookup: Lookup, _ outcomes: FamilyOutcomes, at now: ResolverInstant
-  ) {
-    let request = lookup.request
+  mutating func fallBack(_ caller: LookupCaller, _ outcomes: FamilyOutcomes, at now: ResolverInstant) {
+    let request = caller.request
     let failed = AddressFamilies(
       request.wanted.members.filter { family in
         if case .answered = outcomes[family] { false } else { true }
       })
-    guard !failed.isEmpty else { return finish(number, .failure(negativeError(request, outcomes))) }
-    if serveCached(number, request, at: now) { return }
+    guard !failed.isEmpty else { return finish(caller, .failure(negativeError(request, outcomes))) }
+    if serveCached(caller, at: now) { return }
     let errors = failed.members.compactMap { outcomes[$0]?.error }
-    if let ended = errors.first(where: { $0.code == .shutDown }) { return finish(number, .failure(ended)) }
-    guard request.route == .providers, settings.system != nil, now < lookup.deadlines.whole else {
-      return finish(number, .failure(failure(request, errors)))
+    if let ended = errors.first(where: { $0.code == .shutDown }) { return finish(caller, .failure(ended)) }
+    guard request.route == .providers, settings.system != nil, now < caller.deadlines.whole else {
+      return finish(caller, .failure(failure(request, errors)))
     }
     tell(.askingSystem(request.host))
-    askSystem(
-      number, request, lookup.deadlines, .fallingBack(outcomes, failed: failed), failed, as: .system, at: now)
+    askSystem(caller, .fallingBack(outcomes, failed: failed), failed, as: .system, at: now)
   }
 
   private mutating func askSystem(
-    _ number: Int, _ request: LookupRequest, _ deadlines: LookupDeadlines, _ phase: Lookup.Phase,
-    _ families: AddressFamilies, as server: InFlightQuery.Server, at now: ResolverInstant
+    _ caller: LookupCaller, _ phase: Lookup.Phase, _ families: AddressFamilies, as server: InFlightQuery.Server,
+    at now: ResolverInstant
   ) {
     for family in families.members {
-      let key = InFlightQuery.Key(question: AddressQuestion(request.host, family), server: server)
-      join(key, deadlines, .lookup(number), at: now)
+      let key = InFlightQuery.Key(question: AddressQuestion(caller.request.host, family), server: server)
+      join(key, caller.deadlines, .lookup(caller.number), at: now)
     }
-    wait(number, request, deadlines, phase, families, until: deadlines.whole, at: now)
+    wait(caller, phase, families, until: caller.deadlines.whole, at: now)
   }
 
   /// The system's DNS has answered for the families that the providers failed, or the time is over.
   mutating func finishFallback(
-    _ number: Int, _ lookup: Lookup, _ known: FamilyOutcomes, failed: AddressFamilies, _ outcomes: FamilyOutcomes,
-    at now: ResolverInstant
+    _ lookup: Lookup, _ known: FamilyOutcomes, failed: AddressFamilies, at now: ResolverInstant
   ) {
-    let request = lookup.request
-    if let found = resolution(outcomes, request, at: now) { return finish(number, .success(found)) }
+    let (caller, request, outcomes) = (lookup.caller, lookup.request, lookup.wait.outcomes)
+    if let found = resolution(outcomes, request, at: now) { return finish(caller, .success(found)) }
     let errors = failed.members.compactMap { known[$0]?.error }
     let systemErrors = failed.members.compactMap { outcomes[$0]?.error }
-    if let ended = systemErrors.first(where: { $0.code == .shutDown }) { return finish(number, .failure(ended)) }
+    if let ended = systemErrors.first(where: { $0.code == .shutDown }) { return finish(caller, .failure(ended)) }
     guard systemErrors.isEmpty, outcomes.all.count == failed.members.count else {
-      return serveCached(number, request, or: failure(request, errors + systemErrors), at: now)
+      return serveCached(caller, or: failure(request, errors + systemErrors), at: now)
     }
     guard failed == request.wanted else {
       var all = known
       all.merge(outcomes)
-      return finish(number, .failure(negativeError(request, all)))
+      return finish(caller, .failure(negativeError(request, all)))
     }
     // While no provider answers, the system's "does not exist" may come from a captive portal: the error mentions it,
     // but it is not taken for the truth about the name.
     serveCached(
-      number, request, or: failure(request, errors, systemSays: negativeError(request, outcomes).code), at: now)
+      caller, or: failure(request, errors, systemSays: negativeError(request, outcomes).code), at: now)
   }
 
   /// Ends a lookup with an error, unless an answer has come into the cache meanwhile, for another caller.
   private mutating func serveCached(
-    _ number: Int, _ request: LookupRequest, or error: DirectDNSError, at now: ResolverInstant
+    _ caller: LookupCaller, or error: DirectDNSError, at now: ResolverInstant
   ) {
-    if !serveCached(number, request, at: now) { finish(number, .failure(error)) }
+    if !serveCached(caller, at: now) { finish(caller, .failure(error)) }
   }
 
-  mutating func finishSystemAlone(
-    _ number: Int, _ lookup: Lookup, _ outcomes: FamilyOutcomes, at now: ResolverInstant
-  ) {
-    let request = lookup.request
-    if let found = resolution(outcomes, request, at: now) { return finish(number, .success(found)) }
+  mutating func finishSystemAlone(_ lookup: Lookup, at now: ResolverInstant) {
+    let (caller, request, outcomes) = (lookup.caller, lookup.request, lookup.wait.outcomes)
+    if let found = resolution(outcomes, request, at: now) { return finish(caller, .success(found)) }
     let errors = outcomes.all.compactMap(\.error)
-    if let ended = errors.first(where: { $0.code == .shutDown }) { return finish(number, .failure(ended)) }
+    if let ended = errors.first(where: { $0.code == .shutDown }) { return finish(caller, .failure(ended)) }
     guard errors.isEmpty, outcomes.all.count == request.wanted.members.count else {
-      return finish(number, .failure(systemAloneError(request.host, errors)))
+      return finish(caller, .failure(systemAloneError(request.host, errors)))
     }
-    finish(number, .failure(negativeError(request, outcomes)))
+    finish(caller, .failure(negativeError(request, outcomes)))
   }
 
   // MARK: Its queries

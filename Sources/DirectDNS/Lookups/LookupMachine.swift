@@ -144,7 +144,6 @@ struct LookupMachine: StateMachine {
   /// Begins the lookup of a name that has no fresh answer.
   mutating func begin(_ request: LookupRequest, at now: ResolverInstant) -> Beginning {
     defer { advance(at: now) }
-    let deadlines = deadlines(request.timeout, from: now)
     let cached = find(request, at: now)
     switch cached?.verdict {
     case .serve(let served, let freshness, let refresh):
@@ -152,34 +151,34 @@ struct LookupMachine: StateMachine {
       let open = refresh ? openFamilies(request, served, at: now) : []
       tell(.hit(request.host, freshness))
       guard !open.isEmpty, request.purpose == .handingOut else { return .known(.success(resolution)) }
-      let number = number()
-      complete(number, request, deadlines, resolution, open, at: now)
-      return .waiting(number, known: freshness)
+      let caller = caller(request, at: now)
+      complete(caller, resolution, open, at: now)
+      return .waiting(caller.number, known: freshness)
     case .negative(let negative, let left):
       return .known(.failure(DirectDNSError(negative, of: request.host, request.wanted, left: left)))
     case .wait:
-      let number = number()
-      refresh(number, request, deadlines, at: now)
-      return .waiting(number, known: nil)
+      let caller = caller(request, at: now)
+      refresh(caller, at: now)
+      return .waiting(caller.number, known: nil)
     case .miss, nil: break
     }
-    let number = number()
-    ask(number, request, deadlines, hasRecord: cached != nil, at: now)
-    return .waiting(number, known: nil)
+    let caller = caller(request, at: now)
+    ask(caller, hasRecord: cached != nil, at: now)
+    return .waiting(caller.number, known: nil)
   }
 
   /// Begins a lookup that refreshes everything about a name that is not fresh, and waits for all of it.
   mutating func renew(_ request: LookupRequest, isPatient: Bool, at now: ResolverInstant) -> Int {
     defer { advance(at: now) }
-    let number = number()
-    renew(number, request, deadlines(request.timeout, from: now), isPatient: isPatient, round: 0, at: now)
-    return number
+    let caller = caller(request, at: now)
+    renew(caller, isPatient: isPatient, round: 0, at: now)
+    return caller.number
   }
 
   /// Ends a lookup whose caller was cancelled; its queries go on, for the cache.
   mutating func cancel(_ number: Int, at now: ResolverInstant) {
     guard let lookup = lookups.removeValue(forKey: number) else { return }
-    finish(number, .failure(cancelledError(lookup.request.host)))
+    finish(lookup.caller, .failure(cancelledError(lookup.request.host)))
     advance(at: now)
   }
 
@@ -234,6 +233,10 @@ struct LookupMachine: StateMachine {
       }
       queryOutcomes.removeFirst(count)
     }
+  }
+
+  mutating func caller(_ request: LookupRequest, at now: ResolverInstant) -> LookupCaller {
+    LookupCaller(number: number(), request: request, deadlines: deadlines(request.timeout, from: now))
   }
 
   func deadlines(_ timeout: Duration?, from now: ResolverInstant, hasSystem: Bool? = nil) -> LookupDeadlines {

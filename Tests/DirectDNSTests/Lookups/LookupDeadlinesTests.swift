@@ -45,9 +45,10 @@ struct LookupEndsTests {
     let request = LookupRequest(
       host: try HostName("a.test"), wanted: .ipv4, route: .providers, expired: .allowed, timeout: nil,
       purpose: .handingOut, prefersIPv6: true)
+    let caller = LookupCaller(
+      number: 0, request: request, deadlines: LookupDeadlines(timeout: .seconds(5), from: Sample.at(0)))
     return DirectDNS.Lookup(
-      request: request, deadlines: LookupDeadlines(timeout: .seconds(5), from: Sample.at(0)), phase: .refreshing,
-      wait: FamilyWait(.ipv4, for: .handingOut, until: Sample.at(seconds)))
+      caller: caller, phase: .refreshing, wait: FamilyWait(.ipv4, for: .handingOut, until: Sample.at(seconds)))
   }
 
   private func due(_ ends: inout LookupEnds, _ lookups: NumberTable<DirectDNS.Lookup>, at seconds: Double) -> [Int] {
