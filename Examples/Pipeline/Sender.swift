@@ -38,7 +38,7 @@ struct Sender: Service {
 
   func run() async throws {
     let report = try await warmup.ready
-    logger.info("\(report.standing.rawValue): \(report.summary)")
+    logger.info("\(report.readiness.rawValue): \(report.summary)")
     await withTaskGroup(of: Void.self) { group in
       var running = 0
       // From the signal on nothing is begun, and what was begun is ended.

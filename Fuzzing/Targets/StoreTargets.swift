@@ -41,9 +41,9 @@ extension FuzzTarget {
   private static func check(_ answer: StoredAnswer) throws(BrokenRule) {
     let policy = CachePolicy()
     for now: Int64 in [.min, -1, 0, 1_700_000_000_000, .max] {
-      let standing = answer.standing(at: WallInstant(milliseconds: now), policy: policy)
-      try require(standing.age >= .zero, "an age of \(standing.age)")
-      try require(standing.timeLeft <= policy.maximumTTL + WallTime.tolerance, "\(standing.timeLeft) are left")
+      let state = answer.state(at: WallInstant(milliseconds: now), policy: policy)
+      try require(state.age >= .zero, "an age of \(state.age)")
+      try require(state.timeLeft <= policy.maximumTTL + WallTime.tolerance, "\(state.timeLeft) are left")
       var time = WallTime(wall: WallInstant(milliseconds: now), now: ResolverInstant(nanoseconds: 0))
       time.look(wall: answer.asked, now: ResolverInstant(nanoseconds: 1))
       _ = time.life(of: answer, policy)

@@ -128,7 +128,7 @@ struct `dnsctl warmup` {
     let outcome = await run("--hosts", "/hosts", "--report", path)
     #expect(outcome.status == 0 && outcome.output.contains("complete: "))
     let report = try JSONDecoder().decode(WarmupReport.self, from: Data(contentsOf: URL(filePath: path)))
-    #expect(report.names == 2 && report.standing == .complete && report.end == .finished)
+    #expect(report.names == 2 && report.readiness == .complete && report.end == .finished)
     let failed = await run("--hosts", "/hosts", "--report", folder.path + "/none/report.json")
     #expect(failed.status == 74 && failed.errors.contains("the report cannot be written"))
   }

@@ -34,7 +34,7 @@ struct ServerHealth: Sendable, Hashable {
   private var next = 0
 
   /// Its place in the order of asking.
-  enum Standing: Sendable, Hashable {
+  enum BreakerState: Sendable, Hashable {
     /// As configured.
     case usable
     /// As configured, but for one lookup only: its breaker has been open long enough to try it.
@@ -63,7 +63,7 @@ struct ServerHealth: Sendable, Hashable {
     }
   }
 
-  func standing(at now: ResolverInstant) -> Standing {
+  func breaker(at now: ResolverInstant) -> BreakerState {
     guard let openedAt else { return .usable }
     guard now >= openedAt + Self.openTime else { return .open(since: openedAt) }
     if let probedAt, now < probedAt + Self.openTime { return .open(since: openedAt) }
@@ -72,7 +72,7 @@ struct ServerHealth: Sendable, Hashable {
 
   /// Notes that the server is being asked.
   mutating func asked(at now: ResolverInstant) {
-    if standing(at: now) == .probe { probedAt = now }
+    if breaker(at: now) == .probe { probedAt = now }
   }
 
   /// Notes a DNS reply, whatever it says.
@@ -152,7 +152,7 @@ enum ServerOrder {
     var usable: [Int] = []
     var open: [(index: Int, since: ResolverInstant)] = []
     for index in healths.indices {
-      switch healths[index].standing(at: now) {
+      switch healths[index].breaker(at: now) {
       case .usable, .probe: usable.append(index)
       case .open(let since): open.append((index, since))
       }

@@ -35,7 +35,7 @@ struct DNSServerState: Sendable {
   }
 
   fileprivate func isOpen(at now: ResolverInstant) -> Bool {
-    if case .open = health.standing(at: now) { true } else { false }
+    if case .open = health.breaker(at: now) { true } else { false }
   }
 
   /// The reason for not asking it in time, as an error names it.

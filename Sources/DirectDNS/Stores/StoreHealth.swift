@@ -4,10 +4,11 @@
 /// After a failure, or three late calls in a row, it is not used for 1 s, then for twice as long each time, up to 30 s.
 /// Then one call tries it again, which no lookup waits for.
 struct StoreHealth: Sendable, Hashable {
-  enum Standing: Sendable, Hashable { case works, rests, wantsTrying }
+  /// The state of its circuit breaker: with `probe`, one call may try the store again.
+  enum BreakerState: Sendable, Hashable { case usable, open, probe }
 
-  static let firstRest = Duration.seconds(1)
-  static let longestRest = Duration.seconds(30)
+  static let firstOpenTime = Duration.seconds(1)
+  static let longestOpenTime = Duration.seconds(30)
 
   /// How many late calls in a row count as a failure; on a busy machine a single one may be late.
   static let lateLimit = 3
@@ -16,27 +17,27 @@ struct StoreHealth: Sendable, Hashable {
   private var lateInARow = 0
   private var isTried = false
   /// When the store may be tried again; nil while it works.
-  private(set) var restsUntil: ResolverInstant?
+  private(set) var openUntil: ResolverInstant?
 
-  func standing(at now: ResolverInstant) -> Standing {
-    guard let restsUntil else { return .works }
-    return now < restsUntil ? .rests : .wantsTrying
+  func breaker(at now: ResolverInstant) -> BreakerState {
+    guard let openUntil else { return .usable }
+    return now < openUntil ? .open : .probe
   }
 
   /// A call tries the store again, so that no other one does for a while.
   mutating func tried(at now: ResolverInstant) {
     isTried = true
-    restsUntil = now + Self.firstRest
+    openUntil = now + Self.firstOpenTime
   }
 
   /// A call has failed; of several calls that fail together, only the first counts.
   ///
   /// - Returns: whether the store had worked until then.
   mutating func failed(at now: ResolverInstant) -> Bool {
-    let worked = restsUntil == nil
+    let worked = openUntil == nil
     guard worked || isTried else { return false }
     isTried = false
-    restsUntil = now + Self.firstRest.doubled(failures, atMost: Self.longestRest)
+    openUntil = now + Self.firstOpenTime.doubled(failures, atMost: Self.longestOpenTime)
     failures += 1
     return worked
   }
@@ -46,7 +47,7 @@ struct StoreHealth: Sendable, Hashable {
   /// - Returns: whether the store had worked until then, and is not used any more.
   mutating func late(at now: ResolverInstant) -> Bool {
     lateInARow += 1
-    return lateInARow >= Self.lateLimit || restsUntil != nil ? failed(at: now) : false
+    return lateInARow >= Self.lateLimit || openUntil != nil ? failed(at: now) : false
   }
 
   /// A call has succeeded.
@@ -54,6 +55,6 @@ struct StoreHealth: Sendable, Hashable {
   /// - Returns: whether the store had failed before.
   mutating func succeeded() -> Bool {
     defer { self = StoreHealth() }
-    return restsUntil != nil
+    return openUntil != nil
   }
 }

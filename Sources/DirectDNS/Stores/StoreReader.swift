@@ -112,10 +112,10 @@ final class StoreReader: Sendable {
   ) async -> Bool? {
     let now = clock.now
     let mayTry = state.withLock { state in
-      guard state.health.standing(at: now) == .works else { return false }
-      let standing = state.leaseHealth.standing(at: now)
-      if standing == .wantsTrying { state.leaseHealth.tried(at: now) }
-      return standing != .rests
+      guard state.health.breaker(at: now) == .usable else { return false }
+      let breaker = state.leaseHealth.breaker(at: now)
+      if breaker == .probe { state.leaseHealth.tried(at: now) }
+      return breaker != .open
     }
     guard mayTry else { return nil }
     let outcome = await inTime(late: late, body)
@@ -167,14 +167,14 @@ final class StoreReader: Sendable {
   /// Whether a lookup may wait for the store; once its pause is over, tries it by a call that nobody waits for.
   private func isUsable() -> Bool {
     let now = clock.now
-    let standing = state.withLock { state in
-      let standing = state.health.standing(at: now)
-      if standing == .wantsTrying { state.health.tried(at: now) }
-      return standing
+    let breaker = state.withLock { state in
+      let breaker = state.health.breaker(at: now)
+      if breaker == .probe { state.health.tried(at: now) }
+      return breaker
     }
-    if standing == .wantsTrying {
+    if breaker == .probe {
       Task { _ = await call { store throws(DirectDNSError) in try await store.read([]) } }
     }
-    return standing == .works
+    return breaker == .usable
   }
 }

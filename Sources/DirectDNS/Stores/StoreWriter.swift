@@ -63,7 +63,7 @@ final class StoreWriter: Sendable {
       let isTaken = state.pending.add(change, to: question)
       if !isTaken { state.dropped += 1 }
       if isTaken, let afterwards { state.afterwards[question, default: []].append(afterwards) }
-      return (isTaken, state.health.standing(at: now) != .rests)
+      return (isTaken, state.health.breaker(at: now) != .open)
     }
     if !isTaken {
       report(.dropped(1))
@@ -175,7 +175,7 @@ final class StoreWriter: Sendable {
       case .failure(let error):
         state.pending.failed()
         state.lastError = error
-        if state.health.restsUntil != nil { state.health.tried(at: now) }
+        if state.health.openUntil != nil { state.health.tried(at: now) }
         return state.health.failed(at: now) ? .failed(error) : nil
       }
     }
@@ -188,7 +188,7 @@ final class StoreWriter: Sendable {
   }
 
   private func tryAgainLater() {
-    let (waiting, instant) = state.withLock { state in (state.end(), state.health.restsUntil) }
+    let (waiting, instant) = state.withLock { state in (state.end(), state.health.openUntil) }
     for continuation in waiting { continuation.resume() }
     guard let instant else { return }
     let nextTry = Task { [weak self, clock] in

@@ -35,7 +35,7 @@ public struct StoredAnswer: Sendable, Hashable {
 
 extension StoredAnswer {
   /// The state of a stored answer, for inspection.
-  public struct Standing: Sendable, Hashable {
+  public struct State: Sendable, Hashable {
     /// The freshness that a lookup would report; nil for an answer that is of no use any more.
     public var freshness: Resolution.Freshness?
     /// The time since it was asked for.
@@ -50,13 +50,13 @@ extension StoredAnswer {
   ///   - now: the wall clock.
   ///   - policy: the resolver's; an answer lives no longer than it allows, whoever wrote it.
   /// - Returns: its freshness, age and what is left of its lifetime.
-  public func standing(at now: WallInstant, policy: CachePolicy = CachePolicy()) -> Standing {
+  public func state(at now: WallInstant, policy: CachePolicy = CachePolicy()) -> State {
     let present = ResolverInstant(nanoseconds: 0)
     let life = WallTime(wall: now, now: present).life(of: self, policy)
     let isNegative = if case .negative = content { true } else { false }
     let phase = CacheTimes(policy).phase(
       of: life, isNegative: isNegative, expired: .allowed, epoch: .min, at: present)
-    return Standing(
+    return State(
       freshness: phase == .gone ? nil : Resolution.Freshness(phase), age: max(now - asked, .zero),
       timeLeft: .nanoseconds(life.expireAt))
   }

@@ -67,7 +67,7 @@ extension WarmupJob {
     ]
     for reason in report.reasons { metadata[reason.code.rawValue] = "\(reason.names)" }
     if let failure { return logger.error("warm-up failed: \(failure.message)", metadata: metadata) }
-    switch report.standing {
+    switch report.readiness {
     case .complete: logger.notice("warm-up complete: \(report.summary)", metadata: metadata)
     case .degraded: logger.warning("warm-up degraded: \(report.summary)", metadata: metadata)
     case .missed: logger.warning("warm-up missed its minimum: \(report.summary)", metadata: metadata)

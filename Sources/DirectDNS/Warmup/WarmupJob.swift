@@ -100,10 +100,10 @@ public final class WarmupJob: Sendable {
 
   /// The report, as soon as the warm-up has ended: what a pipeline waits for before it begins.
   ///
-  /// Some names may have no answer, or only an expired one: see the report's ``WarmupReport/standing``.
+  /// Some names may have no answer, or only an expired one: see the report's ``WarmupReport/readiness``.
   ///
   /// - Throws: ``DirectDNSError/Code/warmupMissed`` if the minimum was not reached and the plan's shortfall is
-  ///   ``WarmupPlan/Shortfall/thrown``, ``DirectDNSError/Code/fileUnusable`` if the names could not be read,
+  ///   ``WarmupPlan/Shortfall/fails``, ``DirectDNSError/Code/fileUnusable`` if the names could not be read,
   ///   ``DirectDNSError/Code/cancelled`` if the waiting task was cancelled, ``DirectDNSError/Code/shutDown`` if the
   ///   service group ended before the warm-up.
   public var ready: WarmupReport {
@@ -115,7 +115,7 @@ public final class WarmupJob: Sendable {
   }
 
   func check(_ report: WarmupReport) throws(DirectDNSError) {
-    guard plan.shortfall == .thrown, !report.isMinimumReached else { return }
+    guard plan.shortfall == .fails, !report.isMinimumReached else { return }
     let reasons = report.reasons.map { "\($0.names) \($0.code)" }.joined(separator: ", ")
     throw DirectDNSError(
       .warmupMissed,
@@ -195,7 +195,7 @@ extension WarmupJob: Service {
   /// the warm-up stops it.
   ///
   /// - Throws: an error of code ``DirectDNSError/Code/warmupMissed`` if the minimum was not reached and the plan's
-  ///   shortfall is ``WarmupPlan/Shortfall/thrown``, of code ``DirectDNSError/Code/fileUnusable`` if the names could
+  ///   shortfall is ``WarmupPlan/Shortfall/fails``, of code ``DirectDNSError/Code/fileUnusable`` if the names could
   ///   not be read, or of code ``DirectDNSError/Code/shutDown`` if the shutdown came during the warm-up.
   public func run() async throws {
     let report = try await withGracefulShutdownHandler {

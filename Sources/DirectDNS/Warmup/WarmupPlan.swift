@@ -8,7 +8,7 @@ public struct WarmupPlan: Sendable {
     /// It is ready all the same, and its report says `missed`: lookups will try again, and the system's DNS may help.
     case accepted
     /// ``WarmupJob/ready`` and ``WarmupJob/run()`` throw an error of code ``DirectDNSError/Code/warmupMissed``.
-    case thrown
+    case fails
   }
 
   /// The names that are refreshed before they expire, after the warm-up.

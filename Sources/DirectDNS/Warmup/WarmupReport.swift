@@ -22,7 +22,7 @@ public struct WarmupReport: Sendable, Hashable, Codable {
   }
 
   /// How far the names are ready for use.
-  public enum Standing: String, Sendable, Hashable, Codable {
+  public enum Readiness: String, Sendable, Hashable, Codable {
     /// Every name of the list has an address that has not expired, or is known to have none.
     case complete
     /// The minimum is reached, but not every name has a current answer (yet).
@@ -158,7 +158,7 @@ public struct WarmupReport: Sendable, Hashable, Codable {
   public var endedEarly: Bool { end == .deadline || end == .stopped }
 
   /// How far the names are ready for use.
-  public var standing: Standing {
+  public var readiness: Readiness {
     guard isMinimumReached else { return .missed }
     return expired == 0 && failed == 0 && end == .finished ? .complete : .degraded
   }

@@ -125,7 +125,7 @@ struct WarmupTelemetry: Sendable {
   func ended(_ report: WarmupReport, isReady: Bool) {
     count(.unfinished, by: report.unfinished)
     duration.recordMilliseconds(report.durationMs)
-    ready.set(!isReady ? 0 : report.standing == .complete ? 1 : 0.5)
+    ready.set(!isReady ? 0 : report.readiness == .complete ? 1 : 0.5)
   }
 
   private func count(_ kind: WarmupOutcome.Kind, by number: Int = 1) {

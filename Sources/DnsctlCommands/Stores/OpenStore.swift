@@ -44,7 +44,7 @@ struct OpenStore: Sendable {
   }
 
   func row(_ answer: StoredAnswer) -> StoredRow {
-    StoredRow(answer: answer, standing: answer.standing(at: now, policy: policy))
+    StoredRow(answer: answer, state: answer.state(at: now, policy: policy))
   }
 
   // MARK: Calls

@@ -10,9 +10,9 @@ enum StoredOrder: String, ExpressibleByArgument, CaseIterable, Sendable {
     let sorted = rows.sorted { left, right in
       switch self {
       case .name: break
-      case .ttl where left.standing.timeLeft != right.standing.timeLeft:
-        return left.standing.timeLeft < right.standing.timeLeft
-      case .age where left.standing.age != right.standing.age: return left.standing.age < right.standing.age
+      case .ttl where left.state.timeLeft != right.state.timeLeft:
+        return left.state.timeLeft < right.state.timeLeft
+      case .age where left.state.age != right.state.age: return left.state.age < right.state.age
       case .freshness where left.freshness != right.freshness: return left.freshness.rank < right.freshness.rank
       case .source where left.answer.provider != right.answer.provider:
         return left.answer.provider < right.answer.provider

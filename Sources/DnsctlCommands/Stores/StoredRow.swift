@@ -5,10 +5,10 @@ internal import DirectDNS
 /// A stored answer with its age and freshness, as it is shown.
 struct StoredRow: Sendable {
   let answer: StoredAnswer
-  let standing: StoredAnswer.Standing
+  let state: StoredAnswer.State
 
   /// `fresh`, `due`, `grace`, `stale` or `gone`.
-  var freshness: FreshnessOption { FreshnessOption(standing.freshness) }
+  var freshness: FreshnessOption { FreshnessOption(state.freshness) }
 
   /// The addresses, or the kind of negative answer as DNS calls it.
   var content: String {
@@ -24,14 +24,14 @@ struct StoredRow: Sendable {
 
   /// The rest of its lifetime, negative once it has expired.
   var timeLeft: String {
-    standing.timeLeft.rough
+    state.timeLeft.rough
   }
 
   /// One object: the keys of ``AnswerFile``, its age and its freshness.
   var json: JSONLine {
     var line = JSONLine(answer)
-    line.add("ttl", "\(standing.timeLeft.components.seconds)")
-    line.add("age", "\(standing.age.components.seconds)")
+    line.add("ttl", "\(state.timeLeft.components.seconds)")
+    line.add("age", "\(state.age.components.seconds)")
     line.add("freshness", "\"\(freshness.rawValue)\"")
     return line
   }
@@ -50,6 +50,6 @@ enum FreshnessOption: String, ExpressibleByArgument, CaseIterable, Sendable {
 
 extension TextStyle {
   func freshness(_ row: StoredRow, _ text: String) -> String {
-    row.standing.freshness.map { freshness($0, text) } ?? dim(text)
+    row.state.freshness.map { freshness($0, text) } ?? dim(text)
   }
 }

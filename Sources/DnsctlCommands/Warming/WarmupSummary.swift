@@ -63,7 +63,7 @@ struct WarmupSummary {
       case .running, .finished: ""
       }
     let pause = report.pause.map { ", \($0.provider.printable) wanted no query for \($0.left.rough) more (429)" }
-    return "\(style.standing(report.standing)): \(enough)\(end)\(pause ?? ""), \(took)"
+    return "\(style.readiness(report.readiness)): \(enough)\(end)\(pause ?? ""), \(took)"
   }
 
   private static func verb(_ report: WarmupReport) -> String {
@@ -100,8 +100,8 @@ struct WarmupSummary {
 
 extension TextStyle {
   /// Green, yellow or red.
-  func standing(_ standing: WarmupReport.Standing) -> String {
-    switch standing {
+  func readiness(_ readiness: WarmupReport.Readiness) -> String {
+    switch readiness {
     case .complete: good("complete")
     case .degraded: warning("degraded")
     case .missed: failure("missed")

@@ -103,7 +103,7 @@ struct BatchReadingTests {
   func `many names are asked for in both families, five in each query`(_ path: String, _ count: Int) async throws {
     try await Self.running(count, path) { server, resolver in
       let report = try await Self.warmUp(Self.names(count), resolver)
-      #expect(report.standing == .complete)
+      #expect(report.readiness == .complete)
       #expect(report.queries.map(\.queries).reduce(0, +) == (count + 4) / 5)
       #expect(server.requests.count == (count + 4) / 5)
       for (number, name) in Self.names(count).enumerated() {
@@ -126,7 +126,7 @@ struct BatchReadingTests {
       server.release()
       server.behave()
       let (warmed, known) = try await (report, other)
-      #expect(warmed.standing == .complete)
+      #expect(warmed.readiness == .complete)
       #expect(known.texts == ["192.0.2.3"])
       #expect(server.requests.count == 2)
     }
@@ -155,7 +155,7 @@ struct BatchReadingTests {
     try await Self.running(10) { server, resolver in
       server.misbehave(misbehaviour, when: Self.isBatch)
       let report = try await Self.warmUp(Self.names(10), resolver)
-      #expect(report.standing == .complete)
+      #expect(report.readiness == .complete)
       #expect(server.requests.count == 2 + 20)
       #expect(resolver.upstreamStatus.map(\.isBreakerOpen) == [false])
     }
@@ -166,7 +166,7 @@ struct BatchReadingTests {
     try await Self.running(50) { server, resolver in
       server.misbehave(misbehaviour, when: Self.isBatch)
       let report = try await Self.warmUp(Self.names(50), resolver) { $0.concurrency = 5 }
-      #expect(report.standing == .complete)
+      #expect(report.readiness == .complete)
       #expect(server.requests.count { Self.isBatch($0) } == 1)
       #expect(server.requests.count == 1 + 100)
       #expect(resolver.upstreamStatus.map(\.isBreakerOpen) == [false])
@@ -178,7 +178,7 @@ struct BatchReadingTests {
       let entry = #"{"host":"n1.example.test","type":1,"ips":["192.0.2.1"],"ttl":60}"#
       server.misbehave(.body(Array(#"{"dns":[\#(entry)]}"#.utf8)), when: Self.isBatch)
       let report = try await Self.warmUp(Self.names(5), resolver) { $0.families = .ipv4 }
-      #expect(report.standing == .complete)
+      #expect(report.readiness == .complete)
       #expect(server.requests.count == 1 + 4)
       #expect(!server.requests.dropFirst().contains { $0.value("host") == "n1.example.test" })
     }
@@ -192,7 +192,7 @@ struct BatchReadingTests {
     try await Self.running(5, second: second) { server, resolver in
       server.misbehave(misbehaviour)
       let report = try await Self.warmUp(Self.names(5), resolver) { $0.families = .ipv4 }
-      #expect(report.standing == .complete)
+      #expect(report.readiness == .complete)
       #expect(server.requests.count <= 2)
       #expect(second.requests.count == 5)
     }
@@ -205,7 +205,7 @@ struct BatchReadingTests {
     try await Self.running(5) { server, resolver in
       server.misbehave(.status(503))
       let report = try await Self.warmUp(Self.names(5), resolver)
-      #expect(report.standing == .missed && report.failed == 5)
+      #expect(report.readiness == .missed && report.failed == 5)
       #expect(server.requests.count == 1)
       let error = await #expect(throws: DirectDNSError.self) { try await resolver.resolve("n0.example.test") }
       #expect(error?.attempts.first?.reason == "HTTP 503")

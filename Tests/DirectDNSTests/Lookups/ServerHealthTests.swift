@@ -24,21 +24,21 @@ struct ServerHealthTests {
   @Test func `three transport failures in a row open the breaker for 30 s`() {
     var health = ServerHealth()
     failed(&health, 2, at: 0)
-    #expect(health.standing(at: Sample.at(0)) == .usable)
+    #expect(health.breaker(at: Sample.at(0)) == .usable)
     failed(&health, 1, at: 1)
-    #expect(health.standing(at: Sample.at(1)) == .open(since: Sample.at(1)))
-    #expect(health.standing(at: Sample.at(31).before) == .open(since: Sample.at(1)))
-    #expect(health.standing(at: Sample.at(31)) == .probe)
+    #expect(health.breaker(at: Sample.at(1)) == .open(since: Sample.at(1)))
+    #expect(health.breaker(at: Sample.at(31).before) == .open(since: Sample.at(1)))
+    #expect(health.breaker(at: Sample.at(31)) == .probe)
   }
 
   @Test func `what this machine could not send opens no breaker, and ends a probe without a word about the server`() {
     var health = ServerHealth()
     failed(&health, 10, at: 0, .local)
-    #expect(health.standing(at: Sample.at(0)) == .usable && health.failuresInARow == 0)
+    #expect(health.breaker(at: Sample.at(0)) == .usable && health.failuresInARow == 0)
     #expect(health.queries == 10 && health.failures == 10)
     failed(&health, 3, at: 1)
     failed(&health, 1, at: 31, .local)
-    #expect(health.standing(at: Sample.at(31)) == .probe)
+    #expect(health.breaker(at: Sample.at(31)) == .probe)
   }
 
   @Test func `a reply between failures begins the count anew`() {
@@ -46,7 +46,7 @@ struct ServerHealthTests {
     failed(&health, 2, at: 0)
     health.answered(in: .milliseconds(5))
     failed(&health, 2, at: 1)
-    #expect(health.standing(at: Sample.at(1)) == .usable)
+    #expect(health.breaker(at: Sample.at(1)) == .usable)
     #expect(health.failuresInARow == 2)
   }
 
@@ -56,9 +56,9 @@ struct ServerHealthTests {
       health.failed(.transport, of: Self.lookup(number), in: .zero, at: Sample.at(0))
     }
     #expect(health.failuresInARow == 2)
-    #expect(health.standing(at: Sample.at(0)) == .usable)
+    #expect(health.breaker(at: Sample.at(0)) == .usable)
     health.failed(.transport, of: Self.lookup(2), in: .zero, at: Sample.at(1))
-    #expect(health.standing(at: Sample.at(1)) == .open(since: Sample.at(1)))
+    #expect(health.breaker(at: Sample.at(1)) == .open(since: Sample.at(1)))
   }
 
   @Test func `after a reply a lookup that failed before counts anew`() {
@@ -66,7 +66,7 @@ struct ServerHealthTests {
     for number in [0, 1] { health.failed(.transport, of: Self.lookup(number), in: .zero, at: Sample.at(0)) }
     health.answered(in: .milliseconds(5))
     for number in [0, 1, 2] { health.failed(.transport, of: Self.lookup(number), in: .zero, at: Sample.at(1)) }
-    #expect(health.standing(at: Sample.at(1)) == .open(since: Sample.at(1)))
+    #expect(health.breaker(at: Sample.at(1)) == .open(since: Sample.at(1)))
   }
 
   @Test func `queries are counted when they end, and failures are those without a reply`() {
@@ -90,23 +90,23 @@ struct ServerHealthTests {
       let lookup = ServerHealth.LookupKey(host: ResolverFixture.host, end: Sample.at(end))
       health.failed(.transport, of: lookup, in: .zero, at: Sample.at(0))
     }
-    #expect(health.standing(at: Sample.at(0)) == .open(since: Sample.at(0)))
+    #expect(health.breaker(at: Sample.at(0)) == .open(since: Sample.at(0)))
   }
 
   @Test func `an RCODE is a reply, and never counts`() {
     var health = ServerHealth()
     failed(&health, 20, at: 0, .response)
-    #expect(health.standing(at: Sample.at(0)) == .usable)
+    #expect(health.breaker(at: Sample.at(0)) == .usable)
     failed(&health, 2, at: 0)
     failed(&health, 1, at: 0, .response)
     failed(&health, 1, at: 0)
-    #expect(health.standing(at: Sample.at(0)) == .usable)
+    #expect(health.breaker(at: Sample.at(0)) == .usable)
   }
 
   @Test func `429 never counts, and holds the server back for as long as it says`() {
     var health = ServerHealth()
     failed(&health, 20, at: 0, .rateLimited(retryAfter: .seconds(7)))
-    #expect(health.standing(at: Sample.at(0)) == .usable)
+    #expect(health.breaker(at: Sample.at(0)) == .usable)
     #expect(health.blockedUntil == Sample.at(7))
     failed(&health, 1, at: 10, .rateLimited(retryAfter: nil))
     #expect(health.blockedUntil == Sample.at(11))
@@ -130,8 +130,8 @@ struct ServerHealthTests {
     var health = ServerHealth()
     failed(&health, 3, at: 0)
     health.asked(at: Sample.at(30))
-    #expect(health.standing(at: Sample.at(30)) == .open(since: Sample.at(0)))
-    #expect(health.standing(at: Sample.at(31)) == .open(since: Sample.at(0)))
+    #expect(health.breaker(at: Sample.at(30)) == .open(since: Sample.at(0)))
+    #expect(health.breaker(at: Sample.at(31)) == .open(since: Sample.at(0)))
   }
 
   @Test func `a probe that is answered closes the breaker`() {
@@ -139,25 +139,25 @@ struct ServerHealthTests {
     failed(&health, 3, at: 0)
     health.asked(at: Sample.at(30))
     health.answered(in: .milliseconds(5))
-    #expect(health.standing(at: Sample.at(30)) == .usable)
+    #expect(health.breaker(at: Sample.at(30)) == .usable)
     failed(&health, 2, at: 31)
-    #expect(health.standing(at: Sample.at(31)) == .usable)
+    #expect(health.breaker(at: Sample.at(31)) == .usable)
   }
 
   @Test func `a probe that is answered with an RCODE closes it too`() {
     var health = ServerHealth()
     failed(&health, 3, at: 0)
     failed(&health, 1, at: 30, .response)
-    #expect(health.standing(at: Sample.at(30)) == .usable)
+    #expect(health.breaker(at: Sample.at(30)) == .usable)
   }
 
   @Test func `a probe that fails opens it for 30 s more`() {
     var health = ServerHealth()
     failed(&health, 3, at: 0)
     failed(&health, 1, at: 40)
-    #expect(health.standing(at: Sample.at(40)) == .open(since: Sample.at(40)))
-    #expect(health.standing(at: Sample.at(70).before) == .open(since: Sample.at(40)))
-    #expect(health.standing(at: Sample.at(70)) == .probe)
+    #expect(health.breaker(at: Sample.at(40)) == .open(since: Sample.at(40)))
+    #expect(health.breaker(at: Sample.at(70).before) == .open(since: Sample.at(40)))
+    #expect(health.breaker(at: Sample.at(70)) == .probe)
   }
 
   @Test(arguments: [ProviderFailure.Kind.cancelled, .rateLimited(retryAfter: nil)])
@@ -165,22 +165,22 @@ struct ServerHealthTests {
     var health = ServerHealth()
     failed(&health, 3, at: 0)
     failed(&health, 1, at: 30, kind)
-    #expect(health.standing(at: Sample.at(31)) == .probe)
+    #expect(health.breaker(at: Sample.at(31)) == .probe)
   }
 
   @Test func `a probe that never ends is not waited for for ever`() {
     var health = ServerHealth()
     failed(&health, 3, at: 0)
     health.asked(at: Sample.at(30))
-    #expect(health.standing(at: Sample.at(60)) == .probe)
+    #expect(health.breaker(at: Sample.at(60)) == .probe)
   }
 
   @Test func `a server that is asked while its breaker is open for want of others stays in its place`() {
     var health = ServerHealth()
     failed(&health, 3, at: 0)
     failed(&health, 5, at: 10)
-    #expect(health.standing(at: Sample.at(10)) == .open(since: Sample.at(0)))
-    #expect(health.standing(at: Sample.at(30)) == .probe)
+    #expect(health.breaker(at: Sample.at(10)) == .open(since: Sample.at(0)))
+    #expect(health.breaker(at: Sample.at(30)) == .probe)
   }
 
   // MARK: Times

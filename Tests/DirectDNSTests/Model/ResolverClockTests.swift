@@ -4,7 +4,7 @@ import Testing
 @testable import DirectDNS
 
 struct ResolverClockTests {
-  private struct Standing: ResolverClock {
+  private struct UnmovingClock: ResolverClock {
     var now: ResolverInstant { ResolverInstant(nanoseconds: 42) }
     var secondsSince1970: Int64 { 0 }
     func sleep(until instant: ResolverInstant) async throws {}
@@ -76,7 +76,7 @@ struct ResolverClockTests {
   }
 
   @Test func `a clock without a cheap present shows its own`() {
-    #expect(Standing().coarseNow == Standing().now)
+    #expect(UnmovingClock().coarseNow == UnmovingClock().now)
   }
 }
 

@@ -166,7 +166,7 @@ struct StoreLinkTests {
             ageNanoseconds: now.nanoseconds - life.askedAt, timeToLiveNanoseconds: left)
           #expect(resolution.expiredFor ?? .zero >= .zero)
         }
-        _ = stored.standing(at: Self.start, policy: policy)
+        _ = stored.state(at: Self.start, policy: policy)
         _ = [stored.asked, stored.expires, stored.gone].map { time.stamp(ResolverInstant(nanoseconds: 0)) - $0 }
       }
     }

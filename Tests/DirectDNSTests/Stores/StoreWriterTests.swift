@@ -109,7 +109,7 @@ struct StoreWriterTests {
     #expect(store.calls == [.write([question("a")]), .read([question("a")])])
   }
 
-  @Test func `one that is dropped while its store rests leaves nothing asleep`() async {
+  @Test func `one that is dropped while its store is not used leaves nothing asleep`() async {
     store.fail()
     do {
       let writer = StoreWriter(store, clock: clock) { _ in }
@@ -155,7 +155,7 @@ struct StoreWriterTests {
     store.fail()
     writer.add(.forget, to: question("a")) { done.change { $0 += 1 } }
     #expect(await ProcessState.eventually { done.value == 2 })
-    // The store rests: nobody waits for its next try.
+    // The store is not used for now: nobody waits for its next try.
     writer.add(.forget, to: question("b")) { done.change { $0 += 1 } }
     #expect(await ProcessState.eventually { done.value == 3 })
   }

@@ -49,7 +49,7 @@ import Testing
   }
 }
 
-@Suite struct `A stored answer's standing` {
+@Suite struct `A stored answer's state` {
   private let now = WallInstant(milliseconds: 1_700_000_000_000)
 
   private func answer(
@@ -67,29 +67,29 @@ import Testing
       (86_500, .stale), (86_501, nil),
     ] as [(Int, Resolution.Freshness?)])
   func `is what a lookup would make of it`(seconds: Int, freshness: Resolution.Freshness?) {
-    let standing = answer(askedAgo: .seconds(seconds)).standing(at: now)
-    #expect(standing.freshness == freshness)
-    #expect(standing.age == .seconds(seconds))
-    #expect(standing.timeLeft == .seconds(100 - seconds))
+    let state = answer(askedAgo: .seconds(seconds)).state(at: now)
+    #expect(state.freshness == freshness)
+    #expect(state.age == .seconds(seconds))
+    #expect(state.timeLeft == .seconds(100 - seconds))
   }
 
   @Test(arguments: [(0, Resolution.Freshness.fresh), (99, .fresh), (100, nil)])
   func `of a negative one is fresh, or it is gone`(seconds: Int, freshness: Resolution.Freshness?) {
-    #expect(answer(askedAgo: .seconds(seconds), .negative(.nameNotFound)).standing(at: now).freshness == freshness)
+    #expect(answer(askedAgo: .seconds(seconds), .negative(.nameNotFound)).state(at: now).freshness == freshness)
   }
 
   @Test func `goes by the reader's own policy`() {
-    let standing = answer(askedAgo: .seconds(50), ttl: .seconds(1_000_000)).standing(
+    let state = answer(askedAgo: .seconds(50), ttl: .seconds(1_000_000)).state(
       at: now, policy: CachePolicy(maximumTTL: .seconds(60)))
-    #expect(standing.freshness == .due)
-    #expect(standing.timeLeft == .seconds(10))
+    #expect(state.freshness == .due)
+    #expect(state.timeLeft == .seconds(10))
   }
 
   @Test func `of one from the future is stale, and not older than now`() {
-    let standing = answer(askedAgo: .seconds(-3600)).standing(at: now)
-    #expect(standing.freshness == .stale)
-    #expect(standing.age == .zero)
-    #expect(standing.timeLeft < .zero)
+    let state = answer(askedAgo: .seconds(-3600)).state(at: now)
+    #expect(state.freshness == .stale)
+    #expect(state.age == .zero)
+    #expect(state.timeLeft < .zero)
   }
 
   @Test func `of one from the beginning of time is gone`() {
@@ -97,7 +97,7 @@ import Testing
     let answer = StoredAnswer(
       AddressQuestion(Sample.name("www.example.com"), .ipv4), .addresses([.ipv4(1)]), provider: "alidns",
       asked: asked, expires: asked, gone: asked)
-    #expect(answer.standing(at: now).freshness == nil)
-    #expect(answer.standing(at: WallInstant(milliseconds: .max)).freshness == nil)
+    #expect(answer.state(at: now).freshness == nil)
+    #expect(answer.state(at: WallInstant(milliseconds: .max)).freshness == nil)
   }
 }

@@ -47,7 +47,7 @@ struct WarmupJobServiceTests {
     #expect(pipeline.began.value == nil)
     fixture.clock.advance(by: .seconds(1))
     await pipeline.began.wait { $0 != nil }
-    #expect(pipeline.began.value?.standing == .complete)
+    #expect(pipeline.began.value?.readiness == .complete)
     await group.triggerGracefulShutdown()
     try await running.value
   }
@@ -59,7 +59,7 @@ struct WarmupJobServiceTests {
     let group = group(warmup, pipeline)
     let running = Task { try await group.run() }
     await pipeline.began.wait { $0 != nil }
-    #expect(pipeline.began.value?.standing == .missed)
+    #expect(pipeline.began.value?.readiness == .missed)
     await group.triggerGracefulShutdown()
     try await running.value
   }
@@ -67,7 +67,7 @@ struct WarmupJobServiceTests {
   @Test func `where the plan wants that, a missed minimum ends the group, and the pipeline never begins`() async throws
   {
     let fixture = try ResolverFixture { $0.usesSystemDNS = false }
-    let warmup = try job(fixture) { $0.shortfall = .thrown }
+    let warmup = try job(fixture) { $0.shortfall = .fails }
     let pipeline = Pipeline(warmup: warmup)
     let error = await #expect(throws: DirectDNSError.self) { try await group(warmup, pipeline).run() }
     #expect(error?.code == .warmupMissed)

@@ -31,7 +31,7 @@ extension WarmupJobTests {
     #expect(report.end == .deadline && report.endedEarly && report.durationMs == 500)
     #expect((report.resolved, report.failed, report.unfinished) == (1, 1, 2))
     #expect(report.failures.map(\.host.text) == ["bad.example"])
-    #expect(report.isMinimumReached && report.standing == .degraded)
+    #expect(report.isMinimumReached && report.readiness == .degraded)
   }
 
   @Test func `a task that is cancelled ends it, and the report comes all the same`() async throws {
@@ -114,8 +114,8 @@ extension WarmupJobTests {
     let fixture = try ResolverFixture { $0.usesSystemDNS = false }
     fixture.transport.answer { $0.host.text == "h0.example" ? .down : .answer(.addresses("192.0.2.1")) }
     for (shortfall, minimum, code) in [
-      (WarmupPlan.Shortfall.accepted, WarmupMinimum.all, nil), (.thrown, .all, DirectDNSError.Code.warmupMissed),
-      (.thrown, .share(0.6), nil),
+      (WarmupPlan.Shortfall.accepted, WarmupMinimum.all, nil), (.fails, .all, DirectDNSError.Code.warmupMissed),
+      (.fails, .share(0.6), nil),
     ] {
       let job = try WarmupJob(
         plan(names(3)) { ($0.shortfall, $0.minimum, $0.retry) = (shortfall, minimum, .never) },

@@ -33,7 +33,7 @@ struct WarmupJobTests {
     let report = try await WarmupJob(plan, resolver: fixture.resolver).warmUp()
     #expect(report.names == 4 && report.duplicates == 3 && report.resolved == 4)
     #expect(fixture.transport.count == 4)
-    #expect(report.end == .finished && report.standing == .complete && report.isListComplete)
+    #expect(report.end == .finished && report.readiness == .complete && report.isListComplete)
     #expect(report.queries == [.init(provider: "one", queries: 4, failed: 0)])
     #expect(fixture.resolver.cached("c.example")?.texts == ["192.0.2.1"])
   }
@@ -49,16 +49,16 @@ struct WarmupJobTests {
     let report = try await WarmupJob(plan, resolver: fixture.resolver).warmUp()
     #expect(report.resolved == 2 && report.names == 2)
     #expect(report.rejected.map { "\($0.place?.description ?? "")" } == ["hosts.txt:3", "hosts.txt:4"])
-    #expect(report.standing == .complete)
+    #expect(report.readiness == .complete)
   }
 
   @Test func `an empty list is done at once, and is enough for whoever wants nothing`() async throws {
     let fixture = try ResolverFixture()
     let report = try await WarmupJob(plan([]), resolver: fixture.resolver).warmUp()
-    #expect(report.end == .finished && report.names == 0 && report.standing == .missed)
+    #expect(report.end == .finished && report.names == 0 && report.readiness == .missed)
     for minimum in [WarmupMinimum.names(0), .share(0)] {
       let report = try await WarmupJob(plan([]) { $0.minimum = minimum }, resolver: fixture.resolver).warmUp()
-      #expect(report.standing == .complete)
+      #expect(report.readiness == .complete)
     }
   }
 
@@ -122,7 +122,7 @@ struct WarmupJobTests {
     let outcome = await running.result
     guard case .failure(let error as DirectDNSError) = outcome else {
       let report = try outcome.get()
-      #expect(report.end == .stopped && report.unfinished == 5 && report.standing != .complete)
+      #expect(report.end == .stopped && report.unfinished == 5 && report.readiness != .complete)
       return
     }
     #expect(error.code != .invalidConfiguration)
@@ -152,7 +152,7 @@ struct WarmupJobTests {
     await first.resolver.flushStore()
     let second = try ResolverFixture(clock: clock) { $0.store = store }
     let report = try await WarmupJob(plan(names(5)), resolver: second.resolver).warmUp()
-    #expect(report.fromStore == 5 && report.expired == 0 && report.standing == .complete)
+    #expect(report.fromStore == 5 && report.expired == 0 && report.readiness == .complete)
     #expect(second.transport.count == 0)
   }
 
@@ -170,7 +170,7 @@ struct WarmupJobTests {
     let report = try await job.ready
     #expect(report.fromStore == 5 && report.expired == 5 && report.failed == 1)
     #expect(report.failures.map(\.host.text) == ["new.example"])
-    #expect(report.standing == .missed && report.minimum == .all)
+    #expect(report.readiness == .missed && report.minimum == .all)
     #expect(second.resolver.cached("h0.example")?.freshness == .stale)
   }
 
@@ -188,7 +188,7 @@ struct WarmupJobTests {
     #expect(fixture.transport.count == 3)
     fixture.clock.advance(by: .milliseconds(101))
     let report = try await running.value
-    #expect(report.resolved == 3 && report.standing == .complete)
+    #expect(report.resolved == 3 && report.readiness == .complete)
     #expect(fixture.transport.count == 4)
   }
 
@@ -204,7 +204,7 @@ struct WarmupJobTests {
     #expect(fixture.transport.count == 3)
     #expect(report.failed == 1 && report.reasons == [.init(code: .upstreamFailed, names: 1)])
     #expect(report.failures[0].message.contains("one: "))
-    #expect(!report.isMinimumReached && report.standing == .missed)
+    #expect(!report.isMinimumReached && report.readiness == .missed)
   }
 
   @Test func `a negative answer is not tried again`() async throws {

@@ -18,21 +18,21 @@ struct WarmupReportTests {
   }
 
   @Test func `a list whose every name has an answer of its time is complete, negative ones included`() {
-    #expect(report().standing == .complete)
-    #expect(report { ($0.resolved, $0.negative) = (3, 1) }.standing == .complete)
+    #expect(report().readiness == .complete)
+    #expect(report { ($0.resolved, $0.negative) = (3, 1) }.readiness == .complete)
   }
 
   @Test func `with the minimum reached and anything missing it is degraded`() {
-    #expect(report { $0.expired = 1 }.standing == .degraded)
-    #expect(report { ($0.resolved, $0.failed) = (3, 1) }.standing == .degraded)
-    #expect(report { ($0.resolved, $0.unfinished, $0.end) = (3, 1, .deadline) }.standing == .degraded)
-    #expect(report { $0.end = .stopped }.standing == .degraded)
+    #expect(report { $0.expired = 1 }.readiness == .degraded)
+    #expect(report { ($0.resolved, $0.failed) = (3, 1) }.readiness == .degraded)
+    #expect(report { ($0.resolved, $0.unfinished, $0.end) = (3, 1, .deadline) }.readiness == .degraded)
+    #expect(report { $0.end = .stopped }.readiness == .degraded)
     // Enough names are done, and others are not yet.
-    #expect(report { $0.end = .running }.standing == .degraded)
+    #expect(report { $0.end = .running }.readiness == .degraded)
   }
 
   @Test func `below the minimum it is missed`() {
-    #expect(report { $0.isMinimumReached = false }.standing == .missed)
+    #expect(report { $0.isMinimumReached = false }.readiness == .missed)
   }
 
   @Test func `it says in one line what there is`() {

@@ -41,7 +41,7 @@ struct WarmupTallyTests {
     #expect((report.resolved, report.fromStore, report.fromCache) == (1, 2, 1))
     #expect((report.expired, report.negative, report.failed, report.unfinished) == (1, 1, 1, 2))
     #expect(report.answered == 4 && report.done == 6)
-    #expect(report.needed == 4 && report.isMinimumReached && report.standing == .degraded)
+    #expect(report.needed == 4 && report.isMinimumReached && report.readiness == .degraded)
     #expect(report.reasons.map(\.code) == [.nameNotFound, .timedOut])
     #expect(report.failures.map(\.host.text) == ["e.example", "f.example"])
     #expect(report.durationMs == 12_345.678)

@@ -87,7 +87,7 @@ struct CacheListCommand: StoreCommand {
         let host = row.answer.question.host.text
         table.add([
           .init(host) { style.bold($0) }, .init("\(row.answer.question.type)"), .init(row.timeLeft),
-          .init(row.freshness.rawValue) { style.freshness(row, $0) }, .init(row.standing.age.rough),
+          .init(row.freshness.rawValue) { style.freshness(row, $0) }, .init(row.state.age.rough),
           .init(row.answer.provider), .init(row.content),
         ])
       }
@@ -100,7 +100,7 @@ struct CacheListCommand: StoreCommand {
     let question = row.answer.question
     return row.addresses.map { address in
       TabSeparated.line([
-        question.host.text, "\(question.type)", "\(row.standing.timeLeft.components.seconds)", "\(address)",
+        question.host.text, "\(question.type)", "\(row.state.timeLeft.components.seconds)", "\(address)",
         row.freshness.rawValue, row.answer.provider,
       ])
     }.joined()
