@@ -123,8 +123,8 @@ extension FuzzTarget {
     let parts = steps(Array(bytes.dropFirst()), by: 1, wantsUser: wantsUser)
     try require(parts == whole, "other steps byte by byte: \(parts), \(whole)")
     if wantsUser, whole.contains(where: { if case .connect = $0 { true } else { false } }) {
-      let isJudged = whole.contains { if case .judge = $0 { true } else { false } }
-      try require(isJudged, "a connection without a password")
+      let isAuthenticated = whole.contains { if case .authenticate = $0 { true } else { false } }
+      try require(isAuthenticated, "a connection without a password")
     }
   }
 
@@ -136,13 +136,13 @@ extension FuzzTarget {
       waiting += bytes[start..<Swift.min(start + size, bytes.count)]
       while true {
         var step = handshake.read(&waiting)
-        if case .judge = step {
+        if case .authenticate = step {
           steps.append(step)
-          step = handshake.judged(true)
+          step = handshake.authenticated(true)
         }
         if step == .wait { break }
         steps.append(step)
-        if case .say = step { continue }
+        if case .send = step { continue }
         return steps
       }
     }

@@ -19,7 +19,7 @@
     ///   `provider.NAME`, where `NAME` is one of the list: `provider.corp.provider` (its preset or URL, without which
     ///   `NAME` is that), `provider.corp.bootstrap`, `provider.corp.credentials.token` and so on.
     /// - `pins` is a list of `NAME=ADDRESS`; a name with several addresses stands there several times.
-    /// - `proxy.routes` is a list of `NAME=WAY`.
+    /// - `proxy.routes` is a list of `NAME=ROUTE`.
     ///
     /// `system`, `addressPolicy` and `direct` have one value, or keys below them: both at once is an error.
     ///

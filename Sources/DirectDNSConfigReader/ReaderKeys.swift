@@ -92,12 +92,12 @@
         })
     }
 
-    /// The rules are names and ways in the file, and a list here.
+    /// The rules are names and routes in the file, and a list here.
     private func addRoutes(to values: inout [String: ConfigurationValue]) throws(ConfigurationFault) {
-      guard let pairs = try pairs(at: ["proxy", "routes"], "Give a list of NAME=WAY.") else { return }
+      guard let pairs = try pairs(at: ["proxy", "routes"], "Give a list of NAME=ROUTE.") else { return }
       var routes: [String: ConfigurationValue] = [:]
-      for (name, way) in pairs {
-        guard routes.updateValue(way, forKey: name) == nil else {
+      for (name, route) in pairs {
+        guard routes.updateValue(route, forKey: name) == nil else {
           throw ConfigurationFault("proxy.routes: \(name.printable) stands there twice. Keep one of them.")
         }
       }

@@ -26,7 +26,7 @@ public struct ProxyEntry: Sendable, Hashable {
     } else if let node = object[.upstreamResolves] {
       throw ConfigurationFault("\(node.path) is there without upstream. Give the URL of a proxy, or take it away.")
     }
-    for (key, node) in try object[.routes]?.pairs("Give an object of names and their ways.") ?? [] {
+    for (key, node) in try object[.routes]?.pairs("Give an object of names and their routes.") ?? [] {
       let pattern: ProxyRoutes.Pattern
       do throws(DirectDNSError) { pattern = try ProxyRoutes.Pattern(key) } catch {
         throw ConfigurationFault("\(node.path): the key is no NAME, no =NAME and not *: \(error.message).")

@@ -47,7 +47,7 @@ struct ExecCommand: AsyncParsableCommand {
   var allowed: PortOptions
 
   @OptionGroup(title: "Route options")
-  var ways: WayOptions
+  var route: RouteOptions
 
   @OptionGroup(title: "Address options")
   var policy: PolicyOptions
@@ -101,7 +101,7 @@ struct ExecCommand: AsyncParsableCommand {
     var limits = ProxyLimits()
     // Processes that the program leaves running do not keep the proxy.
     limits.drainTimeout = .milliseconds(100)
-    let entry = try ways.entry(over: settings.proxy, in: context)
+    let entry = try route.entry(over: settings.proxy, in: context)
     let configuration = ProxyConfiguration(
       listeners: [.tcp(.ipv4(0x7f00_0001), port: 0)], policy: policy.policy(over: settings.addressPolicy),
       direct: settings.direct, upstream: entry.upstream, routes: entry.routes, ports: allowed.ports,

@@ -53,7 +53,7 @@ struct ProxyCommand: ContextCommand {
   var proxy: ProxyOptions
 
   @OptionGroup(title: "Route options")
-  var ways: WayOptions
+  var route: RouteOptions
 
   @OptionGroup(title: "Address options")
   var policy: PolicyOptions
@@ -90,7 +90,7 @@ struct ProxyCommand: ContextCommand {
     let systemd = Systemd(context.environment, process: getpid())
     return try await context.withResolver(settings, store) { resolver throws(SettingsError) in
       let users = try proxy.users(in: context)
-      let entry = try ways.entry(over: settings.proxy, in: context)
+      let entry = try route.entry(over: settings.proxy, in: context)
       let configured = { @Sendable (settings: DirectSettings, entry: ProxyEntry, users: ProxyUsers?) in
         var made = configuration(settings, entry, log, users: users, systemd.sockets)
         made.notice = context.reportError
@@ -117,7 +117,7 @@ struct ProxyCommand: ContextCommand {
         systemd.tell(.reloading(microseconds: Systemd.microseconds))
         // The upstream proxy and the users are read again, too; a file that cannot be used changes nothing.
         do throws(SettingsError) {
-          let entry = try ways.entry(over: held.withLock { $0.settings.proxy }, in: context)
+          let entry = try route.entry(over: held.withLock { $0.settings.proxy }, in: context)
           held.withLock { $0.entry = entry }
           let users = try proxy.users(in: context)
           held.withLock { $0.users = users }

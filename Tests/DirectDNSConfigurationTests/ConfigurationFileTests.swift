@@ -219,7 +219,7 @@ import Testing
     #expect(try DirectSettings(file("{ direct: \(text) }")).direct == direct)
   }
 
-  @Test func `a proxy's ways are another proxy, and rules for names`() throws {
+  @Test func `a proxy's routes are another proxy, and rules for names`() throws {
     let proxy = try file(
       "{ proxy: { upstream: 'http://a', upstreamResolves: true, routes: { '=b.example': 'direct', '*': 'system' } } }"
     ).proxy

@@ -351,7 +351,7 @@ struct ProxyServerTests {
       held = count
     }
     #expect(held > size / 2)
-    try await client.goOn()
+    try await client.resume()
     await client.receive(count: size)
     #expect(client.receivedCount > size)
     #expect(await server.unsentCount == 0)

@@ -14,10 +14,10 @@ struct ResetTests {
     let proxy: ProxyFixture
     let origin: RawListener
     private let isHeld = Watched(false)
-    private let goOn = DispatchSemaphore(value: 0)
+    private let proceed = DispatchSemaphore(value: 0)
 
     init() async throws {
-      let (isHeld, goOn) = (isHeld, goOn)
+      let (isHeld, proceed) = (isHeld, proceed)
       origin = try await RawListener.start()
       proxy = try await ProxyFixture { configuration in
         let log = configuration.accessLog
@@ -27,7 +27,7 @@ struct ResetTests {
             return
           }
           isHeld.change { $0 = true }
-          goOn.wait()
+          proceed.wait()
         }
       }
     }
@@ -37,7 +37,7 @@ struct ResetTests {
       try await other.send("CONNECT 127.0.0.1:22 HTTP/1.1\r\nHost: x\r\n\r\n")
       await isHeld.wait { $0 }
       try await body()
-      goOn.signal()
+      proceed.signal()
     }
 
     func openTunnel() async throws -> (client: RawConnection, server: RawConnection) {

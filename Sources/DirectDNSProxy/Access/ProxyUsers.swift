@@ -50,22 +50,22 @@ public final class ProxyUsers: Sendable {
   }
 
   /// What is known about a name and a password without computing a slow hash.
-  enum Verdict: Equatable { case right, token, wrong, slow }
+  enum QuickCheck: Equatable { case correct, token, wrong, needsHash }
 
   /// The user's name if a token was used: the name sent with it may be the token as well.
   static let tokenUser = "token"
 
-  /// Checks a name and a password without computing a hash; `slow` if only the hash can tell.
-  func verdict(on name: String, _ password: String) -> Verdict {
+  /// Checks a name and a password without computing a hash; `needsHash` if only the hash can tell.
+  func quickCheck(_ name: String, _ password: String) -> QuickCheck {
     // Digests are compared in constant time, whatever the password's length.
     let digest = Digest.sha256(Array(password.utf8))
     if tokens.reduce(false, { Digest.areEqual($1, digest) || $0 }) { return .token }
-    guard hashes[name] != nil else { return hashes.isEmpty ? .wrong : .slow }
-    return known.withLock { $0.contains(tag(name, password)) } ? .right : .slow
+    guard hashes[name] != nil else { return hashes.isEmpty ? .wrong : .needsHash }
+    return known.withLock { $0.contains(tag(name, password)) } ? .correct : .needsHash
   }
 
   /// Computes the hash; for an unknown name too, so that it takes as long as a known one.
-  func check(_ name: String, _ password: String) -> Bool {
+  func checkHash(_ name: String, _ password: String) -> Bool {
     guard let hash = hashes[name] else {
       _ = hashes.first?.value.matches(password)
       return false

@@ -22,17 +22,17 @@ final class AcceptPause: ChannelInboundHandler {
   private let notice: (String) -> Void
   private var timer: Scheduled<Void>?
   private var hasSaidSo = false
-  private var isToldOfClients = false
+  private var awaitsClient = false
 
   /// Weak references for the callbacks, which must not keep a closed listener alive.
   private struct Waiting {
     weak var pause: AcceptPause?
     weak var channel: (any Channel)?
 
-    func goOn(becauseOneLeft: Bool) {
-      if becauseOneLeft { pause?.isToldOfClients = false }
+    func resume(becauseOneLeft: Bool) {
+      if becauseOneLeft { pause?.awaitsClient = false }
       guard let pause, let channel else { return }
-      pause.goOn(channel)
+      pause.resume(channel)
     }
   }
 
@@ -67,14 +67,14 @@ final class AcceptPause: ChannelInboundHandler {
     }
     let eventLoop = context.eventLoop
     let waiting = NIOLoopBound(Waiting(pause: self, channel: context.channel), eventLoop: eventLoop)
-    if !isToldOfClients {
-      isToldOfClients = true
-      clients.whenOneLeaves { eventLoop.execute { waiting.value.goOn(becauseOneLeft: true) } }
+    if !awaitsClient {
+      awaitsClient = true
+      clients.whenOneLeaves { eventLoop.execute { waiting.value.resume(becauseOneLeft: true) } }
     }
-    timer = eventLoop.scheduleTask(in: Self.interval) { waiting.value.goOn(becauseOneLeft: false) }
+    timer = eventLoop.scheduleTask(in: Self.interval) { waiting.value.resume(becauseOneLeft: false) }
   }
 
-  private func goOn(_ channel: any Channel) {
+  private func resume(_ channel: any Channel) {
     guard let timer else { return }
     timer.cancel()
     self.timer = nil

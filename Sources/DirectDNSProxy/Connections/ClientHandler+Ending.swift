@@ -24,7 +24,7 @@ extension ClientHandler {
     case .connecting(let pending): settings.ended(pending.cancel(), loop.shared.telemetry)
     case .exchange(let exchange): exchange.abandon()
     case .tunnel(let tunnel): tunnel.end(isBroken: isBroken, error)
-    case .head, .socks, .judging, .draining, .lingering, .closed: break
+    case .head, .socks, .authenticating, .draining, .lingering, .closed: break
     }
     state = .closed
   }
@@ -45,7 +45,7 @@ extension ClientHandler {
     }
     let now = NIODeadline.now()
     state = .lingering(end: now + .seconds(2), last: now + .seconds(30))
-    held = ByteBuffer()
+    buffered = ByteBuffer()
     context.closeBehindWrites(.output)
     resume()
   }
@@ -87,7 +87,7 @@ extension ClientHandler {
       if now - since > TimeAmount(limits.headTimeout) {
         refuse(
           ProxyRefusal(408, nil, "The request's header did not come in time.", closes: true), nil,
-          mayBeConnect: held.beginsConnect)
+          mayBeConnect: buffered.beginsConnect)
       }
     case .socks(_, let since): if now - since > TimeAmount(limits.headTimeout) { close() }
     case .exchange(let exchange): exchange.timePassed(now, limits)
@@ -107,7 +107,7 @@ extension ClientHandler {
         let isRead = canTakeMore && tunnel.origin.isWritable
         cutOff(tunnel, isRead ? "connection_read_timeout" : "connection_write_timeout")
       }
-    case .judging, .connecting, .closed: break
+    case .authenticating, .connecting, .closed: break
     }
   }
 }

@@ -10,7 +10,7 @@ extension ClientHandler {
     switch state {
     case .tunnel(let tunnel): if tunnel.origin.isWritable { resume() }
     case .exchange(let exchange):
-      goOn()
+      processInput()
       // This may be the last part of a body, and no later read would flush it.
       exchange.flush()
     default: break
@@ -70,7 +70,7 @@ extension ClientHandler {
     guard !loop.isDraining else { return linger() }
     lastActivity = .now()
     state = .head(since: nil)
-    goOn()
+    processInput()
     resume()
   }
 
@@ -81,8 +81,8 @@ extension ClientHandler {
     flush()
     guard !isGone else { return }
     // Bytes that came right after the request.
-    if held.readableBytes > 0 {
-      tunnel.clientSent(takeHeld())
+    if buffered.readableBytes > 0 {
+      tunnel.clientSent(takeBuffered())
       tunnel.origin.flush()
     }
     if hasStopped { tunnel.clientStopped() }

@@ -4,20 +4,20 @@ internal import NIOCore
 
 /// Reads what a client has sent, whenever something has changed.
 extension ClientHandler {
-  /// Reads on in the bytes that have come.
-  func goOn() {
+  /// Processes the bytes that have come.
+  func processInput() {
     // Not recursive: a request that ends inside the loop continues in it, instead of one call deeper for each request.
-    guard !isGoingOn else { return }
-    isGoingOn = true
-    while held.readableBytes > 0, readOn() {}
-    isGoingOn = false
+    guard !isProcessingInput else { return }
+    isProcessingInput = true
+    while buffered.readableBytes > 0, processNext() {}
+    isProcessingInput = false
     if hasStopped { inputEnded() }
   }
 
-  /// Reads one step.
+  /// Processes the next part of them.
   ///
   /// - Returns: whether there is more to be read.
-  private func readOn() -> Bool {
+  private func processNext() -> Bool {
     switch state {
     case .head: return canTakeMore && readHead()
     case .socks: return readSOCKS()
@@ -26,16 +26,16 @@ extension ClientHandler {
       if case .exchange = state { return false }
       return true
     case .draining(var progress, let end):
-      let before = held.readableBytes
+      let before = buffered.readableBytes
       do throws(MessageFault) {
-        let isOver = try progress.pass(&held) { _ in }
+        let isOver = try progress.pass(&buffered) { _ in }
         state = isOver ? .head(since: nil) : .draining(progress, end: end)
         if isOver, loop.isDraining { linger() }
       } catch {
         linger()
       }
-      return held.readableBytes < before
-    case .judging, .connecting, .tunnel, .lingering, .closed: return false
+      return buffered.readableBytes < before
+    case .authenticating, .connecting, .tunnel, .lingering, .closed: return false
     }
   }
 
@@ -51,28 +51,28 @@ extension ClientHandler {
       // If it still reads, it must not take what it has for the whole response.
       hasResponse ? reset() : close()
     // Bytes that it sent ahead are for the tunnel; without them the tunnel would be of no use to it.
-    case .connecting where held.readableBytes > 0: break
+    case .connecting where buffered.readableBytes > 0: break
     // More requests wait for it to read the responses.
-    case .head where held.readableBytes > 0 && !canTakeMore: break
+    case .head where buffered.readableBytes > 0 && !canTakeMore: break
     case .head, .socks, .draining, .connecting, .lingering:
       leave(isBroken: false)
       closeBehindWrites()
-    case .judging, .closed: break
+    case .authenticating, .closed: break
     }
   }
 
-  /// Takes the bytes that were not read yet; the caller puts back what it does not use.
-  func takeHeld() -> ByteBuffer {
-    let taken = held
-    held = ByteBuffer()
+  /// Takes the bytes that were not read yet; the caller requeues what it does not use.
+  func takeBuffered() -> ByteBuffer {
+    let taken = buffered
+    buffered = ByteBuffer()
     return taken
   }
 
-  func putBack(_ rest: ByteBuffer) {
+  func requeue(_ rest: ByteBuffer) {
     var rest = rest
     if rest.readableBytes > 0 {
-      rest.writeBuffer(&held)
-      held = rest
+      rest.writeBuffer(&buffered)
+      buffered = rest
     }
   }
 }

@@ -8,7 +8,9 @@ extension ClientHandler {
   ///
   /// - Returns: whether there is more to be read.
   func readHead() -> Bool {
-    guard case .head(let since) = state, let first: UInt8 = held.getInteger(at: held.readerIndex) else { return false }
+    guard case .head(let since) = state, let first: UInt8 = buffered.getInteger(at: buffered.readerIndex) else {
+      return false
+    }
     if since == nil {
       takeSettings()
       // Only at the first byte of a connection: after a request, an HTTP intermediary would not notice the other
@@ -20,14 +22,14 @@ extension ClientHandler {
       speaksHTTP = true
       switch first {
       // Empty lines before a request, as old clients send them after a body (RFC 9112 §2.2).
-      case 0x0d where held.readableBytes == 1: return false
-      case 0x0d where held.getInteger(at: held.readerIndex + 1, as: UInt8.self) == 0x0a:
-        held.moveReaderIndex(forwardBy: 2)
+      case 0x0d where buffered.readableBytes == 1: return false
+      case 0x0d where buffered.getInteger(at: buffered.readerIndex + 1, as: UInt8.self) == 0x0a:
+        buffered.moveReaderIndex(forwardBy: 2)
         return true
       default: state = .head(since: .now())
       }
     }
-    let (limits, bytes) = (settings.limits, held)
+    let (limits, bytes) = (settings.limits, buffered)
     var read: MessageHead?
     do throws(MessageFault) {
       guard first.isTokenByte else {
@@ -36,13 +38,13 @@ extension ClientHandler {
       }
       let place = try HeadParser.end(in: bytes.readableBytesUInt8Span, from: searched)
       guard case .at(let end) = place else {
-        searched = max(0, held.readableBytes - 3)
-        guard held.readableBytes <= limits.headSize else { throw .tooLarge }
+        searched = max(0, buffered.readableBytes - 3)
+        guard buffered.readableBytes <= limits.headSize else { throw .tooLarge }
         return false
       }
       guard end <= limits.headSize else { throw .tooLarge }
       searched = 0
-      let head = try HeadParser.parse(held.readBytes(length: end) ?? [], .request, fieldLimit: limits.fieldCount)
+      let head = try HeadParser.parse(buffered.readBytes(length: end) ?? [], .request, fieldLimit: limits.fieldCount)
       read = head
       let framing = try BodyFraming.of(request: head)
       begin(head, framing, try ForwardTarget.of(checked(head)))
@@ -82,13 +84,13 @@ extension ClientHandler {
     guard let value = head.onlyValue(.proxyAuthorization),
       let credentials = BasicCredentials(head.bytes.span.extracting(value))
     else { return refuse(Self.challenge("This proxy wants a name and a password."), request) }
-    switch users.verdict(on: credentials.name, credentials.password) {
-    case .right: start(request, user: credentials.name)
+    switch users.quickCheck(credentials.name, credentials.password) {
+    case .correct: start(request, user: credentials.name)
     case .token: start(request, user: ProxyUsers.tokenUser)
     case .wrong: refuse(Self.challenge("The name or the password is wrong."), request)
-    case .slow:
-      judge(users, credentials) { [self] isRight in
-        if isRight {
+    case .needsHash:
+      checkPassword(users, credentials) { [self] isCorrect in
+        if isCorrect {
           start(request, user: credentials.name)
         } else {
           refuse(Self.challenge("The name or the password is wrong."), request)
@@ -102,18 +104,18 @@ extension ClientHandler {
   }
 
   /// Checks a password away from the loop, which a slow hash would block.
-  func judge(_ users: ProxyUsers, _ credentials: BasicCredentials, _ completion: @escaping (Bool) -> Void) {
-    state = .judging
+  func checkPassword(_ users: ProxyUsers, _ credentials: BasicCredentials, _ completion: @escaping (Bool) -> Void) {
+    state = .authenticating
     let bound = NIOLoopBound((self, completion), eventLoop: loop.eventLoop)
     let eventLoop = loop.eventLoop
     let (name, password) = (credentials.name, credentials.password)
     loop.shared.passwords.add {
-      let isRight = users.check(name, password)
+      let isCorrect = users.checkHash(name, password)
       eventLoop.execute {
         let (client, completion) = bound.value
-        guard case .judging = client.state else { return }
-        completion(isRight)
-        client.goOn()
+        guard case .authenticating = client.state else { return }
+        completion(isCorrect)
+        client.processInput()
         client.resume()
       }
     }
@@ -137,7 +139,7 @@ extension ClientHandler {
       }
       switch MaxForwards(request.head, method: request.method) {
       case .end: return answerOptions(request)
-      case .goOn(let count): request.maxForwards = count
+      case .forward(let count): request.maxForwards = count
       case .unlimited: break
       }
       let exchange = Exchange(self, request, origin, path: path, user: user)
@@ -178,7 +180,7 @@ extension ClientHandler {
     // A client of HTTP/1.0 may be a proxy that passes `Connection` on without understanding it, and waits for the end
     // (RFC 9112 §9.3). Bytes after CONNECT were meant for the tunnel, and are not a request.
     request.head.minorVersion == 1 && request.head.keepsConnection && !loop.isDraining
-      && !(request.isConnect && held.readableBytes > 0)
+      && !(request.isConnect && buffered.readableBytes > 0)
   }
 
   /// Makes a record for the access log, and begins its span.
@@ -220,7 +222,7 @@ extension ClientHandler {
       guard !isGone else { return }
       guard refused() else { return linger() }
       state = .head(since: nil)
-      goOn()
+      processInput()
       resume()
     }
     let place: TunnelPlace

@@ -3,15 +3,15 @@ internal import DirectDNS
 internal import NIOCore
 
 extension ClientHandler {
-  /// Reads on in a SOCKS handshake.
+  /// Continues a SOCKS handshake.
   ///
   /// - Returns: whether there is more to be read.
   func readSOCKS() -> Bool {
     guard case .socks(var handshake, let since) = state else { return false }
-    var bytes = held.readableBytesView.prefix(1024).map(\.self)[...]
+    var bytes = buffered.readableBytesView.prefix(1024).map(\.self)[...]
     let count = bytes.count
     let step = handshake.read(&bytes)
-    held.moveReaderIndex(forwardBy: count - bytes.count)
+    buffered.moveReaderIndex(forwardBy: count - bytes.count)
     state = .socks(handshake, since: since)
     return take(step, handshake, since)
   }
@@ -19,7 +19,7 @@ extension ClientHandler {
   private func take(_ step: SOCKSHandshake.Step, _ handshake: SOCKSHandshake, _ since: NIODeadline) -> Bool {
     switch step {
     case .wait: return false
-    case .say(let bytes):
+    case .send(let bytes):
       write(ByteBuffer(bytes: bytes))
       flush()
       return true
@@ -34,18 +34,18 @@ extension ClientHandler {
       flush()
       linger()
       return false
-    case .judge(let credentials):
+    case .authenticate(let credentials):
       guard let users = settings.configuration.users else { return false }
       var handshake = handshake
-      let verdict = users.verdict(on: credentials.name, credentials.password)
-      switch verdict {
-      case .right, .token, .wrong:
-        let step = handshake.judged(verdict != .wrong, as: verdict == .token ? ProxyUsers.tokenUser : nil)
+      let result = users.quickCheck(credentials.name, credentials.password)
+      switch result {
+      case .correct, .token, .wrong:
+        let step = handshake.authenticated(result != .wrong, as: result == .token ? ProxyUsers.tokenUser : nil)
         state = .socks(handshake, since: since)
         return take(step, handshake, since)
-      case .slow:
-        judge(users, credentials) { [self] isRight in
-          let step = handshake.judged(isRight)
+      case .needsHash:
+        checkPassword(users, credentials) { [self] isCorrect in
+          let step = handshake.authenticated(isCorrect)
           state = .socks(handshake, since: since)
           _ = take(step, handshake, since)
         }

@@ -15,7 +15,7 @@ final class ClientHandler: ChannelDuplexHandler {
     case head(since: NIODeadline?)
     case socks(SOCKSHandshake, since: NIODeadline)
     /// A password is being checked.
-    case judging
+    case authenticating
     /// A tunnel is being connected.
     case connecting(PendingTunnel)
     /// A request is under way.
@@ -31,14 +31,14 @@ final class ClientHandler: ChannelDuplexHandler {
 
   let loop: ProxyLoop
   var state = State.head(since: nil)
-  var held = ByteBuffer()
+  var buffered = ByteBuffer()
   var searched = 0
   /// Whether the connection began with something other than SOCKS.
   var speaksHTTP = false
   private(set) var context: ChannelHandlerContext?
-  private var holdsRead = false
+  private var hasPendingRead = false
   private var isCounted = false
-  var isGoingOn = false
+  var isProcessingInput = false
   /// Whether the client has stopped sending; what it has asked for is still answered.
   private(set) var hasStopped = false
   /// Whether either direction was closed in order; if not, the connection was reset, which no error reports if a write
@@ -124,8 +124,8 @@ final class ClientHandler: ChannelDuplexHandler {
   var canTakeMore: Bool { context?.channel.isWritable ?? true }
 
   func resume() {
-    guard holdsRead, wantsRead, let context else { return }
-    holdsRead = false
+    guard hasPendingRead, wantsRead, let context else { return }
+    hasPendingRead = false
     context.read()
   }
 
@@ -135,8 +135,8 @@ final class ClientHandler: ChannelDuplexHandler {
     case .lingering, .closed, .draining: true
     // A client that does not read its responses has to wait with further requests. One byte more than a head may have
     // shows that it is too large.
-    case .head: canTakeMore && held.readableBytes <= max(Connections.heldLimit, settings.limits.headSize)
-    case .socks, .judging, .connecting, .exchange: held.readableBytes < Connections.heldLimit
+    case .head: canTakeMore && buffered.readableBytes <= max(Connections.bufferLimit, settings.limits.headSize)
+    case .socks, .authenticating, .connecting, .exchange: buffered.readableBytes < Connections.bufferLimit
     }
   }
 
@@ -144,7 +144,7 @@ final class ClientHandler: ChannelDuplexHandler {
 
   func read(context: ChannelHandlerContext) {
     guard wantsRead else {
-      holdsRead = true
+      hasPendingRead = true
       return
     }
     context.read()
@@ -157,9 +157,9 @@ final class ClientHandler: ChannelDuplexHandler {
     case .tunnel(let tunnel): tunnel.clientSent(buffer)
     case .lingering(_, let last): state = .lingering(end: min(lastActivity + .seconds(2), last), last: last)
     case .closed: break
-    case .head, .socks, .judging, .connecting, .exchange, .draining:
-      held.appendOrTake(&buffer)
-      goOn()
+    case .head, .socks, .authenticating, .connecting, .exchange, .draining:
+      buffered.appendOrTake(&buffer)
+      processInput()
     }
   }
 
@@ -179,7 +179,7 @@ final class ClientHandler: ChannelDuplexHandler {
       case .tunnel(let tunnel): tunnel.origin.resume()
       case .exchange(let exchange): exchange.clientCanTakeMore()
       case .head:
-        goOn()
+        processInput()
         resume()
       default: break
       }
@@ -192,7 +192,7 @@ final class ClientHandler: ChannelDuplexHandler {
       hasEnded = true
       if end == .inputClosed {
         hasStopped = true
-        goOn()
+        processInput()
       }
     }
     context.fireUserInboundEventTriggered(event)

@@ -12,7 +12,7 @@ enum Connections {
   /// Above the high mark nothing more is read from the other side; below the low one reading goes on.
   static let waterMark = ChannelOptions.Types.WriteBufferWaterMark(low: 64 * 1024, high: 256 * 1024)
   /// The most bytes of a client that are kept while they cannot be passed on.
-  static let heldLimit = 65_536
+  static let bufferLimit = 65_536
   /// How long the last bytes may take to be sent before the connection is reset.
   static let writingLimit = TimeAmount.minutes(5)
 }

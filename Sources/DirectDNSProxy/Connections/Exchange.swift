@@ -2,7 +2,7 @@
 internal import DirectDNS
 internal import NIOCore
 
-/// A request in the clear and its response (RFC 9110 §7.6): finds its way, and passes both on.
+/// A request in the clear and its response (RFC 9110 §7.6): finds its route, and passes both on.
 final class Exchange {
   enum Stage {
     case routing
@@ -17,12 +17,12 @@ final class Exchange {
   let origin: ForwardOrigin
   private let path: [UInt8]
   let settings: ProxySettings
-  private let route: Route
-  private var connection: (any Connecting)?
+  private let finder: RouteFinder
+  private var connection: (any Connector)?
   var stage = Stage.routing
   private(set) var progress: BodyProgress
   var access: ProxyAccess
-  private var way = Way(addresses: [])
+  private var route = ChosenRoute(addresses: [])
   /// Whether the response's head has gone to the client.
   var hasResponse = false
   var closesClient = false
@@ -44,7 +44,7 @@ final class Exchange {
     access = client.access(.http, origin, request)
     access.user = user
     settings = client.settings
-    route = Route(to: origin, client.loop, client.settings, below: access.context)
+    finder = RouteFinder(to: origin, client.loop, client.settings, below: access.context)
     access.path = String(decoding: path.prefix { $0 != UInt8(ascii: "?") }, as: UTF8.self)
   }
 
@@ -56,16 +56,17 @@ final class Exchange {
     if isUpgrade {
       do throws(ProxyRefusal) { place = try TunnelPlace(loop, settings.limits) } catch { return refuse(error) }
     }
-    route.find { [self] outcome in
+    finder.find { [self] outcome in
       guard case .routing = stage else { return }
       switch outcome {
       case .refused(let refusal): refuse(refusal)
-      case .way(let way):
-        self.way = way
-        self.way.via = request.via
+      case .route(let route):
+        self.route = route
+        self.route.via = request.via
         let reuse: OriginPool.Reuse =
           request.canBeRetried ? .any : client.lastOrigin == origin ? .recent : .own
-        if let kept = client.ownPool?.take(origin, self.way, hop, reuse) ?? loop.pool.take(origin, self.way, hop, reuse)
+        if let kept = client.ownPool?.take(origin, self.route, hop, reuse)
+          ?? loop.pool.take(origin, self.route, hop, reuse)
         {
           pass(to: kept)
         } else {
@@ -76,11 +77,11 @@ final class Exchange {
   }
 
   /// An `Upgrade` goes through a tunnel: few proxies pass it on.
-  private var hop: Way.Hop { way.hop(isPlain: !isUpgrade) }
+  private var hop: ChosenRoute.Hop { route.hop(isPlain: !isUpgrade) }
 
   func connect() {
     stage = .dialing
-    let connection = way.connection(to: origin, hop, loop, settings)
+    let connection = route.connection(to: origin, hop, loop, settings)
     self.connection = connection
     connection.start { [self] outcome in
       self.connection = nil
@@ -95,13 +96,13 @@ final class Exchange {
   private func pass(to handler: OriginHandler) {
     stage = .passing(handler)
     access.address = handler.address
-    access.upstream = way.upstream
+    access.upstream = route.upstream
     lastActivity = .now()
     if request.head.authenticatesConnection { handler.isConnectionAuthenticated = true }
     handler.begin(for: client, isToHEAD: request.method == "HEAD", settings.limits)
     var proxy: UpstreamProxy?
     var via = ProxyVia()
-    if case .proxy(let upstream) = handler.hop { (proxy, via) = (upstream, way.via.adding(loop.shared.mark)) }
+    if case .proxy(let upstream) = handler.hop { (proxy, via) = (upstream, route.via.adding(loop.shared.mark)) }
     handler.write(
       ByteBuffer(
         bytes: ForwardedHead.request(
@@ -109,7 +110,7 @@ final class Exchange {
           maxForwards: request.maxForwards, upgrades: isUpgrade, through: proxy, via: via)))
     passRequest()
     handler.flush()
-    if client.hasStopped { client.goOn() }
+    if client.hasStopped { client.processInput() }
   }
 
   /// Passes on the part of the request's body that has come, as long as the origin can take it.
@@ -117,7 +118,7 @@ final class Exchange {
     guard case .passing(let handler) = stage, !progress.isOver, handler.isWritable else { return }
     // Taken out first: a write may report at once that the origin can take no more, or more again, which calls this
     // again.
-    var buffer = client.takeHeld()
+    var buffer = client.takeBuffered()
     guard buffer.readableBytes > 0 else { return }
     lastActivity = .now()
     do throws(MessageFault) {
@@ -130,7 +131,7 @@ final class Exchange {
       end("http_request_error")
       return client.reset()
     }
-    client.putBack(buffer)
+    client.requeue(buffer)
     client.resume()
   }
 
@@ -141,7 +142,7 @@ final class Exchange {
   func clientStopped() -> Bool {
     // Before it is sent, only an idempotent request goes on: the client may have given up, and ask somebody else.
     guard case .passing(let handler) = stage else { return request.isIdempotent }
-    guard progress.isOver else { return client.held.readableBytes > 0 }
+    guard progress.isOver else { return client.buffered.readableBytes > 0 }
     handler.finishSending()
     return true
   }
@@ -178,7 +179,7 @@ final class Exchange {
 
   /// Ends the request of a client that is gone.
   func abandon() {
-    route.cancel()
+    finder.cancel()
     connection?.cancel()
     connection = nil
     if case .passing(let handler) = stage { handler.reset() }
@@ -194,7 +195,7 @@ final class Exchange {
     access.received = progress.passed
     client.refuse(refusal, request, access, progress)
     // The next request, or this one's body, may be there already.
-    client.goOn()
+    client.processInput()
     client.resume()
   }
 

@@ -15,25 +15,25 @@ extension OriginHandler {
   private func readOneHead() -> Bool {
     guard case .head(let isToHEAD) = state, let client else { return false }
     // Empty lines that old servers send after a body or before a response.
-    while held.readableBytes >= 2, held.getInteger(at: held.readerIndex, as: UInt16.self) == 0x0d0a {
-      held.moveReaderIndex(forwardBy: 2)
+    while buffered.readableBytes >= 2, buffered.getInteger(at: buffered.readerIndex, as: UInt16.self) == 0x0d0a {
+      buffered.moveReaderIndex(forwardBy: 2)
     }
     do throws(MessageFault) {
-      let bytes = held
+      let bytes = buffered
       let place = try HeadParser.end(in: bytes.readableBytesUInt8Span, from: searched)
       guard case .at(let end) = place else {
-        searched = max(0, held.readableBytes - 3)
-        guard held.readableBytes <= headSize else { throw .tooLarge }
+        searched = max(0, buffered.readableBytes - 3)
+        guard buffered.readableBytes <= headSize else { throw .tooLarge }
         return false
       }
       guard end <= headSize else { throw .tooLarge }
       searched = 0
-      let head = try HeadParser.parse(held.readBytes(length: end) ?? [], .response, fieldLimit: fieldLimit)
+      let head = try HeadParser.parse(buffered.readBytes(length: end) ?? [], .response, fieldLimit: fieldLimit)
       guard case .response(let status, _) = head.start else { return false }
       let framing = try BodyFraming.of(response: head, status: status, isToHEAD: isToHEAD)
       switch status {
       case 101:
-        let rest = takeHeld()
+        let rest = takeBuffered()
         state = .tunnel
         client.originSwitched(head, rest)
       case 100..<200:
@@ -46,7 +46,7 @@ extension OriginHandler {
         // Not if the response could not be passed on.
         guard case .head = state else { return false }
         state = .body(BodyProgress(framing, isDecoded: client.decodesChunks))
-        if framing == .none { over() } else if held.readableBytes > 0 { pass(takeHeld()) }
+        if framing == .none { over() } else if buffered.readableBytes > 0 { pass(takeBuffered()) }
       }
     } catch {
       client.originFailed(error)
@@ -54,9 +54,9 @@ extension OriginHandler {
     return false
   }
 
-  private func takeHeld() -> ByteBuffer {
-    let rest = held
-    held = ByteBuffer()
+  private func takeBuffered() -> ByteBuffer {
+    let rest = buffered
+    buffered = ByteBuffer()
     return rest
   }
 
@@ -83,7 +83,7 @@ extension OriginHandler {
     guard case .body(let progress) = state else { return }
     state = .done
     client?.originFinished(
-      canBeReused: isClean && held.readableBytes == 0 && progress.framing != .untilClose && !hasFinishedSending)
+      canBeReused: isClean && buffered.readableBytes == 0 && progress.framing != .untilClose && !hasFinishedSending)
   }
 
   func inputEnded(isBroken: Bool) {
@@ -99,7 +99,7 @@ extension OriginHandler {
       }
     case .tunnel: client?.originStopped(isBroken: isBroken)
     case .pooled: close()
-    case .shaking(let handshake, let completion):
+    case .handshaking(let handshake, let completion):
       state = .unused
       completion(handshake.cutOff)
     case .unused, .done, .closed: break

@@ -12,7 +12,7 @@ final class OriginHandler: ChannelDuplexHandler {
     /// It is connected, and not used yet.
     case unused
     /// It is connected to another proxy, which has yet to connect to the target.
-    case shaking(UpstreamHandshake, (UpstreamHandshake.Failure?) -> Void)
+    case handshaking(UpstreamHandshake, (UpstreamHandshake.Failure?) -> Void)
     case pooled(OriginPool, ForwardOrigin)
     /// It waits for the head of a response.
     case head(isToHEAD: Bool)
@@ -25,16 +25,16 @@ final class OriginHandler: ChannelDuplexHandler {
 
   var state = State.unused
   private var context: ChannelHandlerContext?
-  var held = ByteBuffer()
+  var buffered = ByteBuffer()
   var searched = 0
-  private var holdsRead = false
+  private var hasPendingRead = false
   private(set) weak var client: ClientHandler?
   private(set) var idleSince = NIODeadline.now()
   private(set) var idleEnd = NIODeadline.distantFuture
   private(set) var connected = NIODeadline.now()
   private(set) var address = IPAddress.ipv4(0)
   /// What it is connected to, and what it carries.
-  var hop = Way.Hop.direct
+  var hop = ChosenRoute.Hop.direct
   /// Whether its credentials authenticate the whole connection, so that no other client's requests may use it.
   var isConnectionAuthenticated = false
   /// Whether it has served a request before this one.
@@ -63,21 +63,21 @@ final class OriginHandler: ChannelDuplexHandler {
 
   /// Asks another proxy to connect; the completion gets the failure, if any, and is called once unless this is closed.
   func startHandshake(_ handshake: UpstreamHandshake, _ completion: @escaping (UpstreamHandshake.Failure?) -> Void) {
-    state = .shaking(handshake, completion)
+    state = .handshaking(handshake, completion)
     write(ByteBuffer(bytes: handshake.beginning))
     flush()
-    goOnShaking()
+    continueHandshake()
   }
 
-  private func goOnShaking() {
-    while case .shaking(var handshake, let completion) = state {
-      let step = handshake.read(&held)
+  private func continueHandshake() {
+    while case .handshaking(var handshake, let completion) = state {
+      let step = handshake.read(&buffered)
       switch step {
       case .wait:
-        state = .shaking(handshake, completion)
+        state = .handshaking(handshake, completion)
         return
-      case .say(let bytes):
-        state = .shaking(handshake, completion)
+      case .send(let bytes):
+        state = .handshaking(handshake, completion)
         write(ByteBuffer(bytes: bytes))
         flush()
       case .connected:
@@ -153,8 +153,8 @@ final class OriginHandler: ChannelDuplexHandler {
   func beginTunnel(for client: ClientHandler) -> ByteBuffer {
     self.client = client
     state = .tunnel
-    let early = held
-    held = ByteBuffer()
+    let early = buffered
+    buffered = ByteBuffer()
     return early
   }
 
@@ -174,8 +174,8 @@ final class OriginHandler: ChannelDuplexHandler {
 
   /// The client can take more.
   func resume() {
-    guard holdsRead, wantsRead, let context else { return }
-    holdsRead = false
+    guard hasPendingRead, wantsRead, let context else { return }
+    hasPendingRead = false
     context.read()
   }
 
@@ -183,7 +183,7 @@ final class OriginHandler: ChannelDuplexHandler {
     switch state {
     // For `head` too, since there may be any number of interim responses.
     case .head, .body, .tunnel: client?.canTakeMore ?? true
-    case .unused, .shaking, .pooled, .done, .closed: true
+    case .unused, .handshaking, .pooled, .done, .closed: true
     }
   }
 
@@ -191,7 +191,7 @@ final class OriginHandler: ChannelDuplexHandler {
 
   func read(context: ChannelHandlerContext) {
     guard wantsRead else {
-      holdsRead = true
+      hasPendingRead = true
       return
     }
     context.read()
@@ -208,13 +208,13 @@ final class OriginHandler: ChannelDuplexHandler {
     case .tunnel: client?.originSent(buffer)
     case .head:
       hasAnswered = true
-      held.appendOrTake(&buffer)
+      buffered.appendOrTake(&buffer)
       readHead()
     case .body: pass(buffer)
-    case .unused: held.appendOrTake(&buffer)
-    case .shaking:
-      held.appendOrTake(&buffer)
-      goOnShaking()
+    case .unused: buffered.appendOrTake(&buffer)
+    case .handshaking:
+      buffered.appendOrTake(&buffer)
+      continueHandshake()
     // No request is pending: these bytes are not the response to the next one.
     case .pooled: close()
     case .done, .closed: break

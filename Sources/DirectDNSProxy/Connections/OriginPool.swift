@@ -35,20 +35,20 @@ final class OriginPool {
   ///
   /// - Parameters:
   ///   - origin: the origin of the request.
-  ///   - way: the allowed addresses.
+  ///   - route: the allowed addresses.
   ///   - hop: what it has to be connected to, and to carry.
   ///   - reuse: which idle connections may be used.
   ///   - now: the time.
   /// - Returns: the connection; nil if none matches.
   func take(
-    _ origin: ForwardOrigin, _ way: Way, _ hop: Way.Hop, _ reuse: Reuse, at now: NIODeadline = .now()
+    _ origin: ForwardOrigin, _ route: ChosenRoute, _ hop: ChosenRoute.Hop, _ reuse: Reuse, at now: NIODeadline = .now()
   ) -> OriginHandler? {
     guard var waiting = idle[origin] else { return nil }
     defer { idle[origin] = waiting.isEmpty ? nil : waiting }
     // Those before it were idle for longer.
     while let handler = waiting.last, handler.isConnectionAuthenticated || reuse.allows(age: now - handler.idleSince) {
       waiting.removeLast()
-      guard handler.isUsable, handler.hop == hop, way.addresses.isEmpty || way.addresses.contains(handler.address)
+      guard handler.isUsable, handler.hop == hop, route.addresses.isEmpty || route.addresses.contains(handler.address)
       else {
         handler.close()
         continue

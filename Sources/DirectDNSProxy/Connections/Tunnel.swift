@@ -83,8 +83,8 @@ final class PendingTunnel {
   private(set) var access: ProxyAccess
   let began: NIODeadline
   let place: TunnelPlace
-  private var route: Route?
-  private var connection: (any Connecting)?
+  private var finder: RouteFinder?
+  private var connection: (any Connector)?
   private var isCancelled = false
 
   init(_ access: ProxyAccess, began: NIODeadline, _ place: TunnelPlace) {
@@ -93,20 +93,20 @@ final class PendingTunnel {
     self.place = place
   }
 
-  /// Finds the way and connects.
+  /// Finds the route and connects.
   func start(
     _ origin: ForwardOrigin, _ loop: ProxyLoop, _ settings: ProxySettings, via: ProxyVia,
-    _ completion: @escaping (Dial.Outcome) -> Void
+    _ completion: @escaping (Dialer.Outcome) -> Void
   ) {
-    let route = Route(to: origin, loop, settings, below: access.context)
-    self.route = route
-    route.find { [self] outcome in
+    let finder = RouteFinder(to: origin, loop, settings, below: access.context)
+    self.finder = finder
+    finder.find { [self] outcome in
       guard !isCancelled else { return }
       switch outcome {
       case .refused(let refusal): completion(.failed(refusal))
-      case .way(var way):
-        way.via = via
-        let connection = way.connection(to: origin, way.hop(isPlain: false), loop, settings)
+      case .route(var route):
+        route.via = via
+        let connection = route.connection(to: origin, route.hop(isPlain: false), loop, settings)
         self.connection = connection
         connection.start { [self] outcome in
           self.connection = nil
@@ -121,7 +121,7 @@ final class PendingTunnel {
   /// - Returns: its record for the access log.
   func cancel() -> ProxyAccess {
     isCancelled = true
-    route?.cancel()
+    finder?.cancel()
     connection?.cancel()
     connection = nil
     place.leave()

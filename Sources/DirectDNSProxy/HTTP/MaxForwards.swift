@@ -7,7 +7,7 @@ enum MaxForwards: Equatable, Sendable {
   /// This one has to answer it.
   case end
   /// It is passed on with this number.
-  case goOn(Int)
+  case forward(Int)
 
   /// The most that is passed on: more than there are proxies, and every recipient can hold it.
   private static let most = 0x7fff_ffff
@@ -25,6 +25,6 @@ enum MaxForwards: Equatable, Sendable {
       guard head.bytes[index].isDigit else { return }
       count = min(count * 10 + Int(head.bytes[index] - 0x30), Self.most + 1)
     }
-    self = count == 0 ? .end : .goOn(count - 1)
+    self = count == 0 ? .end : .forward(count - 1)
   }
 }

@@ -8,10 +8,10 @@ struct SOCKSHandshake {
   enum Step: Equatable {
     /// More bytes are needed.
     case wait
-    /// Send this, and read on.
-    case say([UInt8])
-    /// Check these, and go on with ``SOCKSHandshake/judged(_:as:)``.
-    case judge(BasicCredentials)
+    /// Send this, and continue reading.
+    case send([UInt8])
+    /// Check these, and continue with ``SOCKSHandshake/authenticated(_:as:)``.
+    case authenticate(BasicCredentials)
     /// Connect, and answer with ``SOCKSHandshake/reply(_:)``.
     case connect(ForwardOrigin)
     /// Send this, and close.
@@ -37,7 +37,7 @@ struct SOCKSHandshake {
     case unknownAddressType = 8
   }
 
-  private enum State { case greeting, credentials, judging, request, over }
+  private enum State { case greeting, credentials, authenticating, request, over }
 
   private let wantsUser: Bool
   private var state = State.greeting
@@ -57,21 +57,21 @@ struct SOCKSHandshake {
     case .greeting: bytes.first == 4 ? readSOCKS4(&bytes) : readGreeting(&bytes)
     case .credentials: readCredentials(&bytes)
     case .request: readRequest(&bytes)
-    case .judging, .over: .wait
+    case .authenticating, .over: .wait
     }
   }
 
-  /// Goes on after the credentials were checked.
+  /// Continues after the credentials were checked.
   ///
   /// - Parameters:
-  ///   - isRight: whether they are right.
+  ///   - isCorrect: whether they are correct.
   ///   - name: the user, if it is not the name in the credentials.
   /// - Returns: what to do.
-  mutating func judged(_ isRight: Bool, as name: String? = nil) -> Step {
-    guard state == .judging else { return .wait }
-    state = isRight ? .request : .over
-    user = isRight ? name ?? user : nil
-    return isRight ? .say([1, 0]) : .refuse([1, 1], .credentials)
+  mutating func authenticated(_ isCorrect: Bool, as name: String? = nil) -> Step {
+    guard state == .authenticating else { return .wait }
+    state = isCorrect ? .request : .over
+    user = isCorrect ? name ?? user : nil
+    return isCorrect ? .send([1, 0]) : .refuse([1, 1], .credentials)
   }
 
   /// The answer to a request.
@@ -93,7 +93,7 @@ struct SOCKSHandshake {
       return .refuse([5, 0xff], wantsUser ? .credentials : .request)
     }
     state = wantsUser ? .credentials : .request
-    return .say([5, method])
+    return .send([5, method])
   }
 
   private mutating func readCredentials(_ bytes: inout ArraySlice<UInt8>) -> Step {
@@ -107,10 +107,10 @@ struct SOCKSHandshake {
       state = .over
       return .refuse([1, 1], .request)
     }
-    state = .judging
+    state = .authenticating
     let name = String(decoding: read[2..<nameEnd], as: UTF8.self)
     user = name
-    return .judge(
+    return .authenticate(
       BasicCredentials(
         name: name, password: String(decoding: read[(nameEnd + 1)..<end], as: UTF8.self)))
   }

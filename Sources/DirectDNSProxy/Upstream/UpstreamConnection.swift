@@ -3,18 +3,18 @@ internal import DirectDNS
 internal import NIOCore
 
 /// Opens a connection through another proxy: connects to it, and does the handshake for the target.
-final class UpstreamConnection: Connecting {
+final class UpstreamConnection: Connector {
   private let loop: ProxyLoop
   private let settings: ProxySettings
   private let upstream: UpstreamProxy
   private let target: ForwardOrigin?
   private let timeout: Duration
   private let via: ProxyVia
-  private let route: Route
-  private var dial: Dial?
+  private let finder: RouteFinder
+  private var dialer: Dialer?
   private var handler: OriginHandler?
   private var timer: Scheduled<Void>?
-  private var completion: ((Dial.Outcome) -> Void)?
+  private var completion: ((Dialer.Outcome) -> Void)?
   /// Whether the failure concerns the target and not the proxy, so that another address may work.
   private(set) var isAboutTarget = false
 
@@ -37,17 +37,17 @@ final class UpstreamConnection: Connecting {
     self.target = target
     self.timeout = timeout
     self.via = via
-    route = Route(to: ForwardOrigin(upstream.host, port: upstream.port), loop, settings)
+    finder = RouteFinder(to: ForwardOrigin(upstream.host, port: upstream.port), loop, settings)
   }
 
-  func start(_ completion: @escaping (Dial.Outcome) -> Void) {
+  func start(_ completion: @escaping (Dialer.Outcome) -> Void) {
     self.completion = completion
     let bound = NIOLoopBound(self, eventLoop: loop.eventLoop)
     timer = loop.eventLoop.scheduleTask(in: TimeAmount(timeout)) { bound.value.late() }
-    route.findUpstream { [self] outcome in
+    finder.findUpstream { [self] outcome in
       switch outcome {
       case .refused(let refusal): fail(refusal)
-      case .way(let way): connect(way)
+      case .route(let route): connect(route)
       }
     }
   }
@@ -59,12 +59,12 @@ final class UpstreamConnection: Connecting {
     handler = nil
   }
 
-  private func connect(_ way: Way) {
+  private func connect(_ route: ChosenRoute) {
     guard completion != nil else { return }
-    let dial = Dial(loop, settings, ForwardOrigin(upstream.host, port: upstream.port), way, .any)
-    self.dial = dial
-    dial.start { [self] outcome in
-      self.dial = nil
+    let dialer = Dialer(loop, settings, ForwardOrigin(upstream.host, port: upstream.port), route, .any)
+    self.dialer = dialer
+    dialer.start { [self] outcome in
+      self.dialer = nil
       switch outcome {
       case .failed(let refusal): fail(refusal)
       case .connected(let handler): startHandshake(handler)
@@ -111,7 +111,7 @@ final class UpstreamConnection: Connecting {
     finish(.failed(ProxyRefusal(refusal.error == "proxy_loop_detected" ? 403 : refusal.status, refusal.error, text)))
   }
 
-  private func finish(_ outcome: Dial.Outcome) {
+  private func finish(_ outcome: Dialer.Outcome) {
     end()
     let completion = completion
     self.completion = nil
@@ -125,8 +125,8 @@ final class UpstreamConnection: Connecting {
   private func end() {
     timer?.cancel()
     timer = nil
-    route.cancel()
-    dial?.cancel()
-    dial = nil
+    finder.cancel()
+    dialer?.cancel()
+    dialer = nil
   }
 }

@@ -9,8 +9,8 @@ struct UpstreamHandshake {
   enum Step: Equatable {
     /// More bytes are needed.
     case wait
-    /// Send this, and read on.
-    case say([UInt8])
+    /// Send this, and continue reading.
+    case send([UInt8])
     /// It is connected; the bytes that are left are the origin's.
     case connected
     case failed(Failure)
@@ -23,7 +23,7 @@ struct UpstreamHandshake {
     let isAboutTarget: Bool
   }
 
-  private enum State { case response, method, verdict, reply }
+  private enum State { case response, method, authentication, reply }
 
   private let upstream: UpstreamProxy
   private let target: ForwardOrigin
@@ -58,7 +58,7 @@ struct UpstreamHandshake {
       return switch state {
       case .response: try readResponse(&bytes)
       case .method: try readMethod(&bytes)
-      case .verdict: try readVerdict(&bytes)
+      case .authentication: try readAuthentication(&bytes)
       case .reply: try readReply(&bytes)
       }
     } catch {
@@ -93,18 +93,18 @@ struct UpstreamHandshake {
 
   private func refused(_ status: Int, _ reason: String, _ head: MessageHead) -> Failure {
     guard status != 407 else { return Failure(refusal: upstream.credentialsRefusal, isAboutTarget: false) }
-    let told = head.values(named: "proxy-status").first.flatMap { Self.error(in: head.text($0)) }
-    guard told != "proxy_loop_detected" else {
+    let reported = head.values(named: "proxy-status").first.flatMap { Self.error(in: head.text($0)) }
+    guard reported != "proxy_loop_detected" else {
       return Failure(
         refusal: ProxyRefusal(
-          403, told,
+          403, reported,
           "The upstream proxy \(upstream) sends what it gets from here back to here: take --upstream away from one of them."
         ), isAboutTarget: false)
     }
     return Failure(
       refusal: ProxyRefusal(
         status == 403 ? 403 : status == 504 ? 504 : 502,
-        told
+        reported
           ?? (status == 403 ? "http_request_denied" : status == 504 ? "connection_timeout" : "destination_unavailable"),
         "The upstream proxy \(upstream) does not connect to \(target): it answered \(status) \(reason.printable)."),
       isAboutTarget: true)
@@ -139,21 +139,21 @@ struct UpstreamHandshake {
     switch (answer[0], answer[1]) {
     case (5, 0):
       state = .reply
-      return .say(request)
+      return .send(request)
     case (5, 2) where upstream.user != nil:
-      state = .verdict
+      state = .authentication
       let (name, password) = (Array((upstream.user ?? "").utf8), Array((upstream.password?.text ?? "").utf8))
-      return .say([1, UInt8(name.count)] + name + [UInt8(password.count)] + password)
+      return .send([1, UInt8(name.count)] + name + [UInt8(password.count)] + password)
     case (5, _): throw Failure(refusal: upstream.credentialsRefusal, isAboutTarget: false)
     default: throw broken("it does not speak SOCKS5", "http_protocol_error")
     }
   }
 
-  private mutating func readVerdict(_ bytes: inout ByteBuffer) throws(Failure) -> Step {
+  private mutating func readAuthentication(_ bytes: inout ByteBuffer) throws(Failure) -> Step {
     guard let answer = bytes.readBytes(length: 2) else { return .wait }
     guard answer[1] == 0 else { throw Failure(refusal: upstream.credentialsRefusal, isAboutTarget: false) }
     state = .reply
-    return .say(request)
+    return .send(request)
   }
 
   private var request: [UInt8] {

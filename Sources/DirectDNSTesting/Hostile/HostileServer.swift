@@ -77,7 +77,7 @@ private final class HostileHandler: ChannelInboundHandler {
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     received += unwrapInboundIn(data).readableBytesView
     while let stream = nextRequest() { waiting.append(stream) }
-    goOn(context)
+    runNextStep(context)
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
@@ -109,14 +109,14 @@ private final class HostileHandler: ChannelInboundHandler {
     }
   }
 
-  private func goOn(_ context: ChannelHandlerContext) {
+  private func runNextStep(_ context: ChannelHandlerContext) {
     guard !isBusy else { return }
     if steps.isEmpty {
       guard !waiting.isEmpty else { return }
       steps = script.steps(request: answered, stream: waiting.removeFirst())[...]
       answered += 1
     }
-    guard let step = steps.popFirst() else { return goOn(context) }
+    guard let step = steps.popFirst() else { return runNextStep(context) }
     isBusy = true
     switch step {
     case .send(let bytes): send(context, ByteBuffer(bytes: bytes), left: 0)
@@ -143,7 +143,7 @@ private final class HostileHandler: ChannelInboundHandler {
           return handler.send(context, buffer, left: left - buffer.readableBytes)
         }
         handler.isBusy = false
-        handler.goOn(context)
+        handler.runNextStep(context)
       }
     }
   }

@@ -18,7 +18,7 @@ struct ProxyProgramCommand: ParsableCommand {
   @Argument(parsing: .captureForPassthrough, help: "The proxy's options.")
   var arguments: [String] = []
 
-  func run() throws { ProxyProgramStart.goOn(as: "proxy", arguments) }
+  func run() throws { ProxyProgramStart.run(as: "proxy", arguments) }
 }
 
 /// `dnsctl exec`, which is a command of the same program.
@@ -30,7 +30,7 @@ struct ExecProgramCommand: ParsableCommand {
   @Argument(parsing: .captureForPassthrough, help: "Options, then -- and the program with its arguments.")
   var arguments: [String] = []
 
-  func run() throws { ProxyProgramStart.goOn(as: "exec", arguments) }
+  func run() throws { ProxyProgramStart.run(as: "exec", arguments) }
 }
 
 /// Replaces this process by `dnsctl-proxy`, which is installed beside dnsctl.
@@ -42,7 +42,7 @@ enum ProxyProgramStart {
   }
 
   /// Passes on the command line byte for byte, since it need not be UTF-8.
-  static func goOn(as verb: String, _ arguments: [String]) -> Never {
+  static func run(as verb: String, _ arguments: [String]) -> Never {
     let words = ProcessArguments.bytes
     if words.first == Array(verb.utf8) { replaceProcess(words) }
     replaceProcess(verb, arguments)

@@ -94,7 +94,7 @@ struct Fetcher: Sendable {
       board?.update(job.index) { $0.begin(at: 0, expecting: expected(response), now: $1) }
       return try await receive(response, job, file, report)
     }
-    try await goOn(response, job, file, report, beginning, isLast: isLast)
+    try await resume(response, job, file, report, beginning, isLast: isLast)
   }
 
   private func observer(_ report: TransferReport) -> (@Sendable (RequestEvent) -> Void)? {
@@ -119,7 +119,7 @@ struct Fetcher: Sendable {
   }
 
   /// Appends what comes to the file, or replaces it.
-  private func goOn(
+  private func resume(
     _ response: DirectResponse, _ job: FetchJob, _ file: OutputFile?, _ report: TransferReport,
     _ beginning: OutputFile.Beginning, isLast: Bool
   ) async throws(FetchFailure) {

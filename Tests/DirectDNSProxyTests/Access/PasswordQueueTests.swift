@@ -14,14 +14,14 @@ struct PasswordQueueTests {
   }
 
   @Test func `no more are checked at a time than may be, and each has its turn`() async {
-    let (queue, seen, goOn) = (PasswordQueue(width: 2), Watched(Seen()), DispatchSemaphore(value: 0))
+    let (queue, seen, proceed) = (PasswordQueue(width: 2), Watched(Seen()), DispatchSemaphore(value: 0))
     for _ in 0..<20 {
       queue.add {
         seen.change {
           $0.running += 1
           $0.most = max($0.most, $0.running)
         }
-        goOn.wait()
+        proceed.wait()
         seen.change {
           $0.running -= 1
           $0.done += 1
@@ -29,7 +29,7 @@ struct PasswordQueueTests {
       }
     }
     await seen.wait { $0.running >= 2 }
-    for _ in 0..<20 { goOn.signal() }
+    for _ in 0..<20 { proceed.signal() }
     await seen.wait { $0.done == 20 }
     #expect(seen.value.most == 2)
   }

@@ -16,12 +16,12 @@ struct OriginPoolTests {
     try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 80)).wait()
     handler.established(to: address)
     pool.put(handler, for: origin, ProxyLimits())
-    let way = Way(addresses: [address])
-    #expect(pool.take(origin, way, .direct, .recent, at: handler.idleSince + .seconds(1)) == nil)
-    #expect(pool.take(origin, way, .direct, .any, at: handler.idleSince + .seconds(1)) === handler)
+    let route = ChosenRoute(addresses: [address])
+    #expect(pool.take(origin, route, .direct, .recent, at: handler.idleSince + .seconds(1)) == nil)
+    #expect(pool.take(origin, route, .direct, .any, at: handler.idleSince + .seconds(1)) === handler)
     pool.put(handler, for: origin, ProxyLimits())
-    #expect(pool.take(origin, way, .direct, .own, at: handler.idleSince) == nil)
-    #expect(pool.take(origin, way, .direct, .recent, at: handler.idleSince + .milliseconds(999)) === handler)
+    #expect(pool.take(origin, route, .direct, .own, at: handler.idleSince) == nil)
+    #expect(pool.take(origin, route, .direct, .recent, at: handler.idleSince + .milliseconds(999)) === handler)
     _ = try channel.finish(acceptAlreadyClosed: true)
     loop.run()
   }
@@ -34,14 +34,14 @@ struct OriginPoolTests {
     try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 80)).wait()
     handler.established(to: address)
     handler.isConnectionAuthenticated = true
-    let (way, limits, late) = (Way(addresses: [address]), ProxyLimits(), now + .minutes(30))
+    let (route, limits, late) = (ChosenRoute(addresses: [address]), ProxyLimits(), now + .minutes(30))
     pool.put(handler, for: origin, limits, at: late)
     #expect(handler.idleEnd == late + .seconds(75))
     pool.closeIdle(at: late + .seconds(70))
-    #expect(pool.take(origin, way, .direct, .own, at: late + .seconds(70)) === handler)
+    #expect(pool.take(origin, route, .direct, .own, at: late + .seconds(70)) === handler)
     pool.put(handler, for: origin, limits, at: late)
     // An address that the name has no more, or that is forbidden by now.
-    #expect(pool.take(origin, Way(addresses: [.ipv4(1)]), .direct, .own, at: late) == nil)
+    #expect(pool.take(origin, ChosenRoute(addresses: [.ipv4(1)]), .direct, .own, at: late) == nil)
     #expect(!channel.isActive)
     _ = try channel.finish(acceptAlreadyClosed: true)
     loop.run()
@@ -61,9 +61,9 @@ struct OriginPoolTests {
     }
     older.wait(in: pool, as: origin, since: now - .seconds(2), for: .seconds(15))
     younger.hop = .tunnel(try UpstreamProxy("http://proxy.test"))
-    let way = Way(addresses: [address])
-    #expect(pool.take(origin, way, .direct, .recent, at: now) == nil)
-    #expect(pool.take(origin, way, .direct, .any, at: now) === older)
+    let route = ChosenRoute(addresses: [address])
+    #expect(pool.take(origin, route, .direct, .recent, at: now) == nil)
+    #expect(pool.take(origin, route, .direct, .any, at: now) === older)
     for channel in channels { _ = try channel.finish(acceptAlreadyClosed: true) }
     loop.run()
   }

@@ -85,7 +85,7 @@ final class RawConnection: Sendable {
   /// Reads no more until it is told to go on.
   func pause() async throws { try await channel.setOption(.autoRead, value: false).get() }
 
-  func goOn() async throws { try await channel.setOption(.autoRead, value: true).get() }
+  func resume() async throws { try await channel.setOption(.autoRead, value: true).get() }
 
   /// Says that nothing more follows, and still listens.
   func finish() async throws { try await channel.close(mode: .output) }

@@ -15,9 +15,9 @@ struct MaxForwardsTests {
 
   @Test(
     arguments: [
-      ("0", .end), ("00", .end), (" 0\t", .end), ("1", .goOn(0)), ("010", .goOn(9)), ("70", .goOn(69)),
-      ("2147483648", .goOn(2_147_483_647)), ("99999999999999999999", .goOn(2_147_483_647)),
-      ("0000000000000000000000000000001", .goOn(0)),
+      ("0", .end), ("00", .end), (" 0\t", .end), ("1", .forward(0)), ("010", .forward(9)), ("70", .forward(69)),
+      ("2147483648", .forward(2_147_483_647)), ("99999999999999999999", .forward(2_147_483_647)),
+      ("0000000000000000000000000000001", .forward(0)),
     ] as [(String, MaxForwards)])
   func `digits count, however many`(value: String, read: MaxForwards) throws {
     #expect(try self.read([value]) == read)

@@ -13,14 +13,14 @@ struct AccessLogWriterTests {
   /// A reader that takes nothing until it is let go.
   private final class Reader: OutputSink {
     let isAsked = DispatchSemaphore(value: 0)
-    let goOn = DispatchSemaphore(value: 0)
+    let proceed = DispatchSemaphore(value: 0)
     private let state = Mutex("")
 
     var text: String { state.withLock(\.self) }
 
     func write(_ text: String) throws(StreamError) {
       isAsked.signal()
-      goOn.wait()
+      proceed.wait()
       state.withLock { $0 += text }
     }
 
@@ -37,7 +37,7 @@ struct AccessLogWriterTests {
     // The process ends all the same.
     #expect(!log.flush(within: .milliseconds(1)))
     #expect(reader.text == "")
-    for _ in 0..<3 { reader.goOn.signal() }
+    for _ in 0..<3 { reader.proceed.signal() }
     #expect(log.flush(within: .seconds(20)))
     let lines = reader.text.split(separator: "\n")
     #expect(lines.count == AccessLogWriter.room + 2)
@@ -54,7 +54,7 @@ struct AccessLogWriterTests {
     for path in ["/live", "/proxy.pac", "/ready"] {
       var access = ProxyAccess(.http, method: "GET")
       (access.path, access.isProbe) = (path, path != "/proxy.pac")
-      reader.goOn.signal()
+      reader.proceed.signal()
       log.write(access)
       #expect(log.flush(within: .seconds(20)))
     }

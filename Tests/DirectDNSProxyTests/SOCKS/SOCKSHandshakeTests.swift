@@ -7,17 +7,17 @@ import Testing
 @Suite("SOCKS handshakes")
 struct SOCKSHandshakeTests {
   /// What a handshake says and does, fed byte by byte or at once.
-  private func steps(_ bytes: [UInt8], by size: Int, wantsUser: Bool = false, isRight: Bool = true) -> [String] {
+  private func steps(_ bytes: [UInt8], by size: Int, wantsUser: Bool = false, isCorrect: Bool = true) -> [String] {
     var handshake = SOCKSHandshake(wantsUser: wantsUser)
     var held: ArraySlice<UInt8> = []
     var steps: [String] = []
     func take(_ step: SOCKSHandshake.Step) -> Bool {
       switch step {
       case .wait: return false
-      case .say(let bytes): steps.append("say \(bytes)")
-      case .judge(let credentials):
-        steps.append("judge \(credentials.name) \(credentials.password)")
-        return take(handshake.judged(isRight))
+      case .send(let bytes): steps.append("send \(bytes)")
+      case .authenticate(let credentials):
+        steps.append("authenticate \(credentials.name) \(credentials.password)")
+        return take(handshake.authenticated(isCorrect))
       case .connect(let origin): steps.append("connect \(origin)")
       case .refuse(let bytes, _): steps.append("refuse \(bytes)")
       }
@@ -49,19 +49,19 @@ struct SOCKSHandshakeTests {
   func `SOCKS5 without a password goes from greeting to request`(request: [UInt8], outcome: String) {
     for size in [1, 3, 1000] {
       let steps = steps([5, 2, 1, 0] + request, by: size)
-      #expect(steps.prefix(2) == ["say [5, 0]", outcome])
+      #expect(steps.prefix(2) == ["send [5, 0]", outcome])
     }
   }
 
-  @Test func `SOCKS5 with a password has it judged`() {
+  @Test func `SOCKS5 with a password has it checked`() {
     let credentials: [UInt8] = [1, 3] + Array("ann".utf8) + [4] + Array("pass".utf8)
     for size in [1, 1000] {
       #expect(
         steps([5, 1, 2] + credentials + Self.name, by: size, wantsUser: true)
-          == ["say [5, 2]", "judge ann pass", "say [1, 0]", "connect a.example:443"])
+          == ["send [5, 2]", "authenticate ann pass", "send [1, 0]", "connect a.example:443"])
       #expect(
-        steps([5, 1, 2] + credentials, by: size, wantsUser: true, isRight: false)
-          == ["say [5, 2]", "judge ann pass", "refuse [1, 1]"])
+        steps([5, 1, 2] + credentials, by: size, wantsUser: true, isCorrect: false)
+          == ["send [5, 2]", "authenticate ann pass", "refuse [1, 1]"])
     }
   }
 
@@ -103,7 +103,7 @@ struct SOCKSHandshakeTests {
 
   @Test func `what comes right behind a request is left`() {
     #expect(
-      steps([5, 1, 0] + Self.name + [0x16, 3], by: 1000) == ["say [5, 0]", "connect a.example:443", "left [22, 3]"])
+      steps([5, 1, 0] + Self.name + [0x16, 3], by: 1000) == ["send [5, 0]", "connect a.example:443", "left [22, 3]"])
   }
 
   @Test func `names without an end are refused`() {

@@ -26,7 +26,7 @@ struct UpstreamHandshakeTests {
       steps: while true {
         switch handshake.read(&buffer) {
         case .wait: break steps
-        case .say(let bytes): said.append(bytes)
+        case .send(let bytes): said.append(bytes)
         case let step: return (said, step, answer.count - index - 1 + buffer.readableBytes)
         }
       }

@@ -4,8 +4,8 @@ internal import DirectDNS
 internal import DirectDNSConfiguration
 internal import DnsctlCommands
 
-/// Which way names go; these options override the configuration file.
-struct WayOptions: ParsableArguments {
+/// Which route names take; these options override the configuration file.
+struct RouteOptions: ParsableArguments {
   @Option(
     name: .customLong("upstream"),
     help: ArgumentHelp(
@@ -21,19 +21,19 @@ struct WayOptions: ParsableArguments {
   @Option(
     name: .customLong("route"),
     help: ArgumentHelp(
-      "The way of a name and all below it, of =NAME alone, or of all others (*): direct, system (the system's DNS), upstream or refuse; may be given several times, and the most specific one counts. (default: upstream where there is one, else direct)",
-      valueName: "name=way"),
+      "The route of a name and all below it, of =NAME alone, or of all others (*): direct, system (the system's DNS), upstream or refuse; may be given several times, and the most specific one counts. (default: upstream where there is one, else direct)",
+      valueName: "name=route"),
     transform: { text in
       guard let equals = text.lastIndex(of: "="),
-        let way = ProxyRoute(rawValue: String(text[text.index(after: equals)...]))
+        let route = ProxyRoute(rawValue: String(text[text.index(after: equals)...]))
       else {
-        throw ValidationError("\"\(text.printable)\" says no way. Write NAME=direct, system, upstream or refuse.")
+        throw ValidationError("\"\(text.printable)\" names no route. Write NAME=direct, system, upstream or refuse.")
       }
       return try ProxyOptions.shown { () throws(DirectDNSError) in
-        WayRule(pattern: try ProxyRoutes.Pattern(String(text[..<equals])), way: way)
+        RouteRule(pattern: try ProxyRoutes.Pattern(String(text[..<equals])), route: route)
       }
     })
-  var rules: [WayRule] = []
+  var rules: [RouteRule] = []
 
   /// The configuration file's entry, changed by these options.
   func entry(over configured: ProxyEntry, in context: CommandContext) throws(SettingsError) -> ProxyEntry {
@@ -47,13 +47,13 @@ struct WayOptions: ParsableArguments {
       guard entry.upstream != nil else { throw SettingsError(.usage, "--upstream-resolves needs --upstream.") }
       entry.upstream?.resolvesNames = true
     }
-    for rule in rules { entry.routes.set(rule.pattern, rule.way) }
+    for rule in rules { entry.routes.set(rule.pattern, rule.route) }
     return entry
   }
 }
 
 /// A `--route`.
-struct WayRule: Sendable, Hashable {
+struct RouteRule: Sendable, Hashable {
   let pattern: ProxyRoutes.Pattern
-  let way: ProxyRoute
+  let route: ProxyRoute
 }

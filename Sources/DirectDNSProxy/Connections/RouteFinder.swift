@@ -4,9 +4,9 @@ internal import NIOCore
 internal import Tracing
 
 /// Finds where a request may go: the route of its host, and the host's allowed addresses.
-final class Route {
+final class RouteFinder {
   enum Outcome {
-    case way(Way)
+    case route(ChosenRoute)
     case refused(ProxyRefusal)
   }
 
@@ -41,7 +41,7 @@ final class Route {
     task = nil
   }
 
-  /// Finds the way to what a client asked for.
+  /// Finds the route to what a client asked for.
   ///
   /// - Parameter completion: called with the result, at once if no lookup is needed.
   func find(_ completion: @escaping (Outcome) -> Void) {
@@ -64,7 +64,7 @@ final class Route {
     find(by: route)
   }
 
-  /// Finds the way to the configured proxy: no policy checks it, and rules decide only whether the system's DNS is
+  /// Finds the route to the configured proxy: no policy checks it, and rules decide only whether the system's DNS is
   /// used.
   func findUpstream(_ completion: @escaping (Outcome) -> Void) {
     policy = .any
@@ -74,7 +74,7 @@ final class Route {
 
   private func find(by route: ProxyRoute) {
     switch origin.host {
-    case .address(let address): finish(judge([address]))
+    case .address(let address): finish(check([address]))
     case .name:
       do throws(DirectDNSError) { look(up: try HostName(origin.host), route) } catch {
         finish(.refused(ProxyRefusal(error)))
@@ -87,7 +87,7 @@ final class Route {
     let resolver = loop.shared.resolver
     // Names that are never looked up, such as localhost, would mean another host at the other proxy.
     if let upstream, upstream.resolvesNames, !resolver.answersItself(name) {
-      return finish(.way(Way(addresses: [], others: nil, upstream: upstream)))
+      return finish(.route(ChosenRoute(addresses: [], others: nil, upstream: upstream)))
     }
     let isDirect = configuration.isDirect(name, by: route)
     let lookup = configuration.lookup
@@ -121,19 +121,19 @@ final class Route {
   /// A lookup has found addresses; if none of them is allowed, waits for the other family.
   private func found(_ known: Resolution, _ others: OtherFamily?) {
     guard completion != nil else { return }
-    let judged = judge(Array(known.addresses))
-    guard let others else { return finish(judged) }
-    switch judged {
-    case .way(var way):
-      way.others = others
-      finish(.way(way))
+    let checked = check(Array(known.addresses))
+    guard let others else { return finish(checked) }
+    switch checked {
+    case .route(var route):
+      route.others = others
+      finish(.route(route))
     case .refused:
       wait { () async throws(DirectDNSError) in
         try await others.outcome().get()
       } then: { [self] outcome in
         // If it failed, no address is allowed.
         let more = (try? outcome.get())?.addresses.map { $0 } ?? []
-        finish(judge(known.addresses + more))
+        finish(check(known.addresses + more))
       }
     }
   }
@@ -160,15 +160,15 @@ final class Route {
     }
   }
 
-  private func judge(_ addresses: [IPAddress]) -> Outcome {
-    switch Self.judge(addresses, origin, policy, loop.shared, settings) {
-    case .success(let allowed): .way(Way(addresses: allowed, others: nil, upstream: upstream))
+  private func check(_ addresses: [IPAddress]) -> Outcome {
+    switch Self.allowed(addresses, origin, policy, loop.shared, settings) {
+    case .success(let allowed): .route(ChosenRoute(addresses: allowed, others: nil, upstream: upstream))
     case .failure(let refusal): .refused(refusal)
     }
   }
 
   /// The addresses that a policy allows, without those of this proxy.
-  static func judge(
+  static func allowed(
     _ addresses: [IPAddress], _ origin: ForwardOrigin, _ policy: AddressPolicy, _ shared: ProxyShared,
     _ settings: ProxySettings
   ) -> Result<[IPAddress], ProxyRefusal> {

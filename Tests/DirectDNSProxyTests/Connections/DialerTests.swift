@@ -8,7 +8,7 @@ import Testing
 @testable import DirectDNSTesting
 
 @Suite("Connecting", .timeLimit(.minutes(1)))
-struct DialTests {
+struct DialerTests {
   /// Why a connection did not come about, which is judged by the strictest policy; nil where it did.
   private func refusal(
     _ address: IPAddress, port: UInt16, through upstream: UpstreamProxy? = nil,
@@ -23,10 +23,10 @@ struct DialTests {
     let shared = ProxyShared(resolver, settings)
     return try await eventLoop.flatSubmit {
       let promise = eventLoop.makePromise(of: ProxyRefusal?.self)
-      let dial = Dial(
+      let dialer = Dialer(
         ProxyLoop(eventLoop, shared), settings, ForwardOrigin(.name("public.test"), port: port),
-        Way(addresses: [address], upstream: upstream), .publicOnly)
-      dial.start { outcome in
+        ChosenRoute(addresses: [address], upstream: upstream), .publicOnly)
+      dialer.start { outcome in
         switch outcome {
         case .connected: promise.succeed(nil)
         case .failed(let refusal): promise.succeed(refusal)

@@ -4,8 +4,8 @@ import Testing
 
 @testable import DirectDNSProxy
 
-@Suite("Which way a name goes")
-struct RouteTests {
+@Suite("Which route a name takes")
+struct RouteFinderTests {
   private func configuration(
     _ rules: [(String, ProxyRoute)] = [], hasUpstream: Bool = false, _ direct: DirectSwitch = .on
   ) throws -> ProxyConfiguration {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import DirectDNS
 
-/// The way that was found for a request: the addresses that it may go to, and the proxy to go through, if any.
-struct Way {
+/// The route that was found for a request: the addresses that it may go to, and the proxy to go through, if any.
+struct ChosenRoute {
   /// In the order of use; empty if the other proxy is sent the name.
   var addresses: [IPAddress]
   /// The other family, whose addresses may still come.
@@ -31,22 +31,22 @@ struct Way {
     return isPlain && addresses.isEmpty && upstream.kind == .http ? .proxy(upstream) : .tunnel(upstream)
   }
 
-  /// What opens a connection that goes this way.
+  /// What opens a connection that takes this route.
   func connection(
     to origin: ForwardOrigin, _ hop: Hop, _ loop: ProxyLoop, _ settings: ProxySettings
-  ) -> any Connecting {
+  ) -> any Connector {
     if let upstream, addresses.isEmpty {
       return UpstreamConnection(
         loop, settings, upstream, to: hop == .proxy(upstream) ? nil : origin, timeout: settings.limits.connectTimeout,
         via: via.adding(loop.shared.mark))
     }
-    return Dial(loop, settings, origin, self, settings.policy)
+    return Dialer(loop, settings, origin, self, settings.policy)
   }
 }
 
 /// Opens a connection: the completion gets it or a refusal, once, unless it is cancelled.
-protocol Connecting: AnyObject {
-  func start(_ completion: @escaping (Dial.Outcome) -> Void)
+protocol Connector: AnyObject {
+  func start(_ completion: @escaping (Dialer.Outcome) -> Void)
   /// Gives up; the completion is not called.
   func cancel()
 }

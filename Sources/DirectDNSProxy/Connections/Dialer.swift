@@ -12,7 +12,7 @@ internal import NIOPosix
 /// Opens one connection: the race of a name's addresses (RFC 8305), on one event loop.
 ///
 /// ``ConnectionRace`` decides which address is tried when; this opens and closes.
-final class Dial: Connecting {
+final class Dialer: Connector {
   /// The result.
   enum Outcome {
     case connected(OriginHandler)
@@ -49,18 +49,20 @@ final class Dial: Connecting {
   ///   - loop: where it runs.
   ///   - settings: the settings of the request.
   ///   - origin: what to connect to.
-  ///   - way: the allowed addresses, at least one, and the other proxy to go through, if any.
+  ///   - route: the allowed addresses, at least one, and the other proxy to go through, if any.
   ///   - policy: checks the address that was connected to.
-  init(_ loop: ProxyLoop, _ settings: ProxySettings, _ origin: ForwardOrigin, _ way: Way, _ policy: AddressPolicy) {
+  init(
+    _ loop: ProxyLoop, _ settings: ProxySettings, _ origin: ForwardOrigin, _ route: ChosenRoute, _ policy: AddressPolicy
+  ) {
     self.loop = loop
     self.settings = settings
     self.origin = origin
     self.policy = policy
-    upstream = way.upstream
-    others = way.others
-    via = way.via.adding(loop.shared.mark)
+    upstream = route.upstream
+    others = route.others
+    via = route.via.adding(loop.shared.mark)
     deadline = .now() + TimeAmount(settings.limits.connectTimeout)
-    race = ConnectionRace(ConnectionRace.interleaved(way.addresses), delay: 250, hasOthers: others != nil)
+    race = ConnectionRace(ConnectionRace.interleaved(route.addresses), delay: 250, hasOthers: others != nil)
   }
 
   /// Begins; the completion is called once, unless it is cancelled.
@@ -106,7 +108,7 @@ final class Dial: Connecting {
   }
 
   private func add(_ found: [IPAddress]) {
-    race.add((try? Route.judge(found, origin, policy, loop.shared, settings).get()) ?? [])
+    race.add((try? RouteFinder.allowed(found, origin, policy, loop.shared, settings).get()) ?? [])
   }
 
   private func wait(until instant: NIODeadline) {
