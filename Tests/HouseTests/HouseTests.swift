@@ -68,7 +68,7 @@ struct HouseTests {
     "Sources/DirectDNS/Lookups/QueryMachine+Outcomes.swift": "QueryMachineTests",
     "Sources/DirectDNS/Resolver/LookupRunner.swift": "DirectResolverTests, DirectResolver+AskingTests",
     "Sources/DirectDNS/Resolver/QuerySender.swift": "QueryMachineTests, BootstrapTests",
-    "Sources/DirectDNS/Files/FileFailure.swift": "FilePlaceTests, WritableFileTests",
+    "Sources/DirectDNS/Files/FileFailure.swift": "PathTargetTests, WritableFileTests",
     "Sources/DirectDNS/Model/IPAddress+Text.swift": "IPAddressTests",
     "Sources/DirectDNS/Model/LegacyIPv4.swift": "WebURLHostTests",
     "Sources/DirectDNS/Model/PercentEncoding.swift": "WebURLTests, WebURL+CanonicalTests",

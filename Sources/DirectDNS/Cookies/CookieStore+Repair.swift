@@ -19,17 +19,17 @@ extension CookieStore {
   ) -> CookieRepair {
     var report = CookieRepair()
     removeAll(on: [host]) { $0.cookie.isExpired(at: now) }
-    let strays = (table[address]?.entries ?? []).sorted { $0.order < $1.order }.map(\.cookie)
+    let misfiled = (table[address]?.entries ?? []).sorted { $0.order < $1.order }.map(\.cookie)
     removeAll(on: [address]) { _ in true }
-    for stray in strays {
+    for cookie in misfiled {
       let own = (table[host]?.entries ?? []).map(\.cookie)
-        .filter { $0.name == stray.name && $0.path == stray.path }
-      guard !own.contains(where: { wins($0, over: stray) }) else {
-        report.superseded.append(stray)
+        .filter { $0.name == cookie.name && $0.path == cookie.path }
+      guard !own.contains(where: { wins($0, over: cookie) }) else {
+        report.superseded.append(cookie)
         continue
       }
-      removeAll(on: [host]) { $0.cookie.name == stray.name && $0.cookie.path == stray.path }
-      var moved = stray
+      removeAll(on: [host]) { $0.cookie.name == cookie.name && $0.cookie.path == cookie.path }
+      var moved = cookie
       moved.domain = host
       moved.isHeld = false
       insert(moved, at: now)
@@ -40,8 +40,8 @@ extension CookieStore {
   }
 
   /// Whether the host's own cookie stays: if it is not older, or if it is `Secure` and the other one is not.
-  private func wins(_ own: Cookie, over stray: Cookie) -> Bool {
-    own.received >= stray.received || (own.isSecure && !stray.isSecure)
+  private func wins(_ own: Cookie, over misfiled: Cookie) -> Bool {
+    own.received >= misfiled.received || (own.isSecure && !misfiled.isSecure)
   }
 }
 

@@ -127,8 +127,8 @@ enum PrivateFile {
   ///
   /// Anything but a regular file is written in place, as curl does: it cannot be replaced.
   static func write(_ bytes: [UInt8], to path: String) throws(FileFailure) {
-    if case .through(let isLink) = try FilePlace(path) {
-      let file = try WritableFile.through(path, isLink: isLink, isPrivate: true)
+    if case .inPlace(let isLink) = try PathTarget(path) {
+      let file = try WritableFile.inPlace(path, isLink: isLink, isPrivate: true)
       try file.write(bytes)
       return try file.end()
     }

@@ -63,7 +63,7 @@ package final class WritableFile {
   ///   - isPrivate: whether only its owner may read and write a regular file from then on, even if it was there before.
   /// - Returns: the file; a regular one is empty now.
   /// - Throws: why it cannot be written.
-  package static func through(_ path: String, isLink: Bool, isPrivate: Bool) throws(FileFailure) -> WritableFile {
+  package static func inPlace(_ path: String, isLink: Bool, isPrivate: Bool) throws(FileFailure) -> WritableFile {
     // With O_CREAT the kernel refuses files and FIFOs of others in folders like /tmp (fs.protected_regular).
     let file = try WritableFile(
       path, O_CREAT | (isLink ? 0 : O_NOFOLLOW), mode: isPrivate ? privateMode : ordinaryMode)
@@ -80,10 +80,10 @@ package final class WritableFile {
   /// Opens a file to append to it; nil if there is no regular file.
   package static func toContinue(_ path: String) throws(FileFailure) -> WritableFile? {
     let isLink: Bool
-    switch try FilePlace(path) {
-    case .free: return nil
+    switch try PathTarget(path) {
+    case .missing: return nil
     case .file: isLink = false
-    case .through(let found): isLink = found
+    case .inPlace(let found): isLink = found
     }
     var found = stat()
     // Opening a FIFO or a device may block, or have an effect.
@@ -94,7 +94,7 @@ package final class WritableFile {
 
   /// Opens a draft to append to it; nil if there is none, or if it is not ours.
   package static func draftToContinue(_ path: String) throws(FileFailure) -> WritableFile? {
-    guard case .file(let rights, hasOtherNames: false)? = try? FilePlace(path), rights.isOurs else { return nil }
+    guard case .file(let rights, hasOtherNames: false)? = try? PathTarget(path), rights.isOurs else { return nil }
     let file = try WritableFile(path, O_APPEND | O_NONBLOCK | O_NOFOLLOW, mode: 0)
     guard let found = file.status, found.st_nlink == 1, FileRights(found).isOurs, file.length != nil else { return nil }
     return file

@@ -66,7 +66,7 @@ struct JSONReader {
       case let byte where ASCII.isLowerLetter(byte): skipWord()
       default: skipNumber()
       }
-    return isValue ? JSONToken(first: first, place: start..<index) : nil
+    return isValue ? JSONToken(first: first, range: start..<index) : nil
   }
 
   /// Whether an object comes next.
@@ -162,7 +162,7 @@ struct JSONReader {
   @inline(__always)
   private mutating func string() -> JSONToken? {
     guard let string = stringHere() else { return nil }
-    index = string.place.upperBound
+    index = string.range.upperBound
     return string
   }
 
@@ -175,7 +175,7 @@ struct JSONReader {
       let byte = bytes[next]
       next += 1
       if byte == UInt8(ascii: "\"") {
-        return JSONToken(first: byte, place: index..<next, isPlain: !isEscaped && all < 0x80)
+        return JSONToken(first: byte, range: index..<next, isPlain: !isEscaped && all < 0x80)
       }
       all |= byte
       if byte == ASCII.backslash {

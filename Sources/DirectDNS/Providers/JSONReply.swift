@@ -2,7 +2,7 @@
 /// A reply, and the places of those values that are used; one that is null counts as missing.
 struct JSONReply {
   let bytes: [UInt8]
-  private var statusPlace, truncation: JSONToken?
+  private var statusToken, truncation: JSONToken?
   private var hasComment = false
   private(set) var question, answer, authority: Section?
   private(set) var rows: [Row] = []
@@ -30,7 +30,7 @@ struct JSONReply {
   private mutating func member(_ name: JSONToken, _ reader: inout JSONReader) -> Bool {
     let key = name.key(in: bytes)
     switch key {
-    case .status: return reader.value(&statusPlace)
+    case .status: return reader.value(&statusToken)
     case .truncation: return reader.value(&truncation)
     case .question, .answer, .authority:
       let first = rows.count
@@ -72,7 +72,7 @@ struct JSONReply {
     return isRead
   }
 
-  var status: Int64? { statusPlace?.integer(in: bytes) }
+  var status: Int64? { statusToken?.integer(in: bytes) }
   var isTruncated: Bool { truncation?.isTrue == true }
 
   /// `Question` is an object at AliDNS and an array elsewhere.
@@ -128,10 +128,10 @@ extension HostName {
 }
 
 extension JSONReader {
-  /// Reads a value and keeps its place, or nil if it is null; false if none comes next.
-  fileprivate mutating func value(_ place: inout JSONToken?) -> Bool {
+  /// Reads a value and keeps its token, or nil if it is null; false if none comes next.
+  fileprivate mutating func value(_ token: inout JSONToken?) -> Bool {
     guard let value = value() else { return false }
-    place = value.isNull ? nil : value
+    token = value.isNull ? nil : value
     return true
   }
 }

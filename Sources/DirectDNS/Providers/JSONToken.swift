@@ -5,13 +5,13 @@
 struct JSONToken: Sendable {
   private let first: UInt8
   /// For a string, it includes the quotes.
-  let place: Range<Int>
+  let range: Range<Int>
   /// Whether it is a string of ASCII without escapes, whose bytes can be used as they are.
   private let isPlain: Bool
 
-  init(first: UInt8, place: Range<Int>, isPlain: Bool = false) {
+  init(first: UInt8, range: Range<Int>, isPlain: Bool = false) {
     self.first = first
-    self.place = place
+    self.range = range
     self.isPlain = isPlain
   }
 
@@ -23,11 +23,11 @@ struct JSONToken: Sendable {
   /// A string's value, with escapes decoded and invalid UTF-8 repaired; nil for anything else.
   func string(in bytes: [UInt8]) -> String? {
     guard isString else { return nil }
-    guard !isPlain else { return String(decoding: bytes[place.lowerBound + 1..<place.upperBound - 1], as: UTF8.self) }
+    guard !isPlain else { return String(decoding: bytes[range.lowerBound + 1..<range.upperBound - 1], as: UTF8.self) }
     let bytes = bytes.span
-    var index = place.lowerBound + 1
+    var index = range.lowerBound + 1
     var text: [UInt8] = []
-    while index < place.upperBound - 1 {
+    while index < range.upperBound - 1 {
       let byte = bytes[index]
       index += 1
       if byte != ASCII.backslash {
@@ -45,14 +45,14 @@ struct JSONToken: Sendable {
   @inline(__always)
   func spelled<Result>(in bytes: [UInt8], as read: (Span<UInt8>) -> Result?) -> Result? {
     guard isString else { return nil }
-    if isPlain { return read(bytes.span.extracting(place.lowerBound + 1..<place.upperBound - 1)) }
+    if isPlain { return read(bytes.span.extracting(range.lowerBound + 1..<range.upperBound - 1)) }
     return string(in: bytes).flatMap { read($0.utf8.span) }
   }
 
   /// A whole number, or a string that holds one; nil for anything else, and if it does not fit into 64 bits.
   func integer(in bytes: [UInt8]) -> Int64? {
     if isString { return spelled(in: bytes) { Int64(ascii: $0) } }
-    return Int64(ascii: bytes.span.extracting(place))
+    return Int64(ascii: bytes.span.extracting(range))
   }
 
   /// The key that a member's name is compared by.

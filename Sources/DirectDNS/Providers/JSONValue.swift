@@ -4,34 +4,34 @@
 /// Each access goes through the value again, which is cheap for texts of this size.
 struct JSONValue: Sendable {
   private let bytes: [UInt8]
-  private let piece: JSONToken
+  private let token: JSONToken
 
-  private init(_ bytes: [UInt8], _ piece: JSONToken) {
+  private init(_ bytes: [UInt8], _ token: JSONToken) {
     self.bytes = bytes
-    self.piece = piece
+    self.token = token
   }
 
   /// Reads a whole text; nil if it is not JSON.
   init?(_ bytes: [UInt8]) {
-    var piece: JSONToken?
+    var token: JSONToken?
     let isJSON = JSONReader.read(bytes) { reader in
-      piece = reader.value()
-      return piece != nil
+      token = reader.value()
+      return token != nil
     }
-    guard isJSON, let piece else { return nil }
-    self.init(bytes, piece)
+    guard isJSON, let token else { return nil }
+    self.init(bytes, token)
   }
 
-  var isObject: Bool { piece.isObject }
-  var isTrue: Bool { piece.isTrue }
-  var string: String? { piece.string(in: bytes) }
+  var isObject: Bool { token.isObject }
+  var isTrue: Bool { token.isTrue }
+  var string: String? { token.string(in: bytes) }
   /// A whole number, or a string that holds one.
-  var integer: Int64? { piece.integer(in: bytes) }
+  var integer: Int64? { token.integer(in: bytes) }
 
   /// What `read` makes of a string's bytes; nil for anything else.
-  func spelled<Result>(as read: (Span<UInt8>) -> Result?) -> Result? { piece.spelled(in: bytes, as: read) }
+  func spelled<Result>(as read: (Span<UInt8>) -> Result?) -> Result? { token.spelled(in: bytes, as: read) }
 
-  private var reader: JSONReader { JSONReader(bytes, at: piece.place.lowerBound) }
+  private var reader: JSONReader { JSONReader(bytes, at: token.range.lowerBound) }
 
   /// A member; nil if there is none, or if it is null.
   ///

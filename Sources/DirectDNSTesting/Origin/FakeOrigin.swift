@@ -71,10 +71,10 @@ public final class FakeOrigin: Sendable {
     configuration: FakeOriginConfiguration = .init(), handler: @escaping Handler = OriginResponse.echo,
     admit: Gatekeeper? = nil
   ) async throws -> FakeOrigin {
-    let desk = OriginDesk(state: Watched(OriginState()), handler: handler)
-    var service = HTTPService(bodyLimit: configuration.bodyLimit) { desk.answer($0, $1, $2) }
-    if let admit { service.admit = { desk.judge($0, $1, $2, by: admit) } }
-    let server = try await HTTPServer(state: desk.state, configuration: configuration.server, service: service)
+    let responder = OriginResponder(state: Watched(OriginState()), handler: handler)
+    var service = HTTPService(bodyLimit: configuration.bodyLimit) { responder.answer($0, $1, $2) }
+    if let admit { service.admit = { responder.admit($0, $1, $2, by: admit) } }
+    let server = try await HTTPServer(state: responder.state, configuration: configuration.server, service: service)
     return FakeOrigin(server, configuration)
   }
 

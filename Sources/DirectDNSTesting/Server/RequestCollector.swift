@@ -10,10 +10,10 @@ final class RequestCollector: ChannelInboundHandler {
   typealias Receiver = @Sendable (IncomingRequest, ServerConnection, any Channel) -> Void
 
   /// Decides on a request by its head; until then its body stays with the client.
-  typealias Gatekeeper = @Sendable (IncomingRequest, ServerConnection, any Channel) -> EventLoopFuture<Verdict>
+  typealias Gatekeeper = @Sendable (IncomingRequest, ServerConnection, any Channel) -> EventLoopFuture<Decision>
 
   /// What is done with a request's body.
-  enum Verdict: Sendable {
+  enum Decision: Sendable {
     /// It is read; a client that sent `Expect: 100-continue` gets `100 Continue`, if `announced`.
     case read(announced: Bool)
     /// The request was answered without it: it is dropped as it comes.
@@ -60,17 +60,17 @@ final class RequestCollector: ChannelInboundHandler {
     let channel = context.channel
     channel.setOption(.autoRead, value: false).whenComplete { _ in }
     let context = context.loopBound
-    admit(incoming, connection, channel).hop(to: channel.eventLoop).assumeIsolated().whenSuccess { verdict in
+    admit(incoming, connection, channel).hop(to: channel.eventLoop).assumeIsolated().whenSuccess { decision in
       channel.setOption(.autoRead, value: true).whenComplete { _ in }
       // An HTTP/2 stream does not start to read again by itself.
       channel.read()
-      self.decided(verdict, context.value)
+      self.decided(decision, context.value)
     }
   }
 
-  private func decided(_ verdict: Verdict, _ context: ChannelHandlerContext) {
+  private func decided(_ decision: Decision, _ context: ChannelHandlerContext) {
     isDeciding = false
-    switch verdict {
+    switch decision {
     case .read(let announced):
       if announced { announce(context) }
       if isComplete { finish(context) }

@@ -81,11 +81,11 @@ final class OutputFile {
   }
 
   private func opened() throws(FileFailure) -> (WritableFile, isDraft: Bool) {
-    let place = try FilePlace(path)
+    let place = try PathTarget(path)
     // An older draft would be taken for this file's.
     unsafe unlink(draftPath)
     switch place {
-    case .free:
+    case .missing:
       let name = isAtomic ? draftPath : path
       return (try .new(name, mode: WritableFile.ordinaryMode), isAtomic)
     case .file(let rights, hasOtherNames: false) where rights.isOurs:
@@ -97,9 +97,9 @@ final class OutputFile {
         // No file can be made in the folder, but the file itself may be writable.
         guard error.forbidsNewFiles else { throw error }
       }
-    case .file, .through: break
+    case .file, .inPlace: break
     }
-    return (try .through(path, isLink: place == .through(isLink: true), isPrivate: false), false)
+    return (try .inPlace(path, isLink: place == .inPlace(isLink: true), isPrivate: false), false)
   }
 
   /// Whether what was written can be dropped for another try.

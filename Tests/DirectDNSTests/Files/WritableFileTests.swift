@@ -37,7 +37,7 @@ import Testing
   func `a draft has the rights of the file whose place it takes, whatever the umask is`(_ mode: UInt32) throws {
     let folder = try FileFolder()
     try folder.write("old", to: "file", mode: mode)
-    guard case .file(let rights, hasOtherNames: false) = try FilePlace(folder / "file") else {
+    guard case .file(let rights, hasOtherNames: false) = try PathTarget(folder / "file") else {
       Issue.record("no file")
       return
     }
@@ -93,25 +93,25 @@ import Testing
     #expect(try folder.read("file") == "new")
   }
 
-  // MARK: What is written through
+  // MARK: What is written in place
 
   @Test func `a FIFO, a device and what a link leads to are written, and stay what they are`() throws {
     let folder = try FileFolder()
     let reader = folder.makeFIFO("fifo")
     defer { close(reader) }
-    try written(.through(folder / "fifo", isLink: false, isPrivate: true), "one").end()
+    try written(.inPlace(folder / "fifo", isLink: false, isPrivate: true), "one").end()
     #expect(FileFolder.drain(reader) == "one" && folder.kind("fifo") & S_IFMT == S_IFIFO)
     try folder.write("a longer text", to: "target")
     #expect(unsafe symlink("target", folder / "link") == 0 && symlink("none", folder / "nowhere") == 0)
-    try written(.through(folder / "link", isLink: true, isPrivate: false), "two").end()
+    try written(.inPlace(folder / "link", isLink: true, isPrivate: false), "two").end()
     #expect(try folder.read("target") == "two" && folder.kind("target") == S_IFREG | 0o644)
-    try written(.through(folder / "link", isLink: true, isPrivate: true), "three").end()
+    try written(.inPlace(folder / "link", isLink: true, isPrivate: true), "three").end()
     #expect(try folder.read("target") == "three" && folder.kind("target") == S_IFREG | 0o600)
-    try written(.through(folder / "nowhere", isLink: true, isPrivate: true), "four").end()
+    try written(.inPlace(folder / "nowhere", isLink: true, isPrivate: true), "four").end()
     #expect(try folder.read("none") == "four" && folder.kind("none") == S_IFREG | 0o600)
     #expect(folder.kind("link") & S_IFMT == S_IFLNK && folder.kind("nowhere") & S_IFMT == S_IFLNK)
     guard folder.makeDevice("null") else { return }
-    try written(.through(folder / "null", isLink: false, isPrivate: true), "five").end()
+    try written(.inPlace(folder / "null", isLink: false, isPrivate: true), "five").end()
     #expect(folder.kind("null") == S_IFCHR | 0o666)
   }
 
@@ -119,7 +119,7 @@ import Testing
     let folder = try FileFolder()
     try folder.write("theirs", to: "target")
     #expect(unsafe symlink("target", folder / "link") == 0)
-    #expect(throws: FileFailure.self) { try WritableFile.through(folder / "link", isLink: false, isPrivate: false) }
+    #expect(throws: FileFailure.self) { try WritableFile.inPlace(folder / "link", isLink: false, isPrivate: false) }
     #expect(try folder.read("target") == "theirs")
   }
 

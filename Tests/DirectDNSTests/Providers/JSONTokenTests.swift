@@ -4,13 +4,13 @@ import Testing
 @testable import DirectDNS
 
 struct JSONTokenTests {
-  private static func piece(_ bytes: [UInt8]) -> JSONToken? {
-    var piece: JSONToken?
+  private static func token(_ bytes: [UInt8]) -> JSONToken? {
+    var token: JSONToken?
     let isJSON = JSONReader.read(bytes) { reader in
-      piece = reader.value()
-      return piece != nil
+      token = reader.value()
+      return token != nil
     }
-    return isJSON ? piece : nil
+    return isJSON ? token : nil
   }
 
   /// A text as a tree, which the reader itself never makes.
@@ -37,8 +37,8 @@ struct JSONTokenTests {
     private init?(_ bytes: [UInt8], _ reader: inout JSONReader) {
       // What is passed over ends where what is read ends.
       var passing = reader
-      guard let piece = passing.value() else { return nil }
-      if bytes[piece.place.lowerBound] == UInt8(ascii: "[") {
+      guard let token = passing.value() else { return nil }
+      if bytes[token.range.lowerBound] == UInt8(ascii: "[") {
         var elements: [Tree] = []
         let isArray = reader.array { reader in
           guard let element = Tree(bytes, &reader) else { return false }
@@ -47,7 +47,7 @@ struct JSONTokenTests {
         }
         #expect(isArray)
         self = .array(elements)
-      } else if piece.isObject {
+      } else if token.isObject {
         var members: [String: Tree] = [:]
         let isObject = reader.object { name, reader in
           let name = ["a", "b", "}"].first { JSONKey($0) == name.key(in: bytes) } ?? "?"
@@ -57,17 +57,17 @@ struct JSONTokenTests {
         #expect(isObject)
         self = .object(members)
       } else {
-        let place = reader.value()?.place
-        #expect(place == piece.place)
-        if let text = piece.string(in: bytes) {
+        let range = reader.value()?.range
+        #expect(range == token.range)
+        if let text = token.string(in: bytes) {
           self = .string(text)
-        } else if piece.isNull {
+        } else if token.isNull {
           self = .null
-        } else if piece.isTrue {
+        } else if token.isTrue {
           self = .bool(true)
         } else {
-          let isFalse = bytes[piece.place.lowerBound] == UInt8(ascii: "f")
-          self = isFalse ? .bool(false) : .number(piece.integer(in: bytes))
+          let isFalse = bytes[token.range.lowerBound] == UInt8(ascii: "f")
+          self = isFalse ? .bool(false) : .number(token.integer(in: bytes))
         }
       }
       let (end, passed) = (reader.index, passing.index)
@@ -98,10 +98,10 @@ struct JSONTokenTests {
 
   @Test func `bytes that are no UTF-8 are repaired, never trusted`() {
     for bytes in [[0x22, 0xff, 0x22], [0x22, 0xc3, 0x22]] as [[UInt8]] {
-      let piece = Self.piece(bytes)
-      #expect(piece?.string(in: bytes) == "\u{fffd}" && piece?.spelled(in: bytes) { $0.count } == 3)
+      let token = Self.token(bytes)
+      #expect(token?.string(in: bytes) == "\u{fffd}" && token?.spelled(in: bytes) { $0.count } == 3)
     }
-    #expect(Self.piece([0xff]) == nil)
+    #expect(Self.token([0xff]) == nil)
   }
 
   @Test(
@@ -114,7 +114,7 @@ struct JSONTokenTests {
     ] as [(String, Int64?)])
   func `a whole number may be spelled as a string`(_ text: String, _ expected: Int64?) {
     let bytes = Array(text.utf8)
-    #expect(Self.piece(bytes)?.integer(in: bytes) == expected)
+    #expect(Self.token(bytes)?.integer(in: bytes) == expected)
   }
 
   @Test(
@@ -123,8 +123,8 @@ struct JSONTokenTests {
     ] as [(String, String?)])
   func `a string's bytes are handed out as it says them`(_ text: String, _ expected: String?) throws {
     let bytes = Array(text.utf8)
-    let piece = try #require(Self.piece(bytes))
-    let said = piece.spelled(in: bytes) { bytes in String(decoding: bytes.indices.map { bytes[$0] }, as: UTF8.self) }
+    let token = try #require(Self.token(bytes))
+    let said = token.spelled(in: bytes) { bytes in String(decoding: bytes.indices.map { bytes[$0] }, as: UTF8.self) }
     #expect(said == expected)
   }
 

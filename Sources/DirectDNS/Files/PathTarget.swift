@@ -10,13 +10,13 @@ internal import CDirectDNSFiles
 #endif
 
 /// What is at a path that is to be written, which decides how to write it.
-package enum FilePlace: Hashable, Sendable {
+package enum PathTarget: Hashable, Sendable {
   /// Nothing: a file is created.
-  case free
+  case missing
   /// A regular file: another one can replace it, unless it is to keep its other names (hard links).
   case file(FileRights, hasOtherNames: Bool)
   /// A FIFO, a device or a link: it is written in place.
-  case through(isLink: Bool)
+  case inPlace(isLink: Bool)
 
   /// Looks at what is there.
   ///
@@ -26,7 +26,7 @@ package enum FilePlace: Hashable, Sendable {
     var found = stat()
     guard unsafe lstat(path, &found) == 0 else {
       guard errno == ENOENT else { throw .last() }
-      self = .free
+      self = .missing
       return
     }
     switch found.st_mode & S_IFMT {
@@ -35,8 +35,8 @@ package enum FilePlace: Hashable, Sendable {
       guard found.st_uid == 0 || found.st_uid == geteuid() else {
         throw FileFailure("it is a link of user \(found.st_uid). Name the file that it leads to")
       }
-      self = .through(isLink: true)
-    default: self = .through(isLink: false)
+      self = .inPlace(isLink: true)
+    default: self = .inPlace(isLink: false)
     }
   }
 }
@@ -106,7 +106,7 @@ package enum FileTrust: Hashable, Sendable {
   /// Not used: the text follows the file's name.
   case refused(String)
 
-  /// Judges a file by its owner and by who may write it.
+  /// Checks a file by its owner and by who may write it.
   ///
   /// - Parameters:
   ///   - rights: the file's owner, group and permissions.
@@ -128,7 +128,7 @@ package enum FileTrust: Hashable, Sendable {
     }
   }
 
-  /// Judges the file that a path leads to; anything but a regular file is trusted, as is nothing at all.
+  /// Checks the file that a path leads to; anything but a regular file is trusted, as is nothing at all.
   package init(path: String) {
     var found = stat()
     guard unsafe stat(path, &found) == 0, found.st_mode & S_IFMT == S_IFREG else {

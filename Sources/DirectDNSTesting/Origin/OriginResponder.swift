@@ -4,7 +4,7 @@ import NIOCore
 import NIOHTTP1
 
 /// Takes requests, calls the handler, and has its responses sent.
-struct OriginDesk: Sendable {
+struct OriginResponder: Sendable {
   let state: Watched<OriginState>
   let handler: FakeOrigin.Handler
 
@@ -16,28 +16,28 @@ struct OriginDesk: Sendable {
   }
 
   /// Asks the gatekeeper whether a request is to be read, and answers it if not.
-  func judge(
+  func admit(
     _ incoming: IncomingRequest, _ connection: ServerConnection, _ channel: any Channel,
-    by admit: @escaping FakeOrigin.Gatekeeper
-  ) -> EventLoopFuture<RequestCollector.Verdict> {
+    by gatekeeper: @escaping FakeOrigin.Gatekeeper
+  ) -> EventLoopFuture<RequestCollector.Decision> {
     let preview = state.read { $0.log.preview(incoming, on: connection) }
-    let verdict = channel.eventLoop.makePromise(of: RequestCollector.Verdict.self)
+    let decision = channel.eventLoop.makePromise(of: RequestCollector.Decision.self)
     let answer = OriginAnswer(incoming: incoming, connection: connection, channel: channel, isEarly: incoming.hasBody)
     perform(on: channel) {
-      let admission = await Result { try await admit(preview) }
+      let admission = await Result { try await gatekeeper(preview) }
       switch admission {
-      case .success(.read): return verdict.succeed(.read(announced: true))
-      case .success(.readUnannounced): return verdict.succeed(.read(announced: false))
+      case .success(.read): return decision.succeed(.read(announced: true))
+      case .success(.readUnannounced): return decision.succeed(.read(announced: false))
       case .success(.answer), .failure: break
       }
       state.change { _ = $0.log.record(incoming, on: connection) }
-      verdict.succeed(.discard)
+      decision.succeed(.discard)
       await answer.send {
         guard case .answer(let response) = try admission.get() else { throw OriginFault.close }
         return response
       }
     }
-    return verdict.futureResult
+    return decision.futureResult
   }
 
   /// Runs a task until the client disconnects.

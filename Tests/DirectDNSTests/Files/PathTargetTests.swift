@@ -10,30 +10,30 @@ import Testing
 
 @testable import DirectDNS
 
-@Suite struct FilePlaceTests {
+@Suite struct PathTargetTests {
   @Test func `what a path leads to says how it is written`() throws {
     let folder = try FileFolder()
-    #expect(try FilePlace(folder / "none") == .free)
+    #expect(try PathTarget(folder / "none") == .missing)
     try folder.write("", to: "file", mode: 0o640)
     #expect(
-      try FilePlace(folder / "file")
+      try PathTarget(folder / "file")
         == .file(FileRights(owner: geteuid(), group: getegid(), mode: 0o640), hasOtherNames: false))
     #expect(unsafe link(folder / "file", folder / "other") == 0)
-    guard case .file(_, hasOtherNames: true) = try FilePlace(folder / "file") else {
+    guard case .file(_, hasOtherNames: true) = try PathTarget(folder / "file") else {
       Issue.record("a file of two names is taken for one that can be replaced")
       return
     }
     #expect(unsafe symlink("file", folder / "link") == 0 && symlink("none", folder / "nowhere") == 0)
-    #expect(try FilePlace(folder / "link") == .through(isLink: true))
-    #expect(try FilePlace(folder / "nowhere") == .through(isLink: true))
+    #expect(try PathTarget(folder / "link") == .inPlace(isLink: true))
+    #expect(try PathTarget(folder / "nowhere") == .inPlace(isLink: true))
     close(folder.makeFIFO("fifo"))
-    #expect(try FilePlace(folder / "fifo") == .through(isLink: false))
+    #expect(try PathTarget(folder / "fifo") == .inPlace(isLink: false))
   }
 
   @Test func `a path that cannot be is the system's error`() throws {
     let folder = try FileFolder()
     try folder.write("", to: "file")
-    let failure = #expect(throws: FileFailure.self) { try FilePlace(folder / "file/x") }
+    let failure = #expect(throws: FileFailure.self) { try PathTarget(folder / "file/x") }
     #expect(failure?.reason == "Not a directory")
   }
 
@@ -41,7 +41,7 @@ import Testing
   func `a link of another user is refused`() throws {
     let folder = try FileFolder()
     #expect(unsafe symlink("file", folder / "link") == 0 && lchown(folder / "link", 12345, 12345) == 0)
-    let failure = #expect(throws: FileFailure.self) { try FilePlace(folder / "link") }
+    let failure = #expect(throws: FileFailure.self) { try PathTarget(folder / "link") }
     #expect(failure?.reason == "it is a link of user 12345. Name the file that it leads to")
   }
 }
@@ -135,7 +135,7 @@ import Testing
         == .doubtful("may be written to by group 8, whose members can say where names lead. Run chmod g-w on it."))
   }
 
-  @Test func `a file is judged through links, and what is no file is not`() throws {
+  @Test func `a file is checked through links, and what is no file is not`() throws {
     let folder = try FileFolder()
     try folder.write("", to: "open", mode: 0o666)
     #expect(unsafe symlink("open", folder / "link") == 0)
