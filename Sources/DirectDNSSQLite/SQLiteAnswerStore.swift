@@ -27,10 +27,10 @@ public final class SQLiteAnswerStore: AnswerStore {
   public init(_ configuration: SQLiteStoreConfiguration, notice: (@Sendable (String) -> Void)? = nil) {
     self.configuration = configuration
     let logger = Logger(label: "directdns.sqlite")
-    let tell = notice ?? { logger.warning("\($0)") }
-    let told = Locked<Set<String>>([])
+    let notify = notice ?? { logger.warning("\($0)") }
+    let reported = Locked<Set<String>>([])
     let once: @Sendable (String) -> Void = { text in
-      if told.withLock({ $0.insert(text).inserted }) { tell(text) }
+      if reported.withLock({ $0.insert(text).inserted }) { notify(text) }
     }
     reader = SQLiteWorker(configuration, "sqlite.read", readsOnly: true, notice: once)
     writer = SQLiteWorker(configuration, "sqlite.write", notice: once)

@@ -57,7 +57,7 @@ extension CommandContext {
     let notice = StoreNotice(self)
     if let store {
       configuration.store = store
-      configuration.observer = notice.hearing(configuration.observer)
+      configuration.observer = notice.observer(passingTo: configuration.observer)
     }
     let resolver: DirectResolver
     do throws(DirectDNSError) {

@@ -46,7 +46,7 @@ package struct CommandContext: Sendable {
   package var interruption: @Sendable () async -> ExitStatus?
   /// Sets what is done around each stop of the process (Ctrl-Z), and before a signal of the terminal ends it (Ctrl-\, a
   /// hang-up).
-  package var aroundStops: @Sendable (@escaping @Sendable (_ stop: () -> Void) -> Void) -> Void
+  package var onTerminalStop: @Sendable (@escaping @Sendable (_ stop: () -> Void) -> Void) -> Void
   /// Keeps a hang-up from ending the process.
   package var ignoreHangUp: @Sendable () -> Void
   /// The C libraries, the network's routes and the system's DNS, for a check of them.
@@ -81,7 +81,7 @@ package struct CommandContext: Sendable {
       },
       collectMetrics: { MetricsSystem.bootstrap($0) },
       interruption: { await CommandSignals.interruption() },
-      aroundStops: { CommandSignals.aroundStops($0) },
+      onTerminalStop: { CommandSignals.onTerminalStop($0) },
       ignoreHangUp: { CommandSignals.ignoreHangUp() },
       packages: { SystemPackages() },
       hasRoute: { $0.hasRoute },

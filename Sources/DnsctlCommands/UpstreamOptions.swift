@@ -102,7 +102,7 @@ extension UpstreamOptions {
   /// - Parameters:
   ///   - resolver: the resolver that is updated.
   ///   - context: has the file, the clock and the environment.
-  ///   - tell: called with what changed, and with the reason why a file changed nothing.
+  ///   - report: called with what changed, and with the reason why a file changed nothing.
   ///   - changed: called with the new settings after each change.
   ///   - begun: called as soon as changes and SIGHUP are followed; never if nil is returned.
   ///   - read: called after each reading, whatever its result.
@@ -110,7 +110,7 @@ extension UpstreamOptions {
   ///   pipe.
   /// - Throws: what is wrong with the file, or with the options combined with it.
   package func follow(
-    _ resolver: DirectResolver, in context: CommandContext, tell: @escaping @Sendable (String) -> Void,
+    _ resolver: DirectResolver, in context: CommandContext, report: @escaping @Sendable (String) -> Void,
     changed: @escaping @Sendable (DirectSettings) -> Void = { _ in }, begun: @escaping @Sendable () -> Void = {},
     read: @escaping @Sendable () -> Void = {}
   ) throws(SettingsError) -> Task<Void, any Error>? {
@@ -121,9 +121,9 @@ extension UpstreamOptions {
     let live = try context.liveConfiguration(file: configurationPath, overrides(in: context)) { outcome, settings in
       switch outcome {
       case .success(let difference):
-        for change in difference.changes { tell("configuration: \(change)") }
+        for change in difference.changes { report("configuration: \(change)") }
         if !difference.isEmpty { changed(settings) }
-      case .failure(let error): tell("\(error.message.asSentence) The previous configuration stays in force.")
+      case .failure(let error): report("\(error.message.asSentence) The previous configuration stays in force.")
       }
       read()
     }

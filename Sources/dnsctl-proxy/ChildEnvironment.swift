@@ -2,7 +2,7 @@
 /// The variables by which programs learn of a proxy: a pure function of those that are set already.
 struct ChildEnvironment {
   /// The variables that name the proxy.
-  private let told: [String: String]
+  private let added: [String: String]
   /// Variables that would lead around it.
   private static let dropped = ["no_proxy", "NO_PROXY", "HTTP_PROXY", "ALL_PROXY"]
 
@@ -30,14 +30,14 @@ struct ChildEnvironment {
       variables["JAVA_TOOL_OPTIONS"] =
         ([javaOptions].compactMap(\.self) + options).joined(separator: " ")
     }
-    told = variables
+    added = variables
   }
 
   /// The variables of a program, each `NAME=VALUE`: the inherited ones, byte for byte, with those about proxies
   /// replaced.
   func variables(over inherited: [[UInt8]]) -> [[UInt8]] {
-    let names = Set((told.keys + Self.dropped).map { Array($0.utf8) })
+    let names = Set((added.keys + Self.dropped).map { Array($0.utf8) })
     return inherited.filter { !names.contains(Array($0.prefix { $0 != UInt8(ascii: "=") })) }
-      + told.sorted { $0.key < $1.key }.map { Array("\($0.key)=\($0.value)".utf8) }
+      + added.sorted { $0.key < $1.key }.map { Array("\($0.key)=\($0.value)".utf8) }
   }
 }

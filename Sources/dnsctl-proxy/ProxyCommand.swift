@@ -114,7 +114,7 @@ struct ProxyCommand: ContextCommand {
       endpoint.say(in: context)
       let held = Locked((settings: settings, entry: entry, users: users))
       let read = { @Sendable in
-        systemd.tell(.reloading(microseconds: Systemd.microseconds))
+        systemd.notify(.reloading(microseconds: Systemd.microseconds))
         // The upstream proxy and the users are read again, too; a file that cannot be used changes nothing.
         do throws(SettingsError) {
           let entry = try route.entry(over: held.withLock { $0.settings.proxy }, in: context)
@@ -128,10 +128,10 @@ struct ProxyCommand: ContextCommand {
         do throws(DirectDNSError) { try server.update(configured(settings, entry, users)) } catch {
           context.reportError(error.message)
         }
-        systemd.tell(.ready(status: said))
+        systemd.notify(.ready(status: said))
       }
-      let begun = { @Sendable in systemd.tell(.ready(status: said)) }
-      var following = try upstream.follow(resolver, in: context, tell: context.reportError) { changed in
+      let begun = { @Sendable in systemd.notify(.ready(status: said)) }
+      var following = try upstream.follow(resolver, in: context, report: context.reportError) { changed in
         held.withLock { $0.settings = changed }
       } begun: {
         begun()
@@ -152,7 +152,7 @@ struct ProxyCommand: ContextCommand {
       }
       defer { following?.cancel() }
       _ = await interruption.value
-      systemd.tell(.stopping)
+      systemd.notify(.stopping)
       await server.stop()
       log?.flush()
       return .answered

@@ -48,7 +48,7 @@ struct Systemd {
   }
 
   /// Reports a state; it is no error if nobody listens.
-  func tell(_ state: State) {
+  func notify(_ state: State) {
     guard let place else { return }
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)

@@ -65,7 +65,7 @@ struct CommandFixture: Sendable {
         try? await clock.sleep(until: clock.now)
         return nil
       },
-      aroundStops: { _ in }, ignoreHangUp: {},
+      onTerminalStop: { _ in }, ignoreHangUp: {},
       packages: {
         var packages = SystemPackages()
         (packages.curl, packages.tls, packages.http2) = ("8.5.0", "OpenSSL/3.0.17", "1.52.0")

@@ -30,7 +30,7 @@ final class SignalListenerTests {
     var next = told.makeAsyncIterator()
     let heard = SignalListener([SIGUSR1]) { tell.yield($0) }
     signal(SIGUSR1, SIG_DFL)
-    SignalListener.hearAgain(SIGUSR1)
+    SignalListener.listenAgain(SIGUSR1)
     kill(getpid(), SIGUSR1)
     #expect(await next.next() == SIGUSR1)
     heard.end()

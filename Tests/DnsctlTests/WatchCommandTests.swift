@@ -132,9 +132,9 @@ struct WatchCommandTests {
   @Test func `the error of a refresh that failed behind an answer is shown`() {
     let resolver = try? DirectResolver(ResolverConfiguration(providers: []))
     let watcher = resolver.map { Watcher(["a.example"], resolver: $0, options: LookupOptions(), clock: StillClock()) }
-    let hear = Watcher.hearing { watcher }
+    let observer = Watcher.observer { watcher }
     guard let host = try? HostName("a.example") else { return }
-    hear(
+    observer(
       .attempt(
         .init(
           provider: "google", origin: "https://dns.google", question: AddressQuestion(host, .ipv4), address: nil,

@@ -205,13 +205,13 @@ enum BodyLength {
     }
     guard let text = fields[.contentLength] else { return known }
     // Digits alone (RFC 9110 §8.6): `Int64` takes a sign.
-    guard text.utf8.allSatisfy(ASCII.isDigit), let told = Int64(text) else {
+    guard text.utf8.allSatisfy(ASCII.isDigit), let announced = Int64(text) else {
       throw DirectDNSError(.invalidRequest, "Content-Length is not a number of bytes: leave it out")
     }
-    guard let known else { return told }
-    guard told == known else {
+    guard let known else { return announced }
+    guard announced == known else {
       throw DirectDNSError(
-        .invalidRequest, "Content-Length says \(told), and the body has \(known) bytes: leave the field out")
+        .invalidRequest, "Content-Length says \(announced), and the body has \(known) bytes: leave the field out")
     }
     return known
   }

@@ -89,12 +89,12 @@ extension RequestTarget {
       version: body.trailerFields.isEmpty ? version : .http1, proxy: proxy,
       showsIdentity: call.showsIdentity && settings.configuration.identity != nil)
     var observer: (@Sendable (CurlEvent) -> Void)?
-    if let told = call.options.observer {
+    if let report = call.options.observer {
       var request = HTTPRequest(method: method, url: url)
       request.headerFields = lines.fields
-      told(.requesting(request))
+      report(.requesting(request))
       observer = { event in
-        told(RequestEvent(event))
+        report(RequestEvent(event))
         spans?.note(event)
       }
     } else if let spans {

@@ -15,7 +15,7 @@ struct NumberedWaits<Value: Sendable>: Sendable {
     /// A value has come.
     ///
     /// - Returns: the continuation to resume with it; nil if nobody waits yet, and the value is kept.
-    mutating func came(_ value: Value, under number: Int) -> CheckedContinuation<Value, Never>? {
+    mutating func fulfil(_ value: Value, under number: Int) -> CheckedContinuation<Value, Never>? {
       if case .waiter(let waiter)? = entries.removeValue(forKey: number) { return waiter }
       entries[number] = .value(value)
       return nil
@@ -41,6 +41,6 @@ struct NumberedWaits<Value: Sendable>: Sendable {
 
   /// Hands a value to whoever waits for it, or keeps it.
   func deliver(_ value: Value, under number: Int) {
-    table.withLock { $0.came(value, under: number) }?.resume(returning: value)
+    table.withLock { $0.fulfil(value, under: number) }?.resume(returning: value)
   }
 }

@@ -51,17 +51,17 @@ final class MachineRunner<Machine: StateMachine>: Sendable {
   /// Reads the machine.
   func look<Result>(_ body: (Machine) -> Result) -> Result { state.withLock { body($0.machine) } }
 
-  /// Tells the machine an event, and carries out the actions that follow.
+  /// Sends the machine an event, and carries out the actions that follow.
   ///
   /// - Parameters:
-  ///   - event: tells the event.
+  ///   - event: calls the event on the machine.
   ///   - perform: carries out an action; never called with the lock held, nor by two threads at a time.
   ///   - resume: resumes the tasks that wait.
   ///   - wake: called when the instant has come that ``StateMachine/nextInstant()`` named, also while actions are carried
   ///     out one after the other without a pause.
   /// - Returns: what `event` returned.
   @discardableResult
-  func tell<Result>(
+  func send<Result>(
     _ event: (inout Machine, _ now: ResolverInstant) -> Result, perform: (Machine.Action) -> Void,
     resume: ([Machine.Ending]) -> Void, wake: @autoclosure () -> @Sendable () -> Void
   ) -> Result {

@@ -84,20 +84,20 @@ extension ConnectAttempt {
       let count = unsafe Int(directdns_dialled_address(target, base))
       return unsafe IPAddress(bytes: UnsafeBufferPointer(start: base, count: count))
     }
-    guard let address, tell({ $0.mayDial(address, self) }) else { return CURL_SOCKET_BAD }
+    guard let address, withEvents({ $0.mayDial(address, self) }) else { return CURL_SOCKET_BAD }
     let socket = unsafe directdns_socket(target)
-    if socket == CURL_SOCKET_BAD { socketError = errno } else { tell { $0.dialled(socket, self) } }
+    if socket == CURL_SOCKET_BAD { socketError = errno } else { withEvents { $0.dialled(socket, self) } }
     return socket
   }
 
   private func established() -> CInt {
-    tell { $0.maySend(self) } ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
+    withEvents { $0.maySend(self) } ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
   }
 
   private func traced(_ text: UnsafeRawBufferPointer) {
     guard let request = transfer?.request else { return }
     if request.followsStream, let last = unsafe streamTrace.take(text.bindMemory(to: UInt8.self).span) {
-      tell { $0.connectionEnds(after: last, self) }
+      withEvents { $0.connectionEnds(after: last, self) }
     }
     guard let observer = request.observer else { return }
     let line = unsafe String(decoding: text, as: UTF8.self).trimmingLineEnd
@@ -109,8 +109,8 @@ extension ConnectAttempt {
     switch unsafe lines?.take(bytes) {
     // Another attempt carries the request.
     case nil: break
-    case .more: tell { $0.moved(self) }
-    case .head: tell { $0.completedHead(self) }
+    case .more: withEvents { $0.moved(self) }
+    case .head: withEvents { $0.completedHead(self) }
     // libcurl ends the transfer.
     case .tooMuch: return 0
     }
@@ -119,7 +119,7 @@ extension ConnectAttempt {
 
   private func received(_ bytes: UnsafeRawBufferPointer) -> Int {
     if case .ending = receiving { return 0 }
-    let taken = tell { unsafe $0.received(bytes, self) }
+    let taken = withEvents { unsafe $0.received(bytes, self) }
     if taken == Int(CURL_WRITEFUNC_PAUSE) { receiving = .holdingBack }
     return taken
   }
@@ -132,18 +132,18 @@ extension ConnectAttempt {
       let count = min(room.count, bytes.count - bodyOffset)
       unsafe bytes[bodyOffset..<bodyOffset + count].withUnsafeBytes { unsafe room.copyMemory(from: $0) }
       bodyOffset += count
-      tell { $0.sent(count, self) }
+      withEvents { $0.sent(count, self) }
       return count
     case .pulled(let upload):
       switch unsafe upload.read(into: room) {
       case .bytes(let count):
-        tell { $0.sent(count, self) }
+        withEvents { $0.sent(count, self) }
         return count
       case .starved:
-        tell { $0.starved(self) }
+        withEvents { $0.starved(self) }
         return Int(CURL_READFUNC_PAUSE)
       case .ended:
-        tell { $0.sent(0, self) }
+        withEvents { $0.sent(0, self) }
         return 0
       case .failed: return Int(CURL_READFUNC_ABORT)
       }

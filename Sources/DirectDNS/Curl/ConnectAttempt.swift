@@ -63,7 +63,9 @@ internal import CDirectDNSCurl
   deinit { withExtendedLifetime((share, refusal)) { handle.close() } }
 
   /// Calls ``events`` without a retain and a release each time.
-  func tell<Result>(_ body: (CurlTransfers) -> Result) -> Result { unsafe events._withUnsafeGuaranteedRef { body($0) } }
+  func withEvents<Result>(_ body: (CurlTransfers) -> Result) -> Result {
+    unsafe events._withUnsafeGuaranteedRef { body($0) }
+  }
 
   /// Prepares the handle for an attempt of a transfer.
   func prepare(

@@ -19,7 +19,7 @@ protocol CurlDriver: LoopDriver {
   func ended(_ handle: UnsafeMutableRawPointer, _ code: CURLcode)
 
   /// An idle connection has received something, or has ended.
-  func receivedUnasked(on socket: CInt)
+  func receivedUnsolicited(on socket: CInt)
 
   /// Does what is due at the end of a turn.
   ///
@@ -31,7 +31,7 @@ extension CurlDriver {
   static var threadName: String { "curl" }
 
   func act(on socket: CInt, _ ready: Poller.Interest, owner: UInt8) {
-    if ready.isEmpty { receivedUnasked(on: socket) } else { multis[Int(owner)].act(on: socket, ready) }
+    if ready.isEmpty { receivedUnsolicited(on: socket) } else { multis[Int(owner)].act(on: socket, ready) }
   }
 
   func turn(hasNews: Bool) -> Int64 {

@@ -75,13 +75,13 @@ internal import HTTPTypes
       handle.pointer,
       { _, type, text, size, context in
         if type == CURLINFO_TEXT {
-          unsafe context.object(CurlEasy.self)?.told(UnsafeRawBufferPointer(start: text, count: size))
+          unsafe context.object(CurlEasy.self)?.receivedTrace(UnsafeRawBufferPointer(start: text, count: size))
         }
         return 0
       }, Unmanaged.passUnretained(self).toOpaque())
   }
 
-  private func told(_ text: UnsafeRawBufferPointer) {
+  private func receivedTrace(_ text: UnsafeRawBufferPointer) {
     if unsafe text.starts(with: Self.sessionMark) { sessionLine = unsafe String(decoding: text, as: UTF8.self) }
   }
 

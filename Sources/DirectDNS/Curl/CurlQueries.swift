@@ -61,7 +61,7 @@ final class CurlQueries: CurlDriver {
       }
       for job in pool.queue where job.stage == .queued { finish(job, .failure(.shutDown)) }
     }
-    handBack()
+    deliverDone()
     sockets.closing = nil
   }
 
@@ -96,7 +96,7 @@ final class CurlQueries: CurlDriver {
   }
 
   /// Gives ended requests back, all those of a recipient together; there is nearly always only one recipient.
-  private func handBack() {
+  private func deliverDone() {
     guard !done.isEmpty else { return }
     var jobs: [CurlJob] = []
     swap(&jobs, &done)
@@ -183,9 +183,9 @@ final class CurlQueries: CurlDriver {
     }
   }
 
-  /// Ends an HTTP/1 connection on which the server sends something unasked: it would be taken for the answer to the
+  /// Ends an HTTP/1 connection on which the server sends something unsolicited: it would be taken for the answer to the
   /// next query (RFC 9112 §6.3), and not every format repeats the question.
-  func receivedUnasked(on socket: CInt) {
+  func receivedUnsolicited(on socket: CInt) {
     if serial.contains(socket) { directdns_end_unread(socket) }
   }
 
@@ -220,7 +220,7 @@ final class CurlQueries: CurlDriver {
       }
       due = min(due, pool.earliestDeadline)
     }
-    handBack()
+    deliverDone()
     return due
   }
 }

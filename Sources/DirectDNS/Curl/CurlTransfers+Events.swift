@@ -22,7 +22,7 @@ extension CurlTransfers {
   ///
   /// It would be taken for the response to the next request (RFC 9112 §6.3): a second response, a 408 for being idle,
   /// or a body where there must be none. libcurl notices by itself if a connection has ended with nothing left to read.
-  func receivedUnasked(on socket: CInt) {
+  func receivedUnsolicited(on socket: CInt) {
     if machine.isAlone(socket), !isHeldBack(socket) { directdns_end_unread(socket) }
   }
 

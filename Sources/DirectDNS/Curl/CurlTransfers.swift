@@ -103,7 +103,7 @@ final class CurlTransfers: CurlDriver {
       transfer.carrier?.resume()
     case .drain(let transfer, let limit):
       transfer.sink = .drain(left: limit)
-      if case .pool(let id) = transfer.place { machine.hasten(id, until: now + Self.drainTime) }
+      if case .pool(let id) = transfer.place { machine.shortenDeadline(id, until: now + Self.drainTime) }
       transfer.carrier?.resume()
     case .closeIdle(let address): machine.closeIdle(address)
     }
@@ -137,7 +137,7 @@ final class CurlTransfers: CurlDriver {
     for id in earlyAnswers.takeStuck(at: now, sent: sentOf, waits: isWaitingToSend) {
       act { $0.finish(id, .success(())) }
     }
-    lookAtStarvedUploads()
+    checkStarvedUploads()
     var due = min(machine.endTurn(at: now), earlyAnswers.due)
     while !machine.actions.isEmpty {
       perform()
@@ -149,7 +149,7 @@ final class CurlTransfers: CurlDriver {
 
   /// Makes libcurl continue the uploads whose source has nothing to send: if the server wants no more of the body, the
   /// transfer ends now; otherwise it goes on waiting.
-  private func lookAtStarvedUploads() {
+  private func checkStarvedUploads() {
     while let id = starvedUploads.takeDue(at: now) {
       guard machine.transfers.read(id, { $0.state.isStarved }) == true else { continue }
       running[id.index].transfer?.carrier?.resumeSending()
@@ -162,8 +162,8 @@ final class CurlTransfers: CurlDriver {
   }
 
   /// Tells the machine something outside of libcurl's callbacks, and carries out the actions that follow.
-  func act(_ tell: (inout Machine) -> Void) {
-    tell(&machine)
+  func act(_ event: (inout Machine) -> Void) {
+    event(&machine)
     perform()
   }
 }

@@ -35,7 +35,7 @@ internal import CDirectDNSCurl
       handle.pointer,
       { _, type, text, size, context in
         if type == CURLINFO_TEXT {
-          unsafe context.object(RefusalProbe.self)?.told(UnsafeRawBufferPointer(start: text, count: size))
+          unsafe context.object(RefusalProbe.self)?.receivedTrace(UnsafeRawBufferPointer(start: text, count: size))
         }
         return 0
       }, context)
@@ -54,7 +54,7 @@ internal import CDirectDNSCurl
     return accepted == CURL_SOCKET_BAD ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK
   }
 
-  private func told(_ line: UnsafeRawBufferPointer) {
+  private func receivedTrace(_ line: UnsafeRawBufferPointer) {
     if unsafe line.starts(with: Self.mark) { isRemembered = true }
   }
 

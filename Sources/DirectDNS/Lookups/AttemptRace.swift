@@ -39,7 +39,7 @@ struct AttemptRace: Sendable, Hashable {
   mutating func end(_ number: Int) { running.removeAll { $0.number == number } }
 
   /// Postpones the decision about an attempt.
-  mutating func putOff(_ number: Int, until instant: ResolverInstant) {
+  mutating func postpone(_ number: Int, until instant: ResolverInstant) {
     for index in running.indices where running[index].number == number { running[index].timeoutAt = instant }
   }
 

@@ -6,7 +6,7 @@ extension LookupMachine {
     var released = cache.answered(by: server, at: now)
     if server == .system { released += systemFailures.answered(by: .system, at: now) }
     guard released > 0 else { return }
-    tell(.released(released))
+    report(.released(released))
     wakeKeptAlive(at: now)
   }
 
@@ -18,7 +18,7 @@ extension LookupMachine {
     at now: ResolverInstant
   ) -> QueryOutcome {
     let entry = query.isInvalidated ? nil : entry
-    if !query.isInvalidated { tell(.kept(evicted: cache.store(entry, inAnswerTo: query.question, now: now))) }
+    if !query.isInvalidated { report(.kept(evicted: cache.store(entry, inAnswerTo: query.question, now: now))) }
     let life = entry?.life ?? CacheLife(askedAt: asked.nanoseconds, expireAt: now.nanoseconds)
     return .answered(answer, cache.sources[Int(source)], life)
   }

@@ -100,7 +100,7 @@ extension LookupMachine {
     }
     for family in families { state.open.insert(AddressFamilies(family)) }
     keptAlive[host] = state
-    tell(.refreshAhead)
+    report(.refreshAhead)
     for family in families {
       join(AddressQuestion(host, family), route, deadlines(nil, from: now), .keepAlive(host), at: now)
     }

@@ -129,7 +129,7 @@ extension LookupMachine {
   /// - Returns: whether it had anything.
   mutating func serveCached(_ caller: LookupCaller, at now: ResolverInstant) -> Bool {
     guard let resolution = find(caller.request, at: now)?.resolution else { return false }
-    tell(.hit(caller.request.host, resolution.freshness))
+    report(.hit(caller.request.host, resolution.freshness))
     finish(caller, .success(resolution))
     return true
   }
@@ -144,7 +144,7 @@ extension LookupMachine {
     // The cache is asked again, since a negative answer may have replaced the stale one.
     let cached = find(request, at: now)
     if let resolution = cached?.resolution {
-      tell(.hit(request.host, resolution.freshness))
+      report(.hit(request.host, resolution.freshness))
       return finish(caller, .success(resolution))
     }
     if case .negative(let negative, let left)? = cached?.verdict {
@@ -176,7 +176,7 @@ extension LookupMachine {
     case .serve(let served, let freshness, let refresh):
       guard let resolution = cached?.resolution else { return false }
       let open = refresh ? openFamilies(request, served, at: now) : []
-      tell(.hit(request.host, freshness))
+      report(.hit(request.host, freshness))
       // A family without an outcome has been waited for long enough.
       let answered = AddressFamilies(open.members.filter { outcomes[$0] != nil })
       if answered.isEmpty || request.purpose != .handingOut {

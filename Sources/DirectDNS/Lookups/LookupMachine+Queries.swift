@@ -94,7 +94,7 @@ extension LookupMachine {
   mutating func startRefreshBehind(_ request: LookupRequest, at now: ResolverInstant) -> AddressFamilies {
     let started = startRefresh(
       request.host, request.wanted, request.route, deadlines(nil, from: now), at: now)
-    if !started.isEmpty { tell(.refresh(request.host)) }
+    if !started.isEmpty { report(.refresh(request.host)) }
     return started
   }
 

@@ -32,7 +32,7 @@ extension LookupMachine {
     case .reading(let wait):
       switch look() {
       case .found(let outcome):
-        if wait != nil { tell(.turn(.awaited)) }
+        if wait != nil { report(.turn(.awaited)) }
         leaveBatch(query, at: now)
         queryOutcomes.append((number, outcome))
       case .unavailable: askServers(number, query, at: now)
@@ -72,12 +72,12 @@ extension LookupMachine {
     guard let query = queries[number] else { return }
     switch wait.step(state, at: now) {
     case .ask(let lease?):
-      tell(.turn(.taken))
+      report(.turn(.taken))
       queries[number]?.lease = lease
       queries[number]?.stage = .readingUnderLease
       readStore(number, query.question, at: now)
     case .ask(nil):
-      tell(.turn(state == .held ? .late : .unavailable))
+      report(.turn(state == .held ? .late : .unavailable))
       askServers(number, query, at: now)
     case .lookAgain(let instant):
       queries[number]?.stage = .waitingForLease(wait)
@@ -99,15 +99,15 @@ extension LookupMachine {
     switch reading {
     case .found(let entry): stored = entry
     case .nothing:
-      tell(.storeRead(isHit: false))
+      report(.storeRead(isHit: false))
       return .nothing
     case .unavailable: return .unavailable
     }
     let known = cache.value(question.host)?[question.family].entry
     let use = StoredUse(
       phase: cache.phase(of: stored, at: now), life: stored.life, isNegative: stored.isNegative, known: known?.life)
-    tell(.storeRead(isHit: use != .nothing))
-    if use != .nothing { tell(.kept(evicted: cache.store(stored, for: question, now: now))) }
+    report(.storeRead(isHit: use != .nothing))
+    if use != .nothing { report(.kept(evicted: cache.store(stored, for: question, now: now))) }
     switch use {
     case .answer:
       let answer = Answer(stored.content, ttl: nil, canonicalName: stored.canonicalName)

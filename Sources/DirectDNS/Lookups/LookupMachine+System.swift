@@ -27,7 +27,7 @@ extension LookupMachine {
     guard request.route == .providers, settings.system != nil, now < caller.deadlines.whole else {
       return finish(caller, .failure(failure(request, errors)))
     }
-    tell(.askingSystem(request.host))
+    report(.askingSystem(request.host))
     askSystem(caller, .fallingBack(outcomes, failed: failed), failed, as: .system, at: now)
   }
 
@@ -102,7 +102,7 @@ extension LookupMachine {
       answer.ttl = answer.ttl.map { min($0, UInt32(Self.systemLifetimeLimit.components.seconds)) }
       result = .success(answer)
     }
-    tell(.systemAnswered(question, result, now - query.asked))
+    report(.systemAnswered(question, result, now - query.asked))
     let life = CacheLife(askedAt: query.asked.nanoseconds, expireAt: query.asked.nanoseconds)
     if query.key.server == .systemAlone {
       switch result {

@@ -18,7 +18,7 @@ struct LookupMachine: StateMachine {
     case writeStore(CacheEntry?, AddressQuestion, provider: String, StoreLink.Lease?)
     /// Have the store forget its answer, and any that is still to be written.
     case forgetStored(AddressQuestion)
-    case tell(Notice)
+    case report(Notice)
   }
 
   enum Ending: Sendable {
@@ -137,7 +137,7 @@ struct LookupMachine: StateMachine {
     return lastNumber
   }
 
-  mutating func tell(_ notice: Notice) { if isWatched || notice.isLogged { actions.append(.tell(notice)) } }
+  mutating func report(_ notice: Notice) { if isWatched || notice.isLogged { actions.append(.report(notice)) } }
 
   // MARK: Lookups
 
@@ -149,7 +149,7 @@ struct LookupMachine: StateMachine {
     case .serve(let served, let freshness, let refresh):
       guard let resolution = cached?.resolution else { break }
       let open = refresh ? openFamilies(request, served, at: now) : []
-      tell(.hit(request.host, freshness))
+      report(.hit(request.host, freshness))
       guard !open.isEmpty, request.purpose == .handingOut else { return .known(.success(resolution)) }
       let caller = caller(request, at: now)
       complete(caller, resolution, open, at: now)

@@ -73,7 +73,7 @@ extension QueryMachine {
         case .beside(let next):
           ask.candidates.order.removeAll { $0 == next.number }
           begin(number, &ask, next, at: now)
-        case .later(let instant): ask.race?.putOff(late, until: instant)
+        case .later(let instant): ask.race?.postpone(late, until: instant)
         case .nobody: break
         }
       }
@@ -205,7 +205,7 @@ extension QueryMachine {
     if breaker == .opened || breaker == .reopened { actions.append(.opened(server)) }
   }
 
-  mutating func tellBreakers() {
+  mutating func reportBreakers() {
     for state in states.all { actions.append(.breaker(state.server, isOpen: state.health.openedAt != nil)) }
   }
 }

@@ -9,14 +9,14 @@ extension QueryMachine {
     states.update(configuration, at: now)
     // The metric of a removed server's breaker is reset; a server that was added may have the same name.
     for state in gone { actions.append(.breaker(state.server, isOpen: false)) }
-    tellBreakers()
+    reportBreakers()
   }
 
   /// Forgets what was learned on the last network, and asks all questions under way again: a query that was lost with
   /// that network would only end with its timeout.
   mutating func networkDidChange(at now: ResolverInstant) {
     states.networkDidChange()
-    tellBreakers()
+    reportBreakers()
     for (number, ask) in asks.all {
       var ask = ask
       if case .reserved? = ask.turn { continue }

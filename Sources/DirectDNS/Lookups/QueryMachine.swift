@@ -114,7 +114,7 @@ struct QueryMachine: Sendable {
   init(_ configuration: ResolverConfiguration, isWatched: Bool = true, at now: ResolverInstant) {
     self.isWatched = isWatched
     states = ServerStates(configuration, at: now)
-    tellBreakers()
+    reportBreakers()
   }
 
   /// Moves the actions into an empty array; see ``StateMachine``.

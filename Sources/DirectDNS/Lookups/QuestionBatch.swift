@@ -48,13 +48,13 @@ enum BatchReading: Sendable {
       case (.rateLimited, _): .answersNone(failure)
       // It counts as a failure of the server all the same: a reply that cannot be read may come from somebody else.
       case (.transport, let status?) where (200..<300).contains(status): .refused(failure)
-      case (.transport, let status?) where Self.saysNo(status): .refused(ProviderFailure(.response, failure.reason))
+      case (.transport, let status?) where Self.isRefusal(status): .refused(ProviderFailure(.response, failure.reason))
       case (.transport, _), (.local, _), (.cancelled, _): .serverFailed(failure)
       }
   }
 
   /// Whether that status says that the server takes only one name at a time.
-  private static func saysNo(_ status: Int) -> Bool {
+  private static func isRefusal(_ status: Int) -> Bool {
     [400, 404, 405, 414, 501].contains(status)
   }
 

@@ -113,7 +113,7 @@ extension PoolMachine {
   }
 
   /// Makes a transfer end by that time.
-  mutating func hasten(_ id: TransferID, until deadline: Int64) {
+  mutating func shortenDeadline(_ id: TransferID, until deadline: Int64) {
     transfers.change(id) { $0.state.terms.deadline = min($0.state.terms.deadline, deadline) }
     noteDue(id)
   }

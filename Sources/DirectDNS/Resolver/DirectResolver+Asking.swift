@@ -9,7 +9,7 @@ extension DirectResolver {
     if let local = try local(host, request.route, request.wanted) { return local }
     let isWatched = metrics.isCollected || tracer != nil
     let began = isWatched ? clock.now : ResolverInstant(nanoseconds: 0)
-    switch lookups.tell({ $0.begin(request, at: $1) }) {
+    switch lookups.send({ $0.begin(request, at: $1) }) {
     case .known(let result):
       switch result {
       case .success(let resolution): metrics.hit(resolution.freshness)
@@ -52,7 +52,7 @@ extension DirectResolver {
   {
     let request = try request(host, options, settings)
     if request.route != .system, let local = try local(host, request.route, request.wanted) { return local }
-    let number = lookups.tell { $0.askSystemAlone(request, at: $1) }
+    let number = lookups.send { $0.askSystemAlone(request, at: $1) }
     return try await lookups.outcome(of: number).result.get()
   }
 
@@ -99,7 +99,7 @@ extension DirectResolver {
   ///   - families: the families to ask for; nil for the configured ones.
   func askTogether(_ hosts: [HostName], _ families: AddressFamilies?) {
     let families = families ?? settings.configuration.families
-    lookups.tell { $0.askTogether(hosts, families, at: $1) }
+    lookups.send { $0.askTogether(hosts, families, at: $1) }
   }
 }
 
@@ -129,7 +129,7 @@ extension DirectResolver {
     if readFresh(host, options, to: &found) { return Renewal(resolution: found, wasAsked: false) }
     let request = try request(host, options, settings)
     if let local = try local(host, request.route, request.wanted) { return Renewal(resolution: local, wasAsked: false) }
-    let number = lookups.tell { $0.renew(request, isPatient: isPatient, at: $1) }
+    let number = lookups.send { $0.renew(request, isPatient: isPatient, at: $1) }
     let outcome = await lookups.outcome(of: number)
     return Renewal(resolution: try outcome.result.get(), wasAsked: outcome.wasAsked)
   }

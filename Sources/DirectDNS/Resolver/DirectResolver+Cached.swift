@@ -86,12 +86,12 @@ extension DirectResolver {
     let found = cache.find(host, wanted, options.expired, prefersIPv6: request.prefersIPv6, at: clock.now)
     switch found?.verdict {
     case .serve(_, let freshness, let refresh):
-      if refresh { lookups.tell { $0.refreshBehind(request, at: $1) } }
+      if refresh { lookups.send { $0.refreshBehind(request, at: $1) } }
       metrics.hit(freshness)
       lookupReport.hit(host, freshness)
       return found?.resolution
     case .wait:
-      lookups.tell { $0.refreshBehind(request, at: $1) }
+      lookups.send { $0.refreshBehind(request, at: $1) }
       metrics.hit(.stale)
       lookupReport.hit(host, .stale)
       return found?.resolution
@@ -99,7 +99,7 @@ extension DirectResolver {
       if metrics.isCollected { metrics.hit(DirectDNSError(negative, of: host, wanted, left: left)) }
       return nil
     case .miss, nil:
-      lookups.tell { $0.refreshBehind(request, at: $1) }
+      lookups.send { $0.refreshBehind(request, at: $1) }
       metrics.missed()
       return nil
     }

@@ -73,7 +73,7 @@ extension DirectResolver {
   private func asked(
     _ question: DNSQuestion, _ timeout: Duration?
   ) async throws(DirectDNSError) -> (answer: RecordAnswer, provider: String) {
-    let number = lookups.tell { $0.askRecords(question, timeout, at: $1) }
+    let number = lookups.send { $0.askRecords(question, timeout, at: $1) }
     switch await lookups.records(of: number) {
     case .success(let answered): return (answered.answer, answered.provider)
     case .failure(let failed): throw recordsFailed(question, failed)

@@ -53,8 +53,8 @@ extension DirectResolver {
   /// Waits like ``flushStore(within:)``, but leaves it to that to count what was not written.
   ///
   /// - Returns: how many answers the store has evicted in all, for want of room.
-  package func settleStore(within limit: Duration = flushLimit) async -> Int {
-    await store?.settle(until: clock.now + limit) ?? 0
+  package func drainStore(within limit: Duration = flushLimit) async -> Int {
+    await store?.drain(until: clock.now + limit) ?? 0
   }
 
   /// Ends the resolver, like ``shutdown()``, and waits until all answers have been written to the store.

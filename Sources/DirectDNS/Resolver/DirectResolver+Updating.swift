@@ -58,7 +58,7 @@ extension DirectResolver {
     }
     // Without the lock, since this may call the observer, which may call `update` again. If two updates run at the same
     // time, the machine is told the later settings twice.
-    lookups.tell { $0.update(settings, at: $1) }
+    lookups.send { $0.update(settings, at: $1) }
     forgetMoved(from: before, to: self.configuration.localZones)
     logger.info("configuration updated")
   }

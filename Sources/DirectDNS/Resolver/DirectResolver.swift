@@ -171,13 +171,13 @@ public final class DirectResolver: Sendable {
     transport.networkDidChange()
     bootstrap.networkDidChange()
     // Last, since it asks all questions under way again.
-    lookups.tell { $0.networkDidChange(at: $1) }
+    lookups.send { $0.networkDidChange(at: $1) }
     logger.info("network changed")
   }
 
   /// Forgets what is known about a name, also in the store, so that the next lookup asks.
   public func invalidate(_ host: HostName) {
-    lookups.tell { $0.invalidate(host, at: $1) }
+    lookups.send { $0.invalidate(host, at: $1) }
     metrics.holds(cache.count)
   }
 
@@ -190,7 +190,7 @@ public final class DirectResolver: Sendable {
 
   /// Changes the set of names that are kept alive.
   func keepAlive(_ change: (inout Set<HostName>) -> Void) {
-    let leftOut = lookups.tell { machine, now in
+    let leftOut = lookups.send { machine, now in
       var names = machine.keptAlive.names
       change(&names)
       return machine.keepAlive(names, at: now)
@@ -207,7 +207,7 @@ public final class DirectResolver: Sendable {
   /// Cached answers can still be read; lookups that would have to ask fail. Answers are still written to the store,
   /// without waiting for it: a process that is about to end should call ``shutdown(flushingWithin:)``, which waits.
   public func shutdown() {
-    lookups.tell { $0.shutdown(at: $1) }
+    lookups.send { $0.shutdown(at: $1) }
     transport.shutdown()
   }
 

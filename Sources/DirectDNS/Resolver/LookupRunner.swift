@@ -34,10 +34,10 @@ final class LookupRunner: QueryRecipient {
   /// Looks at the machine without changing it.
   func look<Result>(_ body: (LookupMachine) -> Result) -> Result { runner.look(body) }
 
-  /// Tells the machine an event, and carries out the actions that follow.
+  /// Sends the machine an event, and carries out the actions that follow.
   @discardableResult
-  func tell<Result>(_ event: (inout LookupMachine, _ now: ResolverInstant) -> Result) -> Result {
-    runner.tell(event, perform: perform, resume: resume, wake: { [weak self] in self?.tell { $0.timePassed(at: $1) } })
+  func send<Result>(_ event: (inout LookupMachine, _ now: ResolverInstant) -> Result) -> Result {
+    runner.send(event, perform: perform, resume: resume, wake: { [weak self] in self?.send { $0.timePassed(at: $1) } })
   }
 
   /// Waits for a lookup that has begun; if the caller is cancelled, its queries go on for others and for the cache.
@@ -45,7 +45,7 @@ final class LookupRunner: QueryRecipient {
     await withTaskCancellationHandler {
       await outcomes.value(of: number)
     } onCancel: {
-      tell { $0.cancel(number, at: $1) }
+      send { $0.cancel(number, at: $1) }
     }
   }
 
@@ -54,19 +54,19 @@ final class LookupRunner: QueryRecipient {
     await withTaskCancellationHandler {
       await records.value(of: number)
     } onCancel: {
-      tell { $0.cancelRecords(number, at: $1) }
+      send { $0.cancelRecords(number, at: $1) }
     }
   }
 
   /// Waits until all questions have ended that are under way now.
   func finished(_ host: HostName? = nil, servers: Set<InFlightQuery.Server>) async {
-    let number = tell { machine, _ in machine.drain(host, servers) }
+    let number = send { machine, _ in machine.drain(host, servers) }
     await drained.value(of: number)
   }
 
   /// Queries have ended.
   func ended(_ replies: [QueryReply]) {
-    tell { machine, now in for reply in replies { machine.ended(reply.number, reply.reply, at: now) } }
+    send { machine, now in for reply in replies { machine.ended(reply.number, reply.reply, at: now) } }
   }
 
   // MARK: Actions
@@ -83,25 +83,25 @@ final class LookupRunner: QueryRecipient {
         } catch {
           result = .failure(error)
         }
-        tell { $0.systemAnswered(number, result, at: $1) }
+        send { $0.systemAnswered(number, result, at: $1) }
       }
     case .readStore(let number, let question):
       guard let store else { return }
       Task.immediateDetached { [self] in
         let reading = await store.read(question, source: SourceNames.store)
-        tell { $0.storeRead(number, reading, at: $1) }
+        send { $0.storeRead(number, reading, at: $1) }
       }
     case .takeLease(let number, let question, let duration):
       guard let store else { return }
       Task.immediateDetached { [self] in
         let state = await store.takeLease(on: question, for: duration)
-        tell { $0.leaseTaken(number, state, at: $1) }
+        send { $0.leaseTaken(number, state, at: $1) }
       }
     case .endLease(let lease): store?.endSoon(lease)
     case .writeStore(let entry, let question, let provider, let lease):
       store?.write(entry, to: question, provider: provider, lease: lease)
     case .forgetStored(let question): store?.forget(question)
-    case .tell(let event): lookupReport.tell(event)
+    case .report(let notice): lookupReport.report(notice)
     }
   }
 
@@ -129,7 +129,7 @@ final class LookupRunner: QueryRecipient {
     outcomes.table.withLock { outcomes in
       for case .answer(let number, let result, let wasAsked) in endings {
         let outcome = Outcome(result: result, wasAsked: wasAsked)
-        if let caller = outcomes.came(outcome, under: number) { callers.append((caller, outcome)) }
+        if let caller = outcomes.fulfil(outcome, under: number) { callers.append((caller, outcome)) }
       }
     }
     for ending in endings {
@@ -166,7 +166,7 @@ struct LookupReport: Sendable {
     self.observer = observer
   }
 
-  func tell(_ notice: LookupMachine.Notice) {
+  func report(_ notice: LookupMachine.Notice) {
     switch notice {
     case .hit(let host, let freshness): hit(host, freshness)
     case .refresh(let host):

@@ -68,14 +68,14 @@ final class StoreLink: Sendable {
     return .found(
       CacheEntry(
         content: answer.content, canonicalName: answer.canonicalName, source: source,
-        life: lookAtClocks().life(of: answer, policy.withLock(\.self))))
+        life: readClocks().life(of: answer, policy.withLock(\.self))))
   }
 
   /// Has an answer written, or removed if it is not to be kept, and then ends the lease of its question.
   func write(_ entry: CacheEntry?, to question: AddressQuestion, provider: String, lease: Lease?) {
     let change: PendingWrites.Change
     if let entry {
-      let time = lookAtClocks()
+      let time = readClocks()
       let expires = time.stamp(ResolverInstant(nanoseconds: entry.life.expireAt))
       change = .keep(
         StoredAnswer(
@@ -102,12 +102,12 @@ final class StoreLink: Sendable {
 
   /// Writes everything that has yet to be written, until that instant at most, and returns how many answers the store
   /// has evicted in all.
-  func settle(until instant: ResolverInstant) async -> Int { await writer.settle(until: instant) }
+  func drain(until instant: ResolverInstant) async -> Int { await writer.drain(until: instant) }
 
   /// Has the store bring everything into its final form, until that instant at most.
   func checkpoint(until instant: ResolverInstant) async { await writer.checkpoint(until: instant) }
 
-  private func lookAtClocks() -> WallTime {
+  private func readClocks() -> WallTime {
     var before = clock.now
     var (wall, now) = (clock.wallNow, clock.now)
     // A thread that is interrupted between reading the two clocks would see a jump that is none.

@@ -53,11 +53,11 @@ final class StoreReader: Sendable {
         defer { state.isReading = true }
         return !state.isReading
       }
-      if isFirst { Task.immediateDetached { await self.readWhatWaits() } }
+      if isFirst { Task.immediateDetached { await self.readPending() } }
     }
   }
 
-  private func readWhatWaits() async {
+  private func readPending() async {
     while let batch = take() {
       let questions = Array(batch.keys)
       let outcome = await call { store throws(DirectDNSError) in try await store.read(questions) }

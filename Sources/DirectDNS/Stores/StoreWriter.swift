@@ -77,7 +77,7 @@ final class StoreWriter: Sendable {
   /// - Returns: how many changes since the last flush were not written, how many answers the store has evicted since,
   ///   and why the changes were not written.
   func flush(until instant: ResolverInstant) async -> (unwritten: Int, evicted: Int, reason: DirectDNSError?) {
-    let lost = await settle(until: instant)
+    let lost = await drain(until: instant)
     return state.withLock { state in
       let evicted = lost - state.evicted
       state.evicted = lost
@@ -91,7 +91,7 @@ final class StoreWriter: Sendable {
   /// Writes all changes, even during a pause, and waits until they are written, have failed, or until that instant.
   ///
   /// - Returns: how many answers the store has evicted in all.
-  func settle(until instant: ResolverInstant) async -> Int {
+  func drain(until instant: ResolverInstant) async -> Int {
     start()
     _ = await Deadline.wait(until: instant, clock) { await self.finished() }
     return store.evicted

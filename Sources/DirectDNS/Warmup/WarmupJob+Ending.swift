@@ -30,7 +30,7 @@ extension WarmupJob {
     for channel in channels { channel.end() }
     let isReady = failure == nil && (report.isMinimumReached || plan.shortfall == .accepted)
     metrics.ended(report, isReady: isReady)
-    tell(report, failure)
+    log(report, failure)
     let outcome = failure.map { Outcome.failure($0) } ?? .success(report)
     let waiting = state.withLock { state in
       state.outcome = outcome
@@ -61,7 +61,7 @@ extension WarmupJob {
     throw DirectDNSError(.cancelled, "The wait for the warm-up was cancelled.", underlying: CancellationError())
   }
 
-  private func tell(_ report: WarmupReport, _ failure: DirectDNSError?) {
+  private func log(_ report: WarmupReport, _ failure: DirectDNSError?) {
     var metadata: Logger.Metadata = [
       "end": "\(report.end.rawValue)", "milliseconds": "\(report.durationMs)", "minimum": "\(report.minimum)",
     ]

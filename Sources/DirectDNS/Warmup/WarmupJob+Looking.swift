@@ -137,7 +137,7 @@ extension WarmupJob {
     let pause = outcome.isOfProvider ? nil : resolver.lookups.look { $0.servers.pause(at: now) }
     let again = retry(task, outcome, wasRateLimited: pause != nil, at: now)
     if let pause, state.withLock({ $0.queue.pause(until: pause.end, by: pause.server, at: now) }) {
-      tell(WarmupReport.Pause(provider: pause.server, left: pause.end - now))
+      log(WarmupReport.Pause(provider: pause.server, left: pause.end - now))
     }
     let channels = state.withLock { state -> [WarmupChannel] in
       if let (task, instant) = again, state.end == nil {
@@ -169,7 +169,7 @@ extension WarmupJob {
 
   /// Logs that every provider said 429; for short pauses at level debug, since finding out the allowed rate causes
   /// them.
-  private func tell(_ pause: WarmupReport.Pause) {
+  private func log(_ pause: WarmupReport.Pause) {
     logger.log(
       level: pause.left < .seconds(10) ? .debug : .warning, "warm-up paused: every provider said 429",
       metadata: ["provider": "\(pause.provider)", "milliseconds": "\(pause.leftMs)"])

@@ -29,9 +29,9 @@ final class LimitedCount: Sendable {
       defer { state.waiting = [] }
       return state.waiting
     }
-    for told in waiting { told() }
+    for notify in waiting { notify() }
   }
 
-  /// Calls `tell` once, when one leaves, on the thread on which that happens.
-  func whenOneLeaves(_ tell: @escaping @Sendable () -> Void) { state.withLock { $0.waiting.append(tell) } }
+  /// Calls `notify` once, when one leaves, on the thread on which that happens.
+  func whenOneLeaves(_ notify: @escaping @Sendable () -> Void) { state.withLock { $0.waiting.append(notify) } }
 }

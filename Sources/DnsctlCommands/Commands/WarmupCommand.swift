@@ -169,13 +169,13 @@ struct WarmupCommand: ContextCommand {
     let interruption = Task { await context.interruption() }
     defer { interruption.cancel() }
     var report = try await run(job, expecting: lists.expected, until: interruption, in: context)
-    report.evicted = await resolver.settleStore()
+    report.evicted = await resolver.drainStore()
     let stored = report.evicted > 0 ? ExitStatus.streams : .answered
     let written = try write(report, in: context).joined(stored)
     guard report.end != .stopped else { return written.joined(await interruption.value ?? .interrupted) }
     guard report.isMinimumReached else { return written.joined(.minimumMissed) }
     guard keepsAlive, written == .answered || written == stored else { return written }
-    let following = try upstream.follow(resolver, in: context, tell: context.reportError)
+    let following = try upstream.follow(resolver, in: context, report: context.reportError)
     defer { following?.cancel() }
     isDone()
     let kept = report.names - report.negative

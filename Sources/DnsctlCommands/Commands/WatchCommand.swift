@@ -88,13 +88,13 @@ struct WatchCommand: ContextCommand {
       let endpoint = try await metrics.start(in: context)
       return try await endpoint.serving { () async throws(SettingsError) in
         let watcher = WatcherBox()
-        settings.resolver.observer = Watcher.hearing { watcher.value }
+        settings.resolver.observer = Watcher.observer { watcher.value }
         let store = try settings.store.flatMap { setting throws(SettingsError) in try context.openStore(setting) }
         return try await context.withResolver(settings, store) { resolver throws(SettingsError) in
           let made = Watcher(names, resolver: resolver, options: settings.lookup, clock: context.clock)
           watcher.set(made)
           let display = WatchDisplay(context, isJSON: output.isJSON)
-          let following = try upstream.follow(resolver, in: context, tell: display.tell) { settings in
+          let following = try upstream.follow(resolver, in: context, report: display.report) { settings in
             made.watch(Self.names(asked, settings.resolver.keepAlive), options: settings.lookup)
           }
           defer { following?.cancel() }
@@ -121,7 +121,7 @@ struct WatchCommand: ContextCommand {
   ) async -> ExitStatus {
     if display.isLive {
       // Before the terminal's settings are changed, which have to be restored.
-      context.aroundStops { stop in
+      context.onTerminalStop { stop in
         display.around(stop)
         try? display.show(watcher.snapshot)
       }

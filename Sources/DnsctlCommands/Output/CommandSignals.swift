@@ -15,7 +15,7 @@ package enum CommandSignals {
   /// first one of a container.
   static func prepare() {
     signal(SIGPIPE, SIG_IGN)
-    let previous = signal(SIGINT) { _ in CommandSignals.dieOfInterrupt() }
+    let previous = signal(SIGINT) { _ in CommandSignals.terminateBySIGINT() }
     // If our parent made us ignore interrupts, as shells do for background jobs, they stay ignored.
     if unsafe unsafeBitCast(previous, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) {
       signal(SIGINT, SIG_IGN)
@@ -35,30 +35,30 @@ package enum CommandSignals {
   /// together with the first.
   static func interruption() async -> ExitStatus? {
     let (signals, continuation) = AsyncStream.makeStream(of: ExitStatus.self)
-    let heard = SignalListener([SIGINT, SIGTERM]) { continuation.yield($0 == SIGINT ? .interrupted : .terminated) }
+    let listener = SignalListener([SIGINT, SIGTERM]) { continuation.yield($0 == SIGINT ? .interrupted : .terminated) }
     let first = await signals.first { _ in true }
     DispatchQueue.global().asyncAfter(deadline: .now() + together) {
-      heard.end()
-      if heard.numbers.contains(SIGINT) { signal(SIGINT) { _ in CommandSignals.dieOfInterrupt() } }
-      if heard.numbers.contains(SIGTERM) { signal(SIGTERM, SIG_DFL) }
+      listener.end()
+      if listener.numbers.contains(SIGINT) { signal(SIGINT) { _ in CommandSignals.terminateBySIGINT() } }
+      if listener.numbers.contains(SIGTERM) { signal(SIGTERM, SIG_DFL) }
     }
     return first
   }
 
   /// Sets what is done around each stop by the terminal (SIGTSTP), and before its Ctrl-\ (SIGQUIT) or hang-up (SIGHUP)
   /// ends the process.
-  static func aroundStops(_ body: @escaping @Sendable (_ stop: () -> Void) -> Void) {
+  static func onTerminalStop(_ body: @escaping @Sendable (_ stop: () -> Void) -> Void) {
     _ = SignalListener([SIGTSTP, SIGQUIT, SIGHUP]) { number in body { stop(by: number) } }
   }
 
   /// Stops the process, unless nobody could continue it, and returns when it is continued; or ends it.
   private static func stop(by number: Int32) {
-    undergo(number)
-    SignalListener.hearAgain(number)
+    raiseWithDefaultAction(number)
+    SignalListener.listenAgain(number)
   }
 
-  /// Lets a signal take its default action; returns if that is nothing, and after a stop.
-  private static func undergo(_ number: Int32) {
+  /// Raises a signal with its default action; returns if that is nothing, and after a stop.
+  private static func raiseWithDefaultAction(_ number: Int32) {
     signal(number, SIG_DFL)
     var (only, before) = (sigset_t(), sigset_t())
     unsafe sigemptyset(&only)
@@ -73,14 +73,14 @@ package enum CommandSignals {
   ///
   /// Everything is written by now; `exit` would run the destructors of libraries whose threads are still running.
   package static func end(_ status: ExitStatus) -> Never {
-    if status == .interrupted { dieOfInterrupt() }
+    if status == .interrupted { terminateBySIGINT() }
     _exit(status.rawValue)
   }
 
-  /// Dies of SIGINT, which shells report as 130: they end a loop or a script for it, but not if a program only exits
+  /// Ends the process by SIGINT, which shells report as 130: they end a loop or a script for it, but not if a program only exits
   /// with 130.
-  private static func dieOfInterrupt() -> Never {
-    undergo(SIGINT)
+  private static func terminateBySIGINT() -> Never {
+    raiseWithDefaultAction(SIGINT)
     _exit(ExitStatus.interrupted.rawValue)
   }
 }

@@ -17,11 +17,11 @@ internal import Synchronization
 package final class SignalListener: Sendable {
   private final class Listener: Sendable {
     let numbers: [Int32]
-    let tell: @Sendable (Int32) -> Void
+    let handler: @Sendable (Int32) -> Void
 
-    init(_ numbers: [Int32], _ tell: @escaping @Sendable (Int32) -> Void) {
+    init(_ numbers: [Int32], _ handler: @escaping @Sendable (Int32) -> Void) {
       self.numbers = numbers
-      self.tell = tell
+      self.handler = handler
     }
   }
 
@@ -30,8 +30,8 @@ package final class SignalListener: Sendable {
   private let listener: Listener
 
   /// Listens to signals until ``end()``; they have no other effect any more.
-  package init(_ numbers: [Int32], _ tell: @escaping @Sendable (Int32) -> Void) {
-    let listener = Listener(numbers, tell)
+  package init(_ numbers: [Int32], _ handler: @escaping @Sendable (Int32) -> Void) {
+    let listener = Listener(numbers, handler)
     self.listener = listener
     Self.begin()
     // Before the first signal can come.
@@ -43,7 +43,7 @@ package final class SignalListener: Sendable {
   package func end() { Self.listeners.withLock { $0.removeAll { $0 === listener } } }
 
   /// Listens to a signal again after its action was changed.
-  package static func hearAgain(_ number: Int32) { _ = catches(number) }
+  package static func listenAgain(_ number: Int32) { _ = catches(number) }
 
   private static let listeners = Mutex<[Listener]>([])
   private static let thread = DispatchQueue(label: "dnsctl.signals")
@@ -62,9 +62,11 @@ package final class SignalListener: Sendable {
       thread.async {
         while true {
           arrivals.wait()
-          let came = pending.exchange(0, ordering: .acquiring)
-          for number in Int32(1)..<64 where came & 1 << UInt64(number) != 0 {
-            for listener in listeners.withLock({ $0 }) where listener.numbers.contains(number) { listener.tell(number) }
+          let received = pending.exchange(0, ordering: .acquiring)
+          for number in Int32(1)..<64 where received & 1 << UInt64(number) != 0 {
+            for listener in listeners.withLock({ $0 }) where listener.numbers.contains(number) {
+              listener.handler(number)
+            }
           }
         }
       }

@@ -10,12 +10,12 @@ final class StoreNotice: Sendable {
   init(_ context: CommandContext) { self.context = context }
 
   /// An observer of a resolver's store, which passes events on to another observer.
-  func hearing(
-    _ observer: (@Sendable (ResolverEvent) -> Void)?
+  func observer(
+    passingTo next: (@Sendable (ResolverEvent) -> Void)?
   ) -> @Sendable (ResolverEvent) -> Void {
     { [self] event in
       if case .store(_, .failed(let error)) = event { say(error.message) }
-      observer?(event)
+      next?(event)
     }
   }
 

@@ -73,7 +73,7 @@ final class WatchDisplay: Sendable {
   func toggleKeys() { footer.withLock { $0.showsKeys.toggle() } }
 
   /// Shows a message: below the table, or on standard error if none is drawn in place.
-  func tell(_ message: String) {
+  func report(_ message: String) {
     guard isLive else { return context.reportError(message) }
     footer.withLock { $0.message = message }
   }

@@ -111,7 +111,7 @@ final class Watcher: Sendable {
   }
 
   /// An observer of failed queries: a refresh in the background has no caller to throw an error to.
-  static func hearing(_ watcher: @escaping @Sendable () -> Watcher?) -> @Sendable (ResolverEvent) -> Void {
+  static func observer(for watcher: @escaping @Sendable () -> Watcher?) -> @Sendable (ResolverEvent) -> Void {
     { event in
       guard case .attempt(let attempt) = event, !attempt.isAnswer else { return }
       watcher()?.failed(attempt)

@@ -29,7 +29,7 @@ struct NumberedWaitsTests {
   @Test func `a table says who is to be resumed, and keeps what nobody waits for`() async {
     let waits = NumberedWaits<Int>()
     async let value = waits.value(of: 7)
-    #expect(waits.table.withLock { $0.came(3, under: 8) } == nil)
+    #expect(waits.table.withLock { $0.fulfil(3, under: 8) } == nil)
     waits.deliver(1, under: 7)
     #expect(await value == 1)
     #expect(await waits.value(of: 8) == 3)

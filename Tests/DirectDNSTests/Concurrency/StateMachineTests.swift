@@ -26,7 +26,7 @@ struct StateMachineTests {
   @Test func `what a machine wants done is done in order before the call returns`() {
     let runner = MachineRunner(Echo(), clock: clock)
     var done: [Int] = []
-    let result = runner.tell(
+    let result = runner.send(
       { machine, now in
         machine.actions += [1, 2, 3]
         return now
@@ -39,12 +39,12 @@ struct StateMachineTests {
     let done = Locked<[Int]>([])
     @Sendable func perform(_ action: Int) {
       if action < 3 {
-        runner.tell(
+        runner.send(
           { machine, _ in machine.actions.append(action + 10) }, perform: perform, resume: { _ in }, wake: {})
       }
       done.withLock { $0.append(action) }
     }
-    runner.tell({ machine, _ in machine.actions += [1, 2, 3] }, perform: perform, resume: { _ in }, wake: {})
+    runner.send({ machine, _ in machine.actions += [1, 2, 3] }, perform: perform, resume: { _ in }, wake: {})
     #expect(done.withLock { $0 } == [1, 2, 3, 11, 12])
   }
 
@@ -56,16 +56,16 @@ struct StateMachineTests {
       clock.advance(by: .seconds(1))
       guard woken.withLock({ $0 == nil }), done.withLock({ $0 < 60 }) else { return }
       done.withLock { $0 += 1 }
-      runner.tell({ machine, _ in machine.actions = [action] }, perform: perform, resume: { _ in }, wake: {})
+      runner.send({ machine, _ in machine.actions = [action] }, perform: perform, resume: { _ in }, wake: {})
     }
-    runner.tell(
+    runner.send(
       { machine, _ in
         machine.wake = Sample.at(5)
         machine.actions = [1]
       }, perform: perform, resume: { _ in },
       wake: { [clock] in
         woken.withLock { $0 = $0 ?? clock.now }
-        runner.tell({ machine, _ in machine.wake = nil }, perform: perform, resume: { _ in }, wake: {})
+        runner.send({ machine, _ in machine.wake = nil }, perform: perform, resume: { _ in }, wake: {})
       })
     #expect(woken.withLock { $0 } == Sample.at(5))
   }
@@ -76,11 +76,11 @@ struct StateMachineTests {
     @Sendable func perform(_ action: Int) { done.withLock { $0.append(action) } }
     @Sendable func resume(_ endings: [Int]) {
       #expect(endings == [100, 101])
-      runner.tell({ machine, _ in machine.actions.append(7) }, perform: perform, resume: { _ in }, wake: {})
+      runner.send({ machine, _ in machine.actions.append(7) }, perform: perform, resume: { _ in }, wake: {})
       #expect(done.withLock { $0.last } == 7)
       endings.forEach(perform)
     }
-    runner.tell(
+    runner.send(
       { machine, _ in
         machine.endings += [100, 101]
         machine.actions += [1, 2]
@@ -91,15 +91,15 @@ struct StateMachineTests {
   @Test func `who waits is resumed once nothing is left to be done, by whom ever it was told`() {
     let runner = MachineRunner(Echo(), clock: clock)
     var done: [Int] = []
-    runner.tell(
+    runner.send(
       { machine, _ in machine.endings.append(100) }, perform: { done.append($0) }, resume: { done += $0 }, wake: {})
     #expect(done == [100])
     let told = Locked<[Int]>([])
-    runner.tell(
+    runner.send(
       { machine, _ in machine.actions.append(1) },
       perform: { action in
         // Told by another, while this one is doing things: it is left to the latter.
-        runner.tell(
+        runner.send(
           { machine, _ in machine.endings.append(101) }, perform: { _ in Issue.record() },
           resume: { _ in Issue.record() }, wake: {})
         told.withLock { $0.append(action) }
@@ -113,13 +113,13 @@ struct StateMachineTests {
     @Sendable func perform(_ action: Int) {
       done.withLock { $0.append(action) }
       guard action < 4 else { return }
-      runner.tell(
+      runner.send(
         { machine, _ in
           machine.actions.append(action + 1)
           machine.endings.append(action + 100)
         }, perform: perform, resume: { _ in }, wake: {})
     }
-    runner.tell(
+    runner.send(
       { machine, _ in machine.actions.append(1) }, perform: perform,
       resume: { endings in done.withLock { $0 += endings } }, wake: {})
     #expect(done.withLock { $0 } == [1, 2, 101, 3, 102, 4, 103])
@@ -132,7 +132,7 @@ struct StateMachineTests {
       for number in 0..<8 {
         group.addTask {
           for _ in 0..<1000 {
-            runner.tell(
+            runner.send(
               { machine, _ in machine.actions.append(number) },
               perform: { _ in
                 let wasBusy = state.withLock { state in
@@ -156,7 +156,7 @@ struct StateMachineTests {
     let runner = MachineRunner(Echo(), clock: clock)
     let woken = Watched(0)
     for seconds in [5.0, 3, 4, 3] {
-      runner.tell(
+      runner.send(
         { machine, _ in machine.wake = Sample.at(seconds) }, perform: { _ in }, resume: { _ in },
         wake: { woken.change { $0 += 1 } })
     }
@@ -168,9 +168,9 @@ struct StateMachineTests {
 
   @Test func `a machine that waits for nothing leaves nobody asleep`() async {
     let runner = MachineRunner(Echo(), clock: clock)
-    runner.tell({ machine, _ in machine.wake = Sample.at(5) }, perform: { _ in }, resume: { _ in }, wake: {})
+    runner.send({ machine, _ in machine.wake = Sample.at(5) }, perform: { _ in }, resume: { _ in }, wake: {})
     await clock.waitForSleepers()
-    runner.tell({ machine, _ in machine.wake = nil }, perform: { _ in }, resume: { _ in }, wake: {})
+    runner.send({ machine, _ in machine.wake = nil }, perform: { _ in }, resume: { _ in }, wake: {})
     #expect(await ProcessState.eventually { clock.sleeperCount == 0 })
   }
 }

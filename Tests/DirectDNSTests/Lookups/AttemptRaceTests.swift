@@ -22,7 +22,7 @@ struct AttemptRaceTests {
     var race = Self.race()
     race.begin(7, at: Sample.at(0))
     #expect(race.due(at: Sample.at(3)) == .timeout(of: 7))
-    race.putOff(7, until: Sample.at(3.2))
+    race.postpone(7, until: Sample.at(3.2))
     #expect(race.nextInstant == Sample.at(3.2))
     #expect(race.due(at: Sample.at(3.2)) == .timeout(of: 7))
   }
@@ -45,7 +45,7 @@ struct AttemptRaceTests {
     race.begin(1, at: Sample.at(1))
     race.end(0)
     #expect(race.nextInstant == Sample.at(4))
-    race.putOff(0, until: Sample.at(2))
+    race.postpone(0, until: Sample.at(2))
     #expect(race.nextInstant == Sample.at(4))
     race.end(1)
     #expect(race.nextInstant == nil)

@@ -47,7 +47,7 @@ struct LookupMachineEndsTests {
     for action in machine.takeActions() {
       switch action {
       case .askSystem(let number, _, _, _): numbers.append(number)
-      case .tell(.released(let count)): released.append(count)
+      case .report(.released(let count)): released.append(count)
       default: break
       }
     }

@@ -89,7 +89,7 @@ struct LookupMachineTests {
       case .readStore(let number, _): "store \(number)"
       case .writeStore(_, let question, _, _): "keep \(question.type)"
       case .forgetStored(let question): "forget \(question.type)"
-      case .query, .takeLease, .endLease, .tell: nil
+      case .query, .takeLease, .endLease, .report: nil
       }
     }
   }

@@ -65,7 +65,7 @@ struct PoolMachineTimersTests {
     let second = Self.start(&machine, until: 900)
     machine.requeue(first)
     machine.cancel(second)
-    machine.hasten(first, until: 700)
+    machine.shortenDeadline(first, until: 700)
     #expect(Self.ended(&machine, at: 0) == [second])
     #expect(Self.ended(&machine, at: 699) == [])
     #expect(Self.ended(&machine, at: 700) == [first] && !machine.isBusy)

@@ -32,8 +32,8 @@ extension LookupWorld {
       store.answers[question] = entry
       if let lease { try endLease(lease) }
     case .forgetStored(let question): store.answers[question] = nil
-    case .tell(.kept(let evicted)): evictions += evicted
-    case .tell: break
+    case .report(.kept(let evicted)): evictions += evicted
+    case .report: break
     }
   }
 

@@ -25,9 +25,9 @@ final class QueryFixture: QueryRecipient {
     self.transport = transport
   }
 
-  private func tell<Result>(_ event: (inout QueryMachine, ResolverInstant) -> Result) -> Result {
-    runner.tell(
-      event, perform: perform, resume: { _ in }, wake: { [weak self] in self?.tell { $0.timePassed(at: $1) } })
+  private func send<Result>(_ event: (inout QueryMachine, ResolverInstant) -> Result) -> Result {
+    runner.send(
+      event, perform: perform, resume: { _ in }, wake: { [weak self] in self?.send { $0.timePassed(at: $1) } })
   }
 
   private func perform(_ action: QueryMachine.Action) {
@@ -42,7 +42,7 @@ final class QueryFixture: QueryRecipient {
   }
 
   func ended(_ replies: [QueryReply]) {
-    tell { machine, now in for reply in replies { machine.ended(reply.number, reply.reply, at: now) } }
+    send { machine, now in for reply in replies { machine.ended(reply.number, reply.reply, at: now) } }
   }
 
   /// Asks a question and waits for what comes of it.
@@ -55,17 +55,17 @@ final class QueryFixture: QueryRecipient {
         waiting.callers[waiting.last] = caller
         return waiting.last
       }
-      tell { $0.ask(number, .one(question), deadlines, at: $1) }
+      send { $0.ask(number, .one(question), deadlines, at: $1) }
     }
     return try outcome.get()
   }
 
   func networkDidChange() {
     transport.networkDidChange()
-    tell { $0.networkDidChange(at: $1) }
+    send { $0.networkDidChange(at: $1) }
   }
 
-  func update(_ configuration: ResolverConfiguration) { tell { $0.update(configuration, at: $1) } }
+  func update(_ configuration: ResolverConfiguration) { send { $0.update(configuration, at: $1) } }
 
   private var servers: [DNSServerState] { runner.look { $0.states.all } }
   var tallies: [QueryTally] { servers.map(\.tally) }

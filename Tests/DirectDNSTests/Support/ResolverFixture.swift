@@ -56,7 +56,7 @@ final class ResolverFixture: Sendable {
   /// Moves time on, has the resolver do what is due by then, and waits until nothing is asked any more.
   func pass(_ duration: Duration) async {
     clock.advance(by: duration)
-    resolver.lookups.tell { $0.timePassed(at: $1) }
+    resolver.lookups.send { $0.timePassed(at: $1) }
     await resolver.lookups.finished(servers: [.providers, .system])
   }
 
