@@ -35,7 +35,7 @@ public final class LiveConfiguration: Sendable {
     var stamp: FileStamp?
     /// Why that failed, if another try may succeed with the same file.
     var passing: String?
-    var kept = KeptObjects()
+    var kept = ConfiguredObjects()
   }
 
   /// How often the file is checked for changes.
@@ -248,7 +248,7 @@ public final class LiveConfiguration: Sendable {
     }
     // Applied even without a visible difference: the program may have changed what a difference does not show.
     let difference = SettingsDifference(from: before, to: settings)
-    do throws(KeptObjects.Fault) {
+    do throws(ConfiguredObjects.Fault) {
       try state.withLock(\.kept).apply(settings, orGoBackTo: before)
     } catch {
       // If some objects had applied it, another try would switch them back and forth.

@@ -44,7 +44,7 @@ final class ScrapeServer: Sendable {
   func run() {
     // In the order in which they came: the first is the slowest.
     var connections: [Connection] = []
-    var room = ScrapeRoom(limit: configuration.connectionLimit)
+    var admission = ScrapeAdmission(limit: configuration.connectionLimit)
     defer {
       for connection in connections { connection.socket.close() }
       listener.close()
@@ -53,11 +53,12 @@ final class ScrapeServer: Sendable {
     while true {
       var interests = [EndpointSocket.Interest(socket: wakeUp, isWriting: false)]
       // One that is not accepted waits in the system's queue.
-      let opens = room.opens(connections.count, slowest: connections.first?.accepted)
-      let isOpen = opens <= clock.now
+      let nextAccept = admission.nextAccept(connections.count, slowest: connections.first?.accepted)
+      let isOpen = nextAccept <= clock.now
       if isOpen { interests.append(EndpointSocket.Interest(socket: listener, isWriting: false)) }
       interests += connections.map { EndpointSocket.Interest(socket: $0.socket, isWriting: $0.isWriting) }
-      let ready = EndpointSocket.wait(for: interests, atMost: pollTimeout(connections, opens: isOpen ? nil : opens))
+      let ready = EndpointSocket.wait(
+        for: interests, atMost: pollTimeout(connections, nextAccept: isOpen ? nil : nextAccept))
       guard !ready.contains(wakeUp) else { return }
       let now = clock.now
       connections = connections.compactMap { connection in
@@ -69,18 +70,20 @@ final class ScrapeServer: Sendable {
       guard ready.contains(listener) else { continue }
       switch listener.accept() {
       case .connection(let socket):
-        if room.isFull(connections.count) { connections.removeFirst().socket.close() }
+        if admission.isFull(connections.count) { connections.removeFirst().socket.close() }
         connections.append(Connection(socket: socket, accepted: now, deadline: now + configuration.timeout))
       case .nothing: break
       case .refused:
-        if room.wasRefused(slowest: connections.first?.accepted, at: now) { connections.removeFirst().socket.close() }
+        if admission.descriptorsExhausted(slowest: connections.first?.accepted, at: now) {
+          connections.removeFirst().socket.close()
+        }
       }
     }
   }
 
   /// Milliseconds until the first connection has had its time, or the next one may come in; negative for no end.
-  private func pollTimeout(_ connections: [Connection], opens: ResolverInstant?) -> Int32 {
-    guard let first = (connections.map(\.deadline) + [opens].compactMap(\.self)).min() else { return -1 }
+  private func pollTimeout(_ connections: [Connection], nextAccept: ResolverInstant?) -> Int32 {
+    guard let first = (connections.map(\.deadline) + [nextAccept].compactMap(\.self)).min() else { return -1 }
     return Int32(clamping: max(0, (first - clock.now).wholeMilliseconds))
   }
 

@@ -58,7 +58,7 @@ public final class RedisAnswerStore: FleetAnswerStore {
     for reply in try await writer.run(commands) {
       switch reply {
       case .status("OK"), .integer: continue
-      default: throw Self.strange("SET")
+      default: throw Self.unexpectedReply(to: "SET")
       }
     }
   }
@@ -136,14 +136,14 @@ public final class RedisAnswerStore: FleetAnswerStore {
       let replies = try await writer.run([RedisCommand("SCAN", cursor, "MATCH", keys.pattern, "COUNT", "256")])
       guard replies[0].array.count == 2, let next = replies[0].array[0].text, UInt64(next) != nil,
         case .array(let members) = replies[0].array[1]
-      else { throw Self.strange("SCAN") }
+      else { throw Self.unexpectedReply(to: "SCAN") }
       let found = members.compactMap(\.text)
       cursor = next
       if !found.isEmpty, try await !body(found) { return }
     } while cursor != "0"
   }
 
-  private static func strange(_ command: String) -> DirectDNSError {
+  private static func unexpectedReply(to command: String) -> DirectDNSError {
     DirectDNSError(
       .storeFailed, "The Redis store answered \(command) as no Redis does. Check what listens at its address.")
   }
@@ -162,7 +162,7 @@ public final class RedisAnswerStore: FleetAnswerStore {
     case .status("OK"): true
     case .null: false
     // Whoever took anything else for "another has it" would wait for nobody.
-    default: throw Self.strange("SET")
+    default: throw Self.unexpectedReply(to: "SET")
     }
   }
 

@@ -12,15 +12,15 @@ extension RedisStoreConfiguration {
   /// - Throws: an error of code ``DirectDNSError/Code/invalidConfiguration`` that names the part that is wrong, and shows
   ///   nothing of the password.
   public init(url: String) throws(DirectDNSError) {
-    guard let schemeEnd = url.firstRange(of: "://") else { throw Self.wrong("has no scheme: write redis://HOST") }
+    guard let schemeEnd = url.firstRange(of: "://") else { throw Self.invalid("has no scheme: write redis://HOST") }
     let rest = url[schemeEnd.upperBound...]
     switch url[..<schemeEnd.lowerBound].lowercased() {
     case "redis", "valkey": try self.init(rest, isSecure: false)
     case "rediss", "valkeys": try self.init(rest, isSecure: true)
     case "redis+unix", "valkey+unix":
-      guard rest.hasPrefix("/"), rest.count > 1 else { throw Self.wrong("has no path: write redis+unix:///PATH") }
+      guard rest.hasPrefix("/"), rest.count > 1 else { throw Self.invalid("has no path: write redis+unix:///PATH") }
       self.init(server: .socket(String(rest)))
-    default: throw Self.wrong("has a scheme that is not redis, rediss, valkey, valkeys, redis+unix or valkey+unix")
+    default: throw Self.invalid("has a scheme that is not redis, rediss, valkey, valkeys, redis+unix or valkey+unix")
     }
   }
 
@@ -37,7 +37,7 @@ extension RedisStoreConfiguration {
       if isSecure { tls = TLS() }
       return
     }
-    guard isSecure else { throw Self.wrong("has options behind a question mark, which rediss alone has") }
+    guard isSecure else { throw Self.invalid("has options behind a question mark, which rediss alone has") }
     try self.init(authorityAndPath: rest[..<mark])
     tls = try Self.tls(rest[rest.index(after: mark)...])
   }
@@ -48,17 +48,17 @@ extension RedisStoreConfiguration {
     for item in query.split(separator: "&", omittingEmptySubsequences: false) {
       let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
       let name = String(parts[0])
-      guard ["ca", "cert", "key"].contains(name) else { throw wrong("has an option that is not ca, cert or key") }
+      guard ["ca", "cert", "key"].contains(name) else { throw invalid("has an option that is not ca, cert or key") }
       guard parts.count == 2, let path = parts[1].unescaped, path.hasPrefix("/"), !path.utf8.contains(0) else {
-        throw wrong("has no absolute path behind \(name)=")
+        throw invalid("has no absolute path behind \(name)=")
       }
-      guard paths.updateValue(path, forKey: name) == nil else { throw wrong("has \(name) twice") }
+      guard paths.updateValue(path, forKey: name) == nil else { throw invalid("has \(name) twice") }
     }
     switch (paths["cert"], paths["key"]) {
     case (nil, nil): return TLS(authorities: paths["ca"])
     case (let certificate?, let key?):
       return TLS(authorities: paths["ca"], identity: .init(certificate: certificate, key: key))
-    default: throw wrong("has one of cert and key: each needs the other")
+    default: throw invalid("has one of cert and key: each needs the other")
     }
   }
 
@@ -72,31 +72,31 @@ extension RedisStoreConfiguration {
     var port: UInt16 = 6379
     if let colon = place.lastIndex(of: ":"), !place[colon...].contains("]") {
       guard let number = UInt16(port: place[place.index(after: colon)...]), number > 0 else {
-        throw Self.wrong("has an invalid port: use 1 to 65535")
+        throw Self.invalid("has an invalid port: use 1 to 65535")
       }
       hostText = place[..<colon]
       port = number
     }
-    guard let host = try? WebURL.Host(String(hostText)) else { throw Self.wrong("has no host that can be used") }
+    guard let host = try? WebURL.Host(String(hostText)) else { throw Self.invalid("has no host that can be used") }
     self.init(server: .tcp(host, port: port))
     if let at {
       let parts = authority[..<at].split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
       guard let user = parts[0].unescaped, let password = parts.last?.unescaped else {
-        throw Self.wrong("has a user or password with a % that begins no escape")
+        throw Self.invalid("has a user or password with a % that begins no escape")
       }
       if parts.count == 1 {
-        throw Self.wrong("has a user and no password: write USER:PASSWORD@ or :PASSWORD@")
+        throw Self.invalid("has a user and no password: write USER:PASSWORD@ or :PASSWORD@")
       }
       self.user = user.isEmpty ? nil : user
       self.password = Secret(password)
     }
     let path = rest[slash...].dropFirst()
     guard !path.isEmpty else { return }
-    guard let number = Int(path), number >= 0 else { throw Self.wrong("has a database that is not a number") }
+    guard let number = Int(path), number >= 0 else { throw Self.invalid("has a database that is not a number") }
     database = number
   }
 
-  private static func wrong(_ what: String) -> DirectDNSError {
+  private static func invalid(_ what: String) -> DirectDNSError {
     DirectDNSError(.invalidConfiguration, "The URL of the Redis store \(what).")
   }
 }

@@ -32,25 +32,25 @@ extension CommandContext {
   ) async throws(SettingsError) -> ExitStatus {
     let signal = SignalWait()
     defer { signal.cancel() }
-    return try await withResolver(settings, store, Self.judge) {
+    return try await withResolver(settings, store, Self.exitStatus(of:)) {
       resolver throws(SettingsError) in try await untilInterrupted(resolver, signal, body)
     }
   }
 
   /// Answers that could not be stored are a failure, if storing them was asked for.
-  static func judge(_ flush: StoreFlush) -> ExitStatus { flush.unwritten > 0 ? .streams : .answered }
+  static func exitStatus(of flush: StoreFlush) -> ExitStatus { flush.unwritten > 0 ? .streams : .answered }
 
   /// Makes a resolver for a command that keeps running and listens to signals itself.
   ///
   /// - Parameters:
   ///   - settings: the resolver's settings.
   ///   - store: where answers are stored; nil for nowhere.
-  ///   - judge: the status for answers that could not be stored.
+  ///   - status: the status for answers that could not be stored.
   ///   - body: uses the resolver.
   /// - Returns: what `body` returns.
   /// - Throws: if there can be no such resolver, and what `body` throws.
   package func withResolver(
-    _ settings: DirectSettings, _ store: (any AnswerStore)?, _ judge: (StoreFlush) -> ExitStatus = { _ in .answered },
+    _ settings: DirectSettings, _ store: (any AnswerStore)?, _ status: (StoreFlush) -> ExitStatus = { _ in .answered },
     _ body: (DirectResolver) async throws(SettingsError) -> ExitStatus
   ) async throws(SettingsError) -> ExitStatus {
     var configuration = settings.resolver
@@ -73,7 +73,7 @@ extension CommandContext {
     if store != nil, !isToldToEnd { await resolver.finishQueries(within: configuration.cache.clientResponseTimeout) }
     let flush = await resolver.shutdown(flushingWithin: DirectResolver.flushLimit)
     notice.ended(flush)
-    return try outcome.get().joined(judge(flush))
+    return try outcome.get().joined(status(flush))
   }
 
   /// Runs a body until it ends or a signal comes, after which it can write nothing more.

@@ -74,7 +74,7 @@ package struct Dnsctl: AsyncParsableCommand {
       // The parser repeats its arguments, which may come from anywhere in a script.
       ProcessArguments.widenHelp()
       let said = root.fullMessage(for: error)
-      let (message, code) = (CompletionScript.mended(said, commands: commands), root.exitCode(for: error))
+      let (message, code) = (CompletionScript.patched(said, commands: commands), root.exitCode(for: error))
       let objection = UnknownOption.objection(in: message, of: command).map { "dnsctl: \($0)" }
       let text = message.isEmpty ? "" : (objection ?? message) + "\n"
       let errors = DescriptorOutput(descriptor: StandardDescriptor.errors)

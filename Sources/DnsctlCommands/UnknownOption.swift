@@ -13,9 +13,9 @@ enum UnknownOption {
     let option = String(message.dropFirst(start.count).prefix { $0 != "'" })
     switch command {
     case "fetch":
-      return CurlHabit.advice(on: option).map { "curl's \(option) is not offered: \($0). See dnsctl fetch --help." }
+      return CurlHints.advice(on: option).map { "curl's \(option) is not offered: \($0). See dnsctl fetch --help." }
     case "resolve":
-      return DigHabit.advice(on: option).map { "\(option) is no option here: \($0). See dnsctl resolve --help." }
+      return DigHints.advice(on: option).map { "\(option) is no option here: \($0). See dnsctl resolve --help." }
     default: return nil
     }
   }

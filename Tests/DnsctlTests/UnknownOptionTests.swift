@@ -26,7 +26,7 @@ struct UnknownOptionTests {
   }
 
   @Test func `the manual's list has two columns`() {
-    let lines = CurlHabit.table.split(separator: "\n")
+    let lines = CurlHints.table.split(separator: "\n")
     #expect(lines.allSatisfy { $0.count <= 80 && $0.hasPrefix("  ") }, "\(lines.filter { $0.count > 80 })")
     #expect(lines.first == "  -k, --insecure       certificates are always checked; see --cacert")
   }

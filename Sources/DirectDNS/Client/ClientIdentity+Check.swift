@@ -15,7 +15,7 @@ extension ClientIdentity {
     defer { ERR_clear_error() }
     let found = unsafe Self.reading(certificateText) { unsafe PEM_read_bio_X509_AUX($0, nil, nil, nil) }
     guard let found = unsafe found else {
-      throw Self.wrong("\(certificate) holds no certificate that can be read. Convert it to PEM: openssl x509.")
+      throw Self.invalid("\(certificate) holds no certificate that can be read. Convert it to PEM: openssl x509.")
     }
     defer { unsafe X509_free(found) }
     // An empty password if there is none, or OpenSSL would ask for it on the terminal.
@@ -26,15 +26,15 @@ extension ClientIdentity {
     }
     guard let foundKey = unsafe foundKey else {
       let advice = password == nil ? "If it has a password, give it." : "Check its password."
-      throw Self.wrong("\(keyFile) holds no key that can be read. \(advice) It has to be in PEM form: openssl pkey.")
+      throw Self.invalid("\(keyFile) holds no key that can be read. \(advice) It has to be in PEM form: openssl pkey.")
     }
     defer { unsafe EVP_PKEY_free(foundKey) }
     guard unsafe X509_check_private_key(found, foundKey) == 1 else {
-      throw Self.wrong("the key in \(keyFile) is not that of the certificate in \(certificate), the first one there.")
+      throw Self.invalid("the key in \(keyFile) is not that of the certificate in \(certificate), the first one there.")
     }
   }
 
-  private static func wrong(_ reason: String) -> DirectDNSError {
+  private static func invalid(_ reason: String) -> DirectDNSError {
     DirectDNSError(.invalidConfiguration, "identity: \(reason)")
   }
 

@@ -132,7 +132,7 @@ extension DirectClient {
     }
     let addresses = target.addresses
     target.proxy = try await proxyRoute(proxy, call)
-    switch try rewriter.judge(target.fields, url, host, name, addresses, throughProxy: proxy != nil) {
+    switch try rewriter.decide(target.fields, url, host, name, addresses, throughProxy: proxy != nil) {
     case .direct(_, let allowed):
       // The field is the client's own: a value from the caller is never sent.
       if call.settings.configuration.forwardsOriginalURL {

@@ -74,10 +74,10 @@ extension LookupMachine {
 
   /// What to do about providers that failed: a pure function.
   ///
-  /// The advice is about one kind of trouble only if all of them had it. The system's DNS does not count.
+  /// The advice is about one kind of failure only if all of them had it. The system's DNS does not count.
   static func advice(_ attempts: [DirectDNSError.Attempt]) -> String {
-    let troubles = Set(attempts.filter { $0.provider != "system" }.map(\.trouble))
-    return switch troubles {
+    let kinds = Set(attempts.filter { $0.provider != "system" }.map(\.kind))
+    return switch kinds {
     case [.certificate]:
       "If this machine's clock and certificate authorities are right, somebody stands between: name other providers, or trust a private authority."
     case [.reply]: "The providers can be reached: check their URLs and credentials, or name others."
@@ -87,7 +87,7 @@ extension LookupMachine {
   }
 }
 
-extension DirectDNSError.Attempt.Trouble {
+extension DirectDNSError.Attempt.FailureKind {
   init(_ error: HTTPTransportError?, hasReply: Bool) {
     self =
       switch error {

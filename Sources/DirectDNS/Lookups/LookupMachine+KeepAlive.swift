@@ -17,7 +17,7 @@ extension LookupMachine {
     }
     guard !isShutDown else { return leftOut }
     for host in names.subtracting(before).sorted() {
-      keptAlive[host] = KeptNames.State()
+      keptAlive[host] = KeepAliveNames.State()
       schedule(settings.configuration.families.members, of: host, at: now)
     }
     return leftOut

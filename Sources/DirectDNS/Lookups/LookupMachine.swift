@@ -79,7 +79,7 @@ struct LookupMachine: StateMachine {
   var systemFailures: FailureCache
   var systemTally = QueryTally()
   var isShutDown = false
-  var keptAlive: KeptNames
+  var keptAlive: KeepAliveNames
   var lookups = NumberTable<Lookup>()
   var queries = NumberTable<InFlightQuery>()
   var numbers: [InFlightQuery.Key: Int] = [:]
@@ -113,7 +113,7 @@ struct LookupMachine: StateMachine {
     let configuration = settings.configuration
     servers = QueryMachine(configuration, isWatched: isWatched, at: now)
     systemFailures = FailureCache(policy: configuration.cache, capacity: configuration.capacity)
-    keptAlive = KeptNames(seed: seed)
+    keptAlive = KeepAliveNames(seed: seed)
   }
 
   mutating func takeActions(into taken: inout [Action]) { swap(&taken, &actions) }

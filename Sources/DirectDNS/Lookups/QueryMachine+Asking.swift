@@ -7,82 +7,89 @@ extension QueryMachine {
   ///
   /// A server whose request rate is used up has not failed: the next one is asked instead, and if no server has room,
   /// the question waits for the first one that will. Questions that wait for the same server are served in order.
-  mutating func start(_ number: Int, _ ask: consuming Ask, at now: ResolverInstant) {
-    guard !ask.candidates.order.isEmpty, now < ask.deadlines.providers else { return lose(number, ask, at: now) }
-    switch states.next(among: ask.candidates.order, before: ask.deadlines.providers, at: now) {
+  mutating func start(_ number: Int, _ question: consuming PendingQuestion, at now: ResolverInstant) {
+    guard !question.candidates.order.isEmpty, now < question.deadlines.providers else {
+      return lose(number, question, at: now)
+    }
+    switch states.next(among: question.candidates.order, before: question.deadlines.providers, at: now) {
     case .taken(let server):
       // Not removed in place: that would first copy the array, which questions share.
-      ask.candidates.order = ask.candidates.order.filter { $0 != server.number }
-      begin(number, &ask, server, at: now)
-      setTimer(number, ask)
+      question.candidates.order = question.candidates.order.filter { $0 != server.number }
+      begin(number, &question, server, at: now)
+      setTimer(number, question)
     case .turn(let next, let instant):
       actions.append(.waits)
-      ask.turn = .reserved(next)
+      question.turn = .reserved(next)
       timers.set(number, at: instant)
     case .blocked(let instant):
       actions.append(.waits)
-      ask.turn = .blocked
+      question.turn = .blocked
       timers.set(number, at: instant)
     case .late(let attempts):
-      ask.candidates.attempts += attempts
-      return lose(number, ask, at: now)
-    case .none: return lose(number, ask, at: now)
+      question.candidates.attempts += attempts
+      return lose(number, question, at: now)
+    case .none: return lose(number, question, at: now)
     }
-    asks[number] = ask
+    pending[number] = question
   }
 
   mutating func begin(
-    _ number: Int, _ ask: inout Ask, _ server: DNSServer, isHedge: Bool = false, at now: ResolverInstant
+    _ number: Int, _ question: inout PendingQuestion, _ server: DNSServer, isHedge: Bool = false,
+    at now: ResolverInstant
   ) {
-    if ask.isRaced {
+    if question.isRaced {
       var race =
-        ask.race
+        question.race
         ?? AttemptRace(
-          time: ask.deadlines.attempt, hedgeAt: ask.hedges ? now + states.hedgingDelay(of: server.number) : nil)
+          time: question.deadlines.attempt,
+          hedgeAt: question.hedges ? now + states.hedgingDelay(of: server.number) : nil)
       race.begin(server.number, at: now)
-      ask.race = race
+      question.race = race
     }
     lastAttempt += 1
-    let left = ask.deadlines.timeLeft(at: now) ?? .zero
+    let left = question.deadlines.timeLeft(at: now) ?? .zero
     let timeout =
-      if case .batch = ask.subject, states.all.count > 1 { min(left, ask.deadlines.attempt) } else { left }
+      if case .batch = question.subject, states.all.count > 1 { min(left, question.deadlines.attempt) } else { left }
     attempts[lastAttempt] = Attempt(
-      ask: number, server: server, subject: ask.subject, end: ask.deadlines.whole, begun: now, isHedge: isHedge,
-      isShort: ask.deadlines.isShort)
-    ask.running.append(lastAttempt)
+      question: number, server: server, subject: question.subject, end: question.deadlines.whole, begun: now,
+      isHedge: isHedge,
+      isShort: question.deadlines.isShort)
+    question.running.append(lastAttempt)
     states.asked(server.number, at: now)
     actions.append(
-      .send(lastAttempt, to: server, ask.subject, timeout: timeout, mayBeCancelled: ask.isRaced || ask.isRecords))
+      .send(
+        lastAttempt, to: server, question.subject, timeout: timeout,
+        mayBeCancelled: question.isRaced || question.isRecords))
   }
 
   /// Carries out the decisions that are due: asks a second server as a hedge, or another one instead of one that is
   /// late.
-  mutating func decide(_ number: Int, _ ask: inout Ask, at now: ResolverInstant) {
-    while let decision = ask.race?.due(at: now) {
+  mutating func decide(_ number: Int, _ question: inout PendingQuestion, at now: ResolverInstant) {
+    while let decision = question.race?.due(at: now) {
       switch decision {
       case .hedge:
-        guard let second = states.takeHedge(among: ask.candidates.order, at: now) else { continue }
-        ask.candidates.order.removeAll { $0 == second.number }
-        begin(number, &ask, second, isHedge: true, at: now)
+        guard let second = states.takeHedge(among: question.candidates.order, at: now) else { continue }
+        question.candidates.order.removeAll { $0 == second.number }
+        begin(number, &question, second, isHedge: true, at: now)
       case .timeout(let late):
-        switch states.takeFailover(among: ask.candidates.order, before: ask.deadlines.providers, at: now) {
-        case .instead(let next):
-          giveUp(late, &ask, at: now)
-          ask.candidates.order.removeAll { $0 == next.number }
-          begin(number, &ask, next, at: now)
-        case .beside(let next):
-          ask.candidates.order.removeAll { $0 == next.number }
-          begin(number, &ask, next, at: now)
-        case .later(let instant): ask.race?.postpone(late, until: instant)
-        case .nobody: break
+        switch states.takeFailover(among: question.candidates.order, before: question.deadlines.providers, at: now) {
+        case .replace(let next):
+          giveUp(late, &question, at: now)
+          question.candidates.order.removeAll { $0 == next.number }
+          begin(number, &question, next, at: now)
+        case .alongside(let next):
+          question.candidates.order.removeAll { $0 == next.number }
+          begin(number, &question, next, at: now)
+        case .later(let instant): question.race?.postpone(late, until: instant)
+        case .noServer: break
         }
       }
     }
   }
 
   /// Gives up a query whose time is used up, so that another server is asked instead.
-  mutating func giveUp(_ late: Int, _ ask: inout Ask, at now: ResolverInstant) {
-    guard let number = ask.running.first(where: { attempts[$0]?.server.number == late }),
+  mutating func giveUp(_ late: Int, _ question: inout PendingQuestion, at now: ResolverInstant) {
+    guard let number = question.running.first(where: { attempts[$0]?.server.number == late }),
       let attempt = attempts[number]
     else { return }
     actions.append(.cancel(number))
@@ -92,34 +99,35 @@ extension QueryMachine {
       return
     }
     attempts[number] = nil
-    ask.running.removeAll { $0 == number }
-    ask.race?.end(late)
+    question.running.removeAll { $0 == number }
+    question.race?.end(late)
     let failure = ProviderFailure(HTTPTransportError.timedOut)
     let reply = Reply(failure, .timedOut, asked: attempt.begun, to: attempt.subject)
     _ = note(attempt, reply, at: now)
-    ask.candidates.note(reply.failure(failure, of: attempt.server))
+    question.candidates.note(reply.failure(failure, of: attempt.server))
   }
 
-  mutating func setTimer(_ number: Int, _ ask: Ask) {
-    guard ask.isRaced || ask.isRecords else { return }
-    let instant = ask.candidates.order.isEmpty ? nil : ask.race?.nextInstant
+  mutating func setTimer(_ number: Int, _ question: PendingQuestion) {
+    guard question.isRaced || question.isRecords else { return }
+    let instant = question.candidates.order.isEmpty ? nil : question.race?.nextInstant
     timers.set(
       number,
-      at: instant.flatMap { $0 < ask.deadlines.providers ? $0 : nil } ?? (ask.isRecords ? ask.deadlines.whole : nil))
+      at: instant.flatMap { $0 < question.deadlines.providers ? $0 : nil }
+        ?? (question.isRecords ? question.deadlines.whole : nil))
   }
 
   /// Fails a question that no other server can be asked.
-  mutating func lose(_ number: Int, _ ask: Ask, at now: ResolverInstant) {
-    let isLate = now >= ask.deadlines.providers || ask.isRaced && ask.race == nil
-    fail(number, ask.subject, ask.candidates.failed(isLate: isLate))
+  mutating func lose(_ number: Int, _ question: PendingQuestion, at now: ResolverInstant) {
+    let isLate = now >= question.deadlines.providers || question.isRaced && question.race == nil
+    fail(number, question.subject, question.candidates.failed(isLate: isLate))
   }
 
   /// Ends a question whose queries are still under way: it was cancelled, or its time is over.
-  mutating func end(_ number: Int, _ ask: Ask, isCancelled: Bool = false) {
-    for attempt in ask.running { actions.append(.cancel(attempt)) }
-    var failed = ask.candidates.failed(isLate: !isCancelled)
+  mutating func end(_ number: Int, _ question: PendingQuestion, isCancelled: Bool = false) {
+    for attempt in question.running { actions.append(.cancel(attempt)) }
+    var failed = question.candidates.failed(isLate: !isCancelled)
     failed.isCancelled = isCancelled
-    fail(number, ask.subject, failed)
+    fail(number, question.subject, failed)
   }
 
   /// Reports that no server answers a question.
@@ -133,8 +141,8 @@ extension QueryMachine {
   }
 
   /// Cancels the queries that another server's answer came before.
-  mutating func endRace(_ ask: Ask) {
-    for other in ask.running {
+  mutating func endRace(_ question: PendingQuestion) {
+    for other in question.running {
       attempts[other]?.lostRace = true
       actions.append(.cancel(other))
     }
@@ -161,7 +169,7 @@ extension QueryMachine {
       case (.failure, _): .alone(after: nil)
       }
     }
-    actions.append(.finishedBatch(attempt.ask, outcomes))
+    actions.append(.finishedBatch(attempt.question, outcomes))
   }
 
   /// Notes what a query's end says about its server, and reports it to metrics and the observer.

@@ -17,29 +17,29 @@ extension QueryMachine {
   mutating func networkDidChange(at now: ResolverInstant) {
     states.networkDidChange()
     reportBreakers()
-    for (number, ask) in asks.all {
-      var ask = ask
-      if case .reserved? = ask.turn { continue }
-      asks[number] = nil
+    for (number, question) in pending.all {
+      var question = question
+      if case .reserved? = question.turn { continue }
+      pending[number] = nil
       timers.set(number, at: nil)
-      for attempt in ask.running {
+      for attempt in question.running {
         actions.append(.cancel(attempt))
         attempts[attempt] = nil
       }
-      if case .batch = ask.subject {
+      if case .batch = question.subject {
         actions.append(.finishedBatch(number, [:]))
         continue
       }
-      (ask.running, ask.race, ask.turn) = ([], nil, nil)
-      ask.candidates = Candidates(order: order(for: ask.subject, at: now))
-      ask.isRaced = ask.candidates.order.count > 1
-      start(number, ask, at: now)
+      (question.running, question.race, question.turn) = ([], nil, nil)
+      question.candidates = Candidates(order: order(for: question.subject, at: now))
+      question.isRaced = question.candidates.order.count > 1
+      start(number, question, at: now)
     }
   }
 
   /// Ends every question; none is taken afterwards.
   mutating func shutdown() {
     isShutDown = true
-    for (number, _) in asks.all { cancel(number) }
+    for (number, _) in pending.all { cancel(number) }
   }
 }

@@ -150,7 +150,7 @@ extension QueryMachine.Reply {
       server: server.number,
       attempt: .init(
         provider: server.name, reason: failure.reason,
-        trouble: .init(sendError, hasReply: status != nil)),
+        kind: .init(sendError, hasReply: status != nil)),
       isTimeout: isTimeout, isCancelled: failure.kind == .cancelled && !isTimeout)
   }
 }

@@ -59,7 +59,7 @@ struct QueryMachine: Sendable {
 
   /// A query under way.
   struct Attempt: Sendable {
-    var ask: Int
+    var question: Int
     var server: DNSServer
     var subject: Subject
     var end: ResolverInstant
@@ -74,7 +74,7 @@ struct QueryMachine: Sendable {
   }
 
   /// A question that is being asked.
-  struct Ask: Sendable {
+  struct PendingQuestion: Sendable {
     var subject: Subject
     var deadlines: LookupDeadlines
     var candidates: Candidates
@@ -99,7 +99,7 @@ struct QueryMachine: Sendable {
   }
 
   var states: ServerStates
-  var asks = NumberTable<Ask>()
+  var pending = NumberTable<PendingQuestion>()
   var attempts = NumberTable<Attempt>()
   var actions: [Action] = []
   var timers = TimerQueue<Int, ResolverInstant>()
@@ -145,7 +145,7 @@ struct QueryMachine: Sendable {
     let isRaced = candidates.order.count > 1
     start(
       number,
-      Ask(
+      PendingQuestion(
         subject: subject, deadlines: deadlines, candidates: candidates, isRaced: isRaced,
         hedges: states.hedges), at: now)
   }
@@ -158,10 +158,10 @@ struct QueryMachine: Sendable {
       actions.append(.finishedBatch(number, [:]))
       return
     }
-    let ask = Ask(
+    let question = PendingQuestion(
       subject: .batch(questions), deadlines: deadlines, candidates: Candidates(order: [first.number]), isRaced: false,
       hedges: false)
-    start(number, ask, at: now)
+    start(number, question, at: now)
   }
 
   /// A query has ended, or could not be sent.
@@ -170,29 +170,29 @@ struct QueryMachine: Sendable {
     var reply = reply
     if attempt.isGivenUp { reply.countAsTimedOut() }
     let result = note(attempt, reply, at: now)
-    guard var ask = asks.removeValue(forKey: attempt.ask) else { return }
-    ask.running.removeAll { $0 == number }
+    guard var question = pending.removeValue(forKey: attempt.question) else { return }
+    question.running.removeAll { $0 == number }
     switch (reply.reading, result) {
     case (.batch(let reading), _): finishBatch(attempt, reply, reading)
     case (.one, .success(let answer)):
-      endRace(ask)
-      timers.set(attempt.ask, at: nil)
+      endRace(question)
+      timers.set(attempt.question, at: nil)
       let answered = Answered(
         answer: answer, server: attempt.server.number, provider: attempt.server.name, asked: reply.asked)
-      actions.append(.finished(attempt.ask, .success(answered)))
+      actions.append(.finished(attempt.question, .success(answered)))
     case (.records(.success(let answer)), _):
-      endRace(ask)
-      timers.set(attempt.ask, at: nil)
+      endRace(question)
+      timers.set(attempt.question, at: nil)
       let answered = AnsweredRecords(answer: answer, server: attempt.server.number, provider: attempt.server.name)
-      actions.append(.finishedRecords(attempt.ask, .success(answered)))
+      actions.append(.finishedRecords(attempt.question, .success(answered)))
     case (_, .failure(let failure)):
-      ask.candidates.note(reply.failure(failure, of: attempt.server))
-      ask.race?.end(attempt.server.number)
-      if ask.running.isEmpty {
-        start(attempt.ask, ask, at: now)
+      question.candidates.note(reply.failure(failure, of: attempt.server))
+      question.race?.end(attempt.server.number)
+      if question.running.isEmpty {
+        start(attempt.question, question, at: now)
       } else {
-        setTimer(attempt.ask, ask)
-        asks[attempt.ask] = ask
+        setTimer(attempt.question, question)
+        pending[attempt.question] = question
       }
     // Impossible: a failure to get records also counts as one for the server's health.
     case (.records(.failure), .success): break
@@ -201,38 +201,38 @@ struct QueryMachine: Sendable {
 
   /// Ends a question that nobody wants an answer to any more, and cancels its queries.
   mutating func cancel(_ number: Int) {
-    if let ask = asks.removeValue(forKey: number) { end(number, ask, isCancelled: true) }
+    if let question = pending.removeValue(forKey: number) { end(number, question, isCancelled: true) }
   }
 
   /// The instant has come that ``nextInstant()`` named.
   mutating func timePassed(at now: ResolverInstant) {
     while let number = timers.takeDue(at: now) {
-      guard var ask = asks.removeValue(forKey: number) else { continue }
-      switch ask.turn {
+      guard var question = pending.removeValue(forKey: number) else { continue }
+      switch question.turn {
       case .reserved(let next)?:
-        ask.turn = nil
+        question.turn = nil
         // The server may have said 429 meanwhile, or the time may be over.
-        if now < ask.deadlines.providers, let server = states.begin(next, at: now) {
-          ask.candidates.order.removeAll { $0 == next }
-          begin(number, &ask, server, at: now)
-          setTimer(number, ask)
-          asks[number] = ask
+        if now < question.deadlines.providers, let server = states.begin(next, at: now) {
+          question.candidates.order.removeAll { $0 == next }
+          begin(number, &question, server, at: now)
+          setTimer(number, question)
+          pending[number] = question
         } else {
-          start(number, ask, at: now)
+          start(number, question, at: now)
         }
       case .blocked?:
-        ask.turn = nil
-        start(number, ask, at: now)
-      case nil where ask.isRecords && now >= ask.deadlines.whole: end(number, ask)
+        question.turn = nil
+        start(number, question, at: now)
+      case nil where question.isRecords && now >= question.deadlines.whole: end(number, question)
       case nil:
         // After that it is too late for another query; those under way end by their own timeouts.
-        if now < ask.deadlines.providers {
-          decide(number, &ask, at: now)
-          setTimer(number, ask)
-        } else if ask.isRecords {
-          timers.set(number, at: ask.deadlines.whole)
+        if now < question.deadlines.providers {
+          decide(number, &question, at: now)
+          setTimer(number, question)
+        } else if question.isRecords {
+          timers.set(number, at: question.deadlines.whole)
         }
-        asks[number] = ask
+        pending[number] = question
       }
     }
   }

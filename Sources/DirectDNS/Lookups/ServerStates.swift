@@ -41,10 +41,10 @@ struct DNSServerState: Sendable {
   /// The reason for not asking it in time, as an error names it.
   fileprivate func tooLate(at now: ResolverInstant) -> DirectDNSError.Attempt {
     guard let blockedUntil = health.blockedUntil, blockedUntil > now else {
-      return .init(provider: server.name, reason: "its request rate is used up", trouble: .rate)
+      return .init(provider: server.name, reason: "its request rate is used up", kind: .rate)
     }
     let seconds = (blockedUntil - now + .nanoseconds(999_999_999)).components.seconds
-    return .init(provider: server.name, reason: "it wants no request for \(seconds) s more (429)", trouble: .rate)
+    return .init(provider: server.name, reason: "it wants no request for \(seconds) s more (429)", kind: .rate)
   }
 
   fileprivate func isBlocked(at now: ResolverInstant) -> Bool { health.blockedUntil.map { $0 > now } ?? false }
@@ -89,13 +89,13 @@ struct ServerStates: Sendable {
   /// What is done about an attempt whose time is used up.
   enum Failover: Sendable {
     /// That server is asked instead.
-    case instead(DNSServer)
+    case replace(DNSServer)
     /// That server, whose breaker is open, is asked too, and the attempt goes on: a slow server is not given up for it.
-    case beside(DNSServer)
+    case alongside(DNSServer)
     /// No other server can be asked before that instant.
     case later(ResolverInstant)
     /// No other server is left: the attempt goes on until the providers' time is over.
-    case nobody
+    case noServer
   }
 
   private(set) var all: [DNSServerState] = []
@@ -166,12 +166,12 @@ struct ServerStates: Sendable {
     let usable = inTime.filter { !all[$0].isOpen(at: now) }
     let places = usable.isEmpty ? inTime : usable
     guard let soonest = places.min(by: { all[$0].ready(at: now) < all[$1].ready(at: now) }) else {
-      return .nobody
+      return .noServer
     }
     guard all[soonest].take(at: now) else { return .later(all[soonest].ready(at: now)) }
     budget.queried(at: now)
     let server = all[soonest].server
-    return usable.isEmpty ? .beside(server) : .instead(server)
+    return usable.isEmpty ? .alongside(server) : .replace(server)
   }
 
   /// Takes one of those servers for a hedge, if the budget has room for one.

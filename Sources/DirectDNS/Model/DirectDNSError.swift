@@ -80,10 +80,10 @@ public struct DirectDNSError: Error, Sendable, CustomStringConvertible {
     /// Why it failed, in words.
     public let reason: String
     /// The kind of failure, which decides what a message advises.
-    let trouble: Trouble
+    let kind: FailureKind
 
     /// The kinds of failure, by where to look for a remedy.
-    enum Trouble: Hashable, Sendable {
+    enum FailureKind: Hashable, Sendable {
       /// No connection, no reply in time, or anything else.
       case network
       /// The server's certificate was not accepted.
@@ -95,12 +95,12 @@ public struct DirectDNSError: Error, Sendable, CustomStringConvertible {
     }
 
     /// Creates an attempt.
-    public init(provider: String, reason: String) { self.init(provider: provider, reason: reason, trouble: .network) }
+    public init(provider: String, reason: String) { self.init(provider: provider, reason: reason, kind: .network) }
 
-    init(provider: String, reason: String, trouble: Trouble) {
+    init(provider: String, reason: String, kind: FailureKind) {
       self.provider = provider.printable
       self.reason = NameSpelling.shown(reason.printable)
-      self.trouble = trouble
+      self.kind = kind
     }
 
     /// The provider and the reason, as in an error's message.

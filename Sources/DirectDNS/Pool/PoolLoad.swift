@@ -17,7 +17,7 @@ struct PoolLoad {
     /// Not before another request to this origin has ended, or has got its connection.
     case poolIsFull
     /// Not before any origin has a connection to spare: the limit of all connections is reached.
-    case allAreTaken
+    case allInUse
   }
 
   /// The connections to one address, and the requests on them; nil through a proxy.
@@ -75,7 +75,7 @@ struct PoolLoad {
     switch multiplexing {
     case .never:
       guard running < connectionLimit else { return .poolIsFull }
-      guard free > 0 else { return .allAreTaken }
+      guard free > 0 else { return .allInUse }
       return running < established ? .reuse : .open
     case .unknown where established > 0:
       // One more request shows whether the connection multiplexes: it shares it, or has to open one of its own.
@@ -83,7 +83,7 @@ struct PoolLoad {
     case .unknown, .always:
       if running - opening < established * streamLimit { return .reuse }
       guard opening == 0, established < connectionLimit else { return .poolIsFull }
-      return free > 0 ? .open : .allAreTaken
+      return free > 0 ? .open : .allInUse
     }
   }
 

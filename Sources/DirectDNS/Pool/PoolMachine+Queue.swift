@@ -16,7 +16,7 @@ extension PoolMachine {
       case .reuse: take(from: pool, .reuse, at: now)
       case .open: take(from: pool, .open, at: now)
       case .poolIsFull, nil: waiting.parkNext()
-      case .allAreTaken: return admitOntoEstablished(at: now)
+      case .allInUse: return admitOntoEstablished(at: now)
       }
     }
   }

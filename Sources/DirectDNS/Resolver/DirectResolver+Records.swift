@@ -31,7 +31,7 @@ extension DirectResolver {
     guard type.isQueryable else {
       throw DirectDNSError(.invalidRequest, "\(type) is no type that records can be asked for by.")
     }
-    if let host = name.routed { try judge(host, type) }
+    if let host = name.routed { try checkZone(of: host, type) }
     return try await ask(DNSQuestion(name: name, type: type), options.timeout)
   }
 
@@ -53,7 +53,7 @@ extension DirectResolver {
   }
 
   /// Refuses names that no public provider is asked about.
-  private func judge(_ host: HostName, _ type: DNSRecordType) throws(DirectDNSError) {
+  private func checkZone(of host: HostName, _ type: DNSRecordType) throws(DirectDNSError) {
     switch settings.configuration.localZones.route(host) {
     case .providers: return
     case .pinned, .loopback: throw DirectDNSError(noRecord: type, of: DNSName(host))

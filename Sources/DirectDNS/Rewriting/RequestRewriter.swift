@@ -45,7 +45,7 @@ public struct RequestRewriter: Hashable, Sendable {
     do throws(DirectDNSError) {
       let url = try WebURL(request)
       let answer = Array(answer)
-      return switch try judge(request.headerFields, url, url.host, nil, answer, throughProxy: throughProxy) {
+      return switch try decide(request.headerFields, url, url.host, nil, answer, throughProxy: throughProxy) {
       case .bypassed(.alreadyRewritten): .bypassed(request, reason: .alreadyRewritten)
       case .bypassed(let reason): .bypassed(request.withoutOriginalURL, reason: reason)
       case .direct(let name, let addresses):
@@ -57,7 +57,7 @@ public struct RequestRewriter: Hashable, Sendable {
   }
 
   /// Where a request goes.
-  enum Verdict {
+  enum Decision {
     /// Straight to these addresses of the name.
     case direct(HostName, addresses: [IPAddress])
     /// As it is.
@@ -67,10 +67,10 @@ public struct RequestRewriter: Hashable, Sendable {
   /// Decides where a request goes, before anything is rewritten; `known` is the host as a name, if it was read already.
   ///
   /// - Throws: why it must not be sent.
-  func judge(
+  func decide(
     _ fields: HTTPFields, _ url: WebURL, _ host: WebURL.Host, _ known: HostName?, _ answer: [IPAddress],
     throughProxy: Bool
-  ) throws(DirectDNSError) -> Verdict {
+  ) throws(DirectDNSError) -> Decision {
     if !fields.isEmpty { try checkFields(fields) }
     try policy.check(host)
     if case .address(let address) = host {

@@ -141,7 +141,7 @@ extension WarmupJob {
     }
     let channels = state.withLock { state -> [WarmupChannel] in
       if let (task, instant) = again, state.end == nil {
-        state.queue.again(task, at: instant)
+        state.queue.retry(task, at: instant)
         return []
       }
       state.queue.ended(isAnswer: outcome.kind != .failed && outcome.kind != .unfinished)

@@ -66,12 +66,13 @@ public final class WarmupJob: Sendable {
     self.metrics = metrics
     clock = resolver.clock
     let families = plan.families ?? resolver.configuration.families
-    let width = WarmupWidth(
+    let concurrency = WarmupConcurrency(
       concurrency: plan.concurrency, limits: resolver.configuration.providers.map(\.rateLimit),
       queries: families.members.count)
     state = Locked(
       State(
-        queue: WarmupQueue(rate: plan.rate, width: width, at: clock.now), tally: WarmupTally(minimum: plan.minimum)))
+        queue: WarmupQueue(rate: plan.rate, concurrency: concurrency, at: clock.now),
+        tally: WarmupTally(minimum: plan.minimum)))
   }
 
   /// Ends the event sequences of a job that never ran.
@@ -176,7 +177,7 @@ public final class WarmupJob: Sendable {
         state.end = end
         state.failure = failure
         let rest = state.queue.stop()
-        for outcome in rest.again.compactMap(\.last) { note(outcome, &state) }
+        for outcome in rest.retries.compactMap(\.last) { note(outcome, &state) }
         if plan.keepAlive == .all { state.keptAlive += rest.new }
       }
       return (state.heldBack.take(), state.starts, state.channels)

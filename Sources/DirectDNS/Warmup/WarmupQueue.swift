@@ -46,7 +46,7 @@ struct WarmupQueue: Sendable {
   private var pausedBy = ""
   /// Limits how many names begin per second.
   private var pace: TokenBucket?
-  private var width: WarmupWidth
+  private var concurrency: WarmupConcurrency
   /// Names under way.
   private(set) var running = 0
 
@@ -54,12 +54,12 @@ struct WarmupQueue: Sendable {
   ///
   /// - Parameters:
   ///   - rate: the most names that begin in a second, on average; nil for any number.
-  ///   - width: how many are under way at a time.
+  ///   - concurrency: how many are under way at a time.
   ///   - now: the present.
-  init(rate: Double?, width: WarmupWidth, at now: ResolverInstant) {
+  init(rate: Double?, concurrency: WarmupConcurrency, at now: ResolverInstant) {
     // The burst makes up for a timer that is late, by up to 50 ms.
     pace = rate.map { TokenBucket(RateLimit(perSecond: $0, burst: $0 / 20), now: now) }
-    self.width = width
+    self.concurrency = concurrency
   }
 
   // MARK: What comes in
@@ -82,7 +82,7 @@ struct WarmupQueue: Sendable {
   /// Nothing begins any more.
   ///
   /// - Returns: the names that have yet to be looked up, and those that were to be looked up again.
-  mutating func stop() -> (new: [HostName], again: [WarmupQueue.Task]) {
+  mutating func stop() -> (new: [HostName], retries: [WarmupQueue.Task]) {
     isClosed = true
     defer {
       waiting = []
@@ -101,8 +101,8 @@ struct WarmupQueue: Sendable {
   /// - Returns: what to do now.
   mutating func next(at now: ResolverInstant, together count: Int = 1) -> Step {
     guard !waiting.isEmpty || !retries.isEmpty else { return isClosed && running == 0 ? .done : .wait(nil) }
-    let wanted = min(count, max(1, waiting.count), width.current)
-    guard running + wanted <= width.current else { return .wait(nil) }
+    let wanted = min(count, max(1, waiting.count), concurrency.current)
+    guard running + wanted <= concurrency.current else { return .wait(nil) }
     if let pausedUntil, pausedUntil > now { return .wait(pausedUntil) }
     if let turn = pace?.ready(at: now), turn > now { return .wait(turn) }
     let isRetry = retries.min.map { $0.at <= now } ?? false
@@ -119,11 +119,11 @@ struct WarmupQueue: Sendable {
   /// A name is done.
   mutating func ended(isAnswer: Bool) {
     running -= 1
-    if isAnswer { width.widen() }
+    if isAnswer { concurrency.grow() }
   }
 
   /// A name is to be looked up again.
-  mutating func again(_ task: WarmupQueue.Task, at instant: ResolverInstant) {
+  mutating func retry(_ task: WarmupQueue.Task, at instant: ResolverInstant) {
     running -= 1
     retryCount += 1
     retries.insert(Retry(task: task, at: instant, number: retryCount))
@@ -144,7 +144,7 @@ struct WarmupQueue: Sendable {
     pausedUntil = instant
     pausedBy = provider
     guard before <= now else { return false }
-    width.narrow()
+    concurrency.halve()
     return true
   }
 
@@ -155,13 +155,13 @@ struct WarmupQueue: Sendable {
 }
 
 /// How many names may be under way at a time: fewer after a 429, more after answers.
-struct WarmupWidth: Sendable, Hashable {
+struct WarmupConcurrency: Sendable, Hashable {
   /// The most names at a time.
   let most: Int
   private(set) var current: Int
   private var answered = 0
 
-  /// Creates the width.
+  /// Creates the limit.
   ///
   /// If every provider has a rate limit, no more names are under way than the limits allow in one second, so that none
   /// waits longer than its lookup may take, and other lookups get their turn soon.
@@ -180,13 +180,13 @@ struct WarmupWidth: Sendable, Hashable {
   }
 
   /// Every provider said 429: half as many may be under way.
-  mutating func narrow() {
+  mutating func halve() {
     current = max(1, current / 2)
     answered = 0
   }
 
-  /// A name was answered: after as many answers as the width, it grows by one.
-  mutating func widen() {
+  /// A name was answered: after as many answers as it allows, it grows by one.
+  mutating func grow() {
     guard current < most else { return }
     answered += 1
     guard answered >= current else { return }

@@ -50,7 +50,7 @@ public struct WarmupReport: Sendable, Hashable, Codable {
   }
 
   /// A name that took long.
-  public struct Slow: Sendable, Hashable, Codable {
+  public struct SlowName: Sendable, Hashable, Codable {
     /// The name.
     public var host: HostName
     // In milliseconds, as in the JSON.
@@ -121,7 +121,7 @@ public struct WarmupReport: Sendable, Hashable, Codable {
   /// How many more there were.
   public var rejectedLeftOut = 0
   /// The names that took longest, at most ``slowestLimit``, the slowest first.
-  public var slowest: [Slow] = []
+  public var slowest: [SlowName] = []
   /// The queries to each provider, in the order in which they are asked.
   public var queries: [Queries] = []
   /// The answers that the store evicted for want of room (``AnswerStore/evicted``).

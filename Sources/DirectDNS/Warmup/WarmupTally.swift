@@ -5,7 +5,7 @@ internal import CoreMetrics
 struct WarmupTally: Sendable {
   private var report: WarmupReport
   private var reasons: [DirectDNSError.Code: Int] = [:]
-  private var slowest: [WarmupReport.Slow] = []
+  private var slowest: [WarmupReport.SlowName] = []
 
   init(minimum: WarmupMinimum) { report = WarmupReport(minimum: minimum) }
 
@@ -51,14 +51,14 @@ struct WarmupTally: Sendable {
   }
 
   private mutating func noteSlow(_ outcome: WarmupOutcome) {
-    let slow = WarmupReport.Slow(host: outcome.host, durationMs: outcome.duration.inMilliseconds)
+    let slow = WarmupReport.SlowName(host: outcome.host, durationMs: outcome.duration.inMilliseconds)
     if slowest.count == WarmupReport.slowestLimit, let last = slowest.last, !Self.isSlower(slow, last) { return }
     let place = slowest.firstIndex { Self.isSlower(slow, $0) } ?? slowest.endIndex
     slowest.insert(slow, at: place)
     if slowest.count > WarmupReport.slowestLimit { slowest.removeLast() }
   }
 
-  private static func isSlower(_ left: WarmupReport.Slow, _ right: WarmupReport.Slow) -> Bool {
+  private static func isSlower(_ left: WarmupReport.SlowName, _ right: WarmupReport.SlowName) -> Bool {
     left.durationMs == right.durationMs ? left.host < right.host : left.durationMs > right.durationMs
   }
 

@@ -11,26 +11,26 @@ internal import Foundation
   ///
   /// Foundation on Linux keeps its table of tasks without a lock, for a queue that all sessions share and that it shows
   /// to nobody: a client called from another thread reads the table while it changes, and now and then the process ends.
-  /// A protocol is started on that queue, and again each time that a running task is resumed: a task of a session of our
-  /// own is the door.
+  /// A protocol is started on that queue, and again each time that a running task is resumed: resuming a task
+  /// of a session of our own leads there.
   struct LoadingQueue: Sendable {
     /// The queue to come back to from the one that a protocol is started on.
     static let current = LoadingQueue()
 
     /// Runs work there, in the order of the calls; never to be called from there.
-    func run(_ work: @escaping @Sendable () -> Void) { LoadingDoor.shared.run(work) }
+    func run(_ work: @escaping @Sendable () -> Void) { LoadingQueueTask.shared.run(work) }
   }
 
-  private final class LoadingDoor: Sendable {
+  private final class LoadingQueueTask: Sendable {
     /// Made at the first use and so never on the queue, where making a task would wait for itself.
-    static let shared = LoadingDoor()
+    static let shared = LoadingQueueTask()
 
     private let waiting = Guarded<[@Sendable () -> Void]>([])
     private let task: URLSessionDataTask
 
     private init() {
       let configuration = URLSessionConfiguration.ephemeral
-      configuration.protocolClasses = [DoorProtocol.self]
+      configuration.protocolClasses = [LoadingQueueProtocol.self]
       configuration.urlCache = nil
       task = URLSession(configuration: configuration).dataTask(with: URLRequest(url: URL(filePath: "/")))
     }
@@ -48,14 +48,14 @@ internal import Foundation
         defer { waiting = [] }
         return waiting
       }
-      for piece in work { piece() }
+      for block in work { block() }
     }
   }
 
-  private final class DoorProtocol: URLProtocol {
+  private final class LoadingQueueProtocol: URLProtocol {
     override class func canInit(with request: URLRequest) -> Bool { true }
     override class func canonicalRequest(for request: URLRequest) -> URLRequest { request }
-    override func startLoading() { LoadingDoor.shared.runWaiting() }
+    override func startLoading() { LoadingQueueTask.shared.runWaiting() }
     override func stopLoading() {}
   }
 

@@ -225,9 +225,9 @@ extension ClientHandler {
       processInput()
       resume()
     }
-    let place: TunnelPlace
-    do throws(ProxyRefusal) { place = try TunnelPlace(loop, settings.limits) } catch { return fail(error, access) }
-    let pending = PendingTunnel(access, began: began, place)
+    let slot: TunnelSlot
+    do throws(ProxyRefusal) { slot = try TunnelSlot(loop, settings.limits) } catch { return fail(error, access) }
+    let pending = PendingTunnel(access, began: began, slot)
     let start = NIODeadline.now()
     state = .connecting(pending)
     pending.start(origin, loop, settings, via: via) { [self] outcome in
@@ -242,9 +242,9 @@ extension ClientHandler {
         access.address = handler.address
         if case .tunnel(let upstream) = handler.hop { access.upstream = upstream }
         write(answer(.success(())))
-        beginTunnel(Tunnel(self, handler, access, began: began, place), early: handler.beginTunnel(for: self))
+        beginTunnel(Tunnel(self, handler, access, began: began, slot), early: handler.beginTunnel(for: self))
       case .failed(let refusal):
-        place.leave()
+        slot.leave()
         fail(refusal, access)
       }
     }

@@ -82,14 +82,14 @@ final class Dialer: Connector {
   private func step() {
     guard completion != nil else { return }
     let now = NIODeadline.now()
-    guard now < deadline else { return lose(isLate: true) }
+    guard now < deadline else { return fail(isLate: true) }
     while true {
       switch race.step(at: Self.milliseconds(now)) {
       case .start(let address, let number): connect(to: address, number)
       case .wait(let instant): return wait(until: .uptimeNanoseconds(UInt64(instant) * 1_000_000))
       case .rest: return wait(until: deadline)
       case .ask: ask()
-      case .lost: return lose(isLate: false)
+      case .lost: return fail(isLate: false)
       }
       guard completion != nil else { return }
     }
@@ -206,7 +206,7 @@ final class Dialer: Connector {
     step()
   }
 
-  private func lose(isLate: Bool) {
+  private func fail(isLate: Bool) {
     guard completion != nil else { return }
     let running = attempts.filter(\.isRunning)
     if isLate, upstream == nil, case .name = origin.host {

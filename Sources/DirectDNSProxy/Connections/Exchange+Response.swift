@@ -72,7 +72,7 @@ extension Exchange {
   /// The connection carries another protocol from now on.
   func originSwitched(_ head: MessageHead, _ rest: ByteBuffer) {
     guard case .passing(let handler) = stage else { return }
-    guard let place else {
+    guard let slot else {
       handler.reset()
       return refuse(
         ProxyRefusal(502, "http_protocol_error", "\(origin) switched protocols without being asked to.", closes: true))
@@ -81,7 +81,7 @@ extension Exchange {
     client.write(ByteBuffer(bytes: ForwardedHead.response(head)))
     access.kind = .upgrade
     access.status = 101
-    client.beginTunnel(Tunnel(client, handler, access, began: request.began, place), early: rest)
+    client.beginTunnel(Tunnel(client, handler, access, began: request.began, slot), early: rest)
   }
 
   /// There is no response.

@@ -31,8 +31,8 @@ final class Exchange {
   var lastActivity = NIODeadline.now()
   var began = NIODeadline.now()
   let isUpgrade: Bool
-  /// The place of an `Upgrade` among the tunnels, taken before the origin can switch to another protocol.
-  private(set) var place: TunnelPlace?
+  /// The slot of an `Upgrade` among the tunnels, taken before the origin can switch to another protocol.
+  private(set) var slot: TunnelSlot?
 
   init(_ client: ClientHandler, _ request: ClientRequest, _ origin: ForwardOrigin, path: [UInt8], user: String?) {
     self.client = client
@@ -54,7 +54,7 @@ final class Exchange {
 
   func start() {
     if isUpgrade {
-      do throws(ProxyRefusal) { place = try TunnelPlace(loop, settings.limits) } catch { return refuse(error) }
+      do throws(ProxyRefusal) { slot = try TunnelSlot(loop, settings.limits) } catch { return refuse(error) }
     }
     finder.find { [self] outcome in
       guard case .routing = stage else { return }
@@ -191,7 +191,7 @@ final class Exchange {
   /// Sends a refusal in place of a response, and goes on with the next request if possible.
   func refuse(_ refusal: ProxyRefusal) {
     stage = .over
-    place?.leave()
+    slot?.leave()
     access.received = progress.passed
     client.refuse(refusal, request, access, progress)
     // The next request, or this one's body, may be there already.
@@ -200,7 +200,7 @@ final class Exchange {
   }
 
   func end(_ error: String?) {
-    place?.leave()
+    slot?.leave()
     access.error = error
     access.received = progress.passed
     access.duration = Duration(.now() - request.began)

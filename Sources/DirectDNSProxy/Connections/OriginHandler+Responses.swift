@@ -46,7 +46,7 @@ extension OriginHandler {
         // Not if the response could not be passed on.
         guard case .head = state else { return false }
         state = .body(BodyProgress(framing, isDecoded: client.decodesChunks))
-        if framing == .none { over() } else if buffered.readableBytes > 0 { pass(takeBuffered()) }
+        if framing == .none { finishResponse() } else if buffered.readableBytes > 0 { pass(takeBuffered()) }
       }
     } catch {
       client.originFailed(error)
@@ -70,7 +70,7 @@ extension OriginHandler {
       if isOver {
         state = .body(progress)
         // Nobody has asked for bytes that come after a response.
-        over(isClean: buffer.readableBytes == 0)
+        finishResponse(isClean: buffer.readableBytes == 0)
       } else {
         state = .body(progress)
       }
@@ -79,7 +79,7 @@ extension OriginHandler {
     }
   }
 
-  private func over(isClean: Bool = true) {
+  private func finishResponse(isClean: Bool = true) {
     guard case .body(let progress) = state else { return }
     state = .done
     client?.originFinished(
@@ -91,7 +91,7 @@ extension OriginHandler {
     case .head: client?.originFailed(nil)
     case .body(let progress):
       if progress.framing == .untilClose, !isBroken {
-        over()
+        finishResponse()
       } else {
         // Whether a client, of HTTP/1.0 for example, would take the end of the connection for the end of the response.
         let isWholeByItsEnd = progress.framing == .untilClose || client?.decodesChunks == true

@@ -8,20 +8,20 @@ final class Tunnel {
   private unowned let client: ClientHandler
   private var access: ProxyAccess
   private let began: NIODeadline
-  private let place: TunnelPlace
+  private let slot: TunnelSlot
   private(set) var lastActivity = NIODeadline.now()
   private(set) var hasClientStopped = false
   private(set) var hasOriginStopped = false
   private var isEnded = false
 
   init(
-    _ client: ClientHandler, _ origin: OriginHandler, _ access: ProxyAccess, began: NIODeadline, _ place: TunnelPlace
+    _ client: ClientHandler, _ origin: OriginHandler, _ access: ProxyAccess, began: NIODeadline, _ slot: TunnelSlot
   ) {
     self.client = client
     self.origin = origin
     self.access = access
     self.began = began
-    self.place = place
+    self.slot = slot
     client.loop.shared.telemetry.tunnels(1)
   }
 
@@ -70,7 +70,7 @@ final class Tunnel {
     isEnded = true
     access.error = error
     if isBroken { origin.reset() } else { origin.closeBehindWrites() }
-    place.leave()
+    slot.leave()
     client.loop.shared.telemetry.tunnels(-1)
     access.duration = Duration(.now() - began)
     client.settings.ended(access, client.loop.shared.telemetry)
@@ -82,15 +82,15 @@ final class PendingTunnel {
   /// Its record for the access log, if it is cancelled.
   private(set) var access: ProxyAccess
   let began: NIODeadline
-  let place: TunnelPlace
+  let slot: TunnelSlot
   private var finder: RouteFinder?
   private var connection: (any Connector)?
   private var isCancelled = false
 
-  init(_ access: ProxyAccess, began: NIODeadline, _ place: TunnelPlace) {
+  init(_ access: ProxyAccess, began: NIODeadline, _ slot: TunnelSlot) {
     self.access = access
     self.began = began
-    self.place = place
+    self.slot = slot
   }
 
   /// Finds the route and connects.
@@ -124,7 +124,7 @@ final class PendingTunnel {
     finder?.cancel()
     connection?.cancel()
     connection = nil
-    place.leave()
+    slot.leave()
     access.error = "connection_terminated"
     access.duration = Duration(.now() - began)
     return access

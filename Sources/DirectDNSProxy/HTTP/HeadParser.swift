@@ -63,7 +63,7 @@ package enum HeadParser {
     var bytes = bytes
     if kind == .response {
       unfold(&bytes)
-      closeUpNames(&bytes)
+      removeSpaceBeforeColons(&bytes)
     }
     let span = bytes.span
     var reader = LineReader()
@@ -168,7 +168,7 @@ package enum HeadParser {
   }
 
   /// Moves a colon next to its field's name; the white space between them then comes before the value.
-  private static func closeUpNames(_ bytes: inout [UInt8]) {
+  private static func removeSpaceBeforeColons(_ bytes: inout [UInt8]) {
     var index = 0
     while let lineEnd = bytes[index...].firstIndex(of: 0x0a) {
       index = lineEnd + 1

@@ -43,7 +43,7 @@ final class UpstreamConnection: Connector {
   func start(_ completion: @escaping (Dialer.Outcome) -> Void) {
     self.completion = completion
     let bound = NIOLoopBound(self, eventLoop: loop.eventLoop)
-    timer = loop.eventLoop.scheduleTask(in: TimeAmount(timeout)) { bound.value.late() }
+    timer = loop.eventLoop.scheduleTask(in: TimeAmount(timeout)) { bound.value.timedOut() }
     finder.findUpstream { [self] outcome in
       switch outcome {
       case .refused(let refusal): fail(refusal)
@@ -89,7 +89,7 @@ final class UpstreamConnection: Connector {
     }
   }
 
-  private func late() {
+  private func timedOut() {
     guard completion != nil else { return }
     isAboutTarget = handler != nil
     let place = handler == nil ? "" : " has not connected to \(target.map { "\($0)" } ?? "it") in time"

@@ -4,7 +4,7 @@ internal import DirectDNS
 /// The samples and checks of the contract.
 extension AnswerStoreContract {
   static func check(_ holds: Bool, _ otherwise: @autoclosure () -> String) throws {
-    guard holds else { throw Breach(description: otherwise()) }
+    guard holds else { throw Violation(description: otherwise()) }
   }
 
   static func expect(_ answers: [StoredAnswer], from store: any AnswerStore, of questions: [AddressQuestion])

@@ -13,7 +13,7 @@ public import DirectDNS
 /// ```
 public struct AnswerStoreContract: Sendable, CustomStringConvertible {
   /// A promise that was broken.
-  public struct Breach: Error, CustomStringConvertible {
+  public struct Violation: Error, CustomStringConvertible {
     /// What was found, and what was expected.
     public let description: String
   }
@@ -30,7 +30,7 @@ public struct AnswerStoreContract: Sendable, CustomStringConvertible {
   /// Checks the promise.
   ///
   /// - Parameter store: an empty store.
-  /// - Throws: a ``Breach``, or what the store threw.
+  /// - Throws: a ``Violation``, or what the store threw.
   public func check(_ store: any AnswerStore) async throws { try await body(store) }
 
   /// Every promise of a store.

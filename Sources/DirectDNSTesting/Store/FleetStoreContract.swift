@@ -15,7 +15,7 @@ public struct FleetStoreContract: Sendable, CustomStringConvertible {
   /// Checks the promise.
   ///
   /// - Parameter store: an empty store.
-  /// - Throws: an ``AnswerStoreContract/Breach``, or what the store threw.
+  /// - Throws: an ``AnswerStoreContract/Violation``, or what the store threw.
   public func check(_ store: any FleetAnswerStore) async throws { try await body(store) }
 
   /// Every promise of a store with leases.

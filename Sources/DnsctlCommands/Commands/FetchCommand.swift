@@ -36,7 +36,7 @@ struct FetchCommand: ContextCommand {
         dnsctl fetch --allow 10.0.0.0/8 --cacert ours.pem https://shop.internal/
 
       NOT OFFERED
-      \(CurlHabit.table)
+      \(CurlHints.table)
       A form's files are held in memory; -T sends one of any size. -i and -D show trailers behind the body, as curl does, and no interim responses (1xx).
 
       EXIT STATUS

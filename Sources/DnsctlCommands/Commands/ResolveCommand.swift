@@ -121,10 +121,10 @@ struct ResolveCommand: ContextCommand {
     let context = context.coloured(colours)
     do {
       let settings = try settings(in: context)
-      let (habits, doubts) = (remarks(DigHabit.objection), remarks(DigHabit.doubt))
+      let (objections, hints) = (remarks(DigHints.objection), remarks(DigHints.typeHint))
       guard wanted.isEmpty else {
         let lookups = RecordLookups(
-          hosts: hosts, types: wanted, isReverse: isReverse, habits: habits, format: output.chosen)
+          hosts: hosts, types: wanted, isReverse: isReverse, objections: objections, format: output.chosen)
         return try await context.withResolver(settings) { resolver, context in
           await lookups.run(in: context) { name, type throws(DirectDNSError) in
             try await resolver.records(of: name, type: type, options: settings.lookup)
@@ -134,11 +134,11 @@ struct ResolveCommand: ContextCommand {
       let lookups = NameLookups(hosts: hosts, format: output.chosen)
       return try await context.withResolver(settings) { resolver, context in
         await lookups.run(in: context) { host throws(DirectDNSError) in
-          if let objection = habits[host] { throw DirectDNSError(.invalidName, objection) }
+          if let objection = objections[host] { throw DirectDNSError(.invalidName, objection) }
           do throws(DirectDNSError) { return try await resolver.resolve(host, options: settings.lookup) } catch {
-            guard let doubt = doubts[host] else { throw error }
+            guard let hint = hints[host] else { throw error }
             throw DirectDNSError(
-              error.code, error.message + doubt, attempts: error.attempts, underlying: error.underlying)
+              error.code, error.message + hint, attempts: error.attempts, underlying: error.underlying)
           }
         }
       }

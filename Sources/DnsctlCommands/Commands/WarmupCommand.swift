@@ -137,7 +137,8 @@ struct WarmupCommand: ContextCommand {
       }
       return try await endpoint.serving { () async throws(SettingsError) in
         let store = try settings.store.flatMap { setting throws(SettingsError) in try context.openStore(setting) }
-        return try await context.withResolver(settings, store, CommandContext.judge) { resolver throws(SettingsError) in
+        return try await context.withResolver(settings, store, CommandContext.exitStatus(of:)) {
+          resolver throws(SettingsError) in
           try await warm(resolver, lists, in: context) { isWarm.withLock { $0 = true } }
         }
       }

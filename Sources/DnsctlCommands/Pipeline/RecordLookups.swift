@@ -7,8 +7,8 @@ struct RecordLookups: Sendable {
   let types: [DNSRecordType]
   /// Whether the hosts are addresses, whose names are asked for.
   let isReverse: Bool
-  /// Why some of the hosts are no names, but habits from another program.
-  let habits: [String: String]
+  /// Why some of the hosts are no names, but arguments of another program.
+  let objections: [String: String]
   let format: OutputFormat
 
   /// Looks up all of them.
@@ -22,7 +22,7 @@ struct RecordLookups: Sendable {
     _ lookUp: @escaping @Sendable (DNSName, DNSRecordType) async throws(DirectDNSError) -> RecordResolution
   ) async -> ExitStatus {
     let clock = context.clock
-    let (types, isReverse, habits) = (types, isReverse, habits)
+    let (types, isReverse, objections) = (types, isReverse, objections)
     let pipeline = OrderedPipeline(input: context.input) { item in
       let start = clock.now
       let outcome: @Sendable (DNSRecordType, Result<RecordResolution, DirectDNSError>) -> RecordOutcome = {
@@ -31,7 +31,7 @@ struct RecordLookups: Sendable {
       }
       let name: DNSName
       do throws(DirectDNSError) {
-        if let objection = habits[item.text] { throw DirectDNSError(.invalidName, objection) }
+        if let objection = objections[item.text] { throw DirectDNSError(.invalidName, objection) }
         name = try Self.name(item.text, isReverse: isReverse)
       } catch {
         // One error for an invalid name, however many types it would have been asked for.

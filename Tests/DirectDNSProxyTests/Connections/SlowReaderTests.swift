@@ -129,9 +129,9 @@ struct SlowReaderTests {
       let loop = channel.embeddedEventLoop
       let originChannel = try self.channel(origin, loop, originReader)
       defer { end(originChannel, loop) }
-      let place = try TunnelPlace(client.loop, ProxyLimits())
+      let slot = try TunnelSlot(client.loop, ProxyLimits())
       client.beginTunnel(
-        Tunnel(client, origin, client.access(.connect, nil), began: .now(), place),
+        Tunnel(client, origin, client.access(.connect, nil), began: .now(), slot),
         early: origin.beginTunnel(for: client))
       channel.pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
       try originChannel.writeInbound(ByteBuffer(string: "the answer"))

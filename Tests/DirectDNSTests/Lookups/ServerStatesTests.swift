@@ -163,39 +163,39 @@ struct ServerStatesTests {
 
   private static func failover(_ states: inout ServerStates, _ numbers: [Int], at seconds: Double) -> String {
     switch states.takeFailover(among: numbers, before: Sample.at(3.5), at: Sample.at(seconds)) {
-    case .instead(let server): "instead \(server.configuration.provider.name)"
-    case .beside(let server): "beside \(server.configuration.provider.name)"
+    case .replace(let server): "replace \(server.configuration.provider.name)"
+    case .alongside(let server): "alongside \(server.configuration.provider.name)"
     case .later(let instant): "later \(instant.nanoseconds / 1_000_000)"
-    case .nobody: "nobody"
+    case .noServer: "no server"
     }
   }
 
   @Test func `an attempt makes room for the next server whose breaker is closed`() {
     var states = ServerStates(Self.configuration("one", "two", "three"), at: Sample.at(0))
     Self.opened(&states, 1, at: 0)
-    #expect(Self.failover(&states, [1, 2], at: 3) == "instead three")
+    #expect(Self.failover(&states, [1, 2], at: 3) == "replace three")
   }
 
   @Test func `for one whose breaker is open it makes none, and that is asked beside it`() {
     var states = ServerStates(Self.configuration("one", "two"), at: Sample.at(0))
     Self.opened(&states, 1, at: 0)
-    #expect(Self.failover(&states, [1], at: 3) == "beside two")
+    #expect(Self.failover(&states, [1], at: 3) == "alongside two")
   }
 
   @Test func `it goes on where nobody is left, or nobody who may be asked in time`() {
     var states = ServerStates(
       Self.configuration("one", "two", limit: RateLimit(perSecond: 0.1)), at: Sample.at(0))
-    #expect(Self.failover(&states, [], at: 3) == "nobody")
+    #expect(Self.failover(&states, [], at: 3) == "no server")
     #expect(Self.take(&states, [1], at: 0) == "two")
-    #expect(Self.failover(&states, [1], at: 3) == "nobody")
+    #expect(Self.failover(&states, [1], at: 3) == "no server")
     states.ended(
       0, .failure(ProviderFailure(.rateLimited(retryAfter: .seconds(60)), "429")),
       of: ServerHealth.LookupKey(host: Sample.name("n.example"), end: Sample.at(5)), in: .zero, at: Sample.at(0))
-    #expect(Self.failover(&states, [0, 1], at: 3) == "nobody")
+    #expect(Self.failover(&states, [0, 1], at: 3) == "no server")
     let limit = RateLimit(perSecond: 2, burst: 1)
     var slow = ServerStates(Self.configuration("one", "two", limit: limit), at: Sample.at(0))
     #expect(Self.take(&slow, [1], at: 3) == "two")
-    #expect(Self.failover(&slow, [1], at: 3) == "nobody", "its next turn is the deadline")
+    #expect(Self.failover(&slow, [1], at: 3) == "no server", "its next turn is the deadline")
   }
 
   @Test func `it goes on until somebody may be asked`() {
@@ -203,6 +203,6 @@ struct ServerStatesTests {
       Self.configuration("one", "two", limit: RateLimit(perSecond: 5, burst: 1)), at: Sample.at(0))
     #expect(Self.take(&states, [1], at: 3) == "two")
     #expect(Self.failover(&states, [1], at: 3) == "later 3200")
-    #expect(Self.failover(&states, [1], at: 3.2) == "instead two")
+    #expect(Self.failover(&states, [1], at: 3.2) == "replace two")
   }
 }

@@ -25,8 +25,8 @@ struct PoolLoadTests {
   }
 
   @Test func `without a free connection of all nothing is opened`() {
-    #expect(pool(.never).admission(free: 0) == .allAreTaken)
-    #expect(pool(.unknown).admission(free: 0) == .allAreTaken)
+    #expect(pool(.never).admission(free: 0) == .allInUse)
+    #expect(pool(.unknown).admission(free: 0) == .allInUse)
   }
 
   @Test func `while nobody knows what a server speaks, one goes ahead and the others wait`() {

@@ -108,7 +108,7 @@ extension LookupWorld {
 
   /// Whether a question's name was forgotten before the query could be sent: whoever asks now has one of his own.
   private func wasForgotten(_ question: AddressQuestion, before number: Int) -> Bool {
-    guard let ask = machine.servers.attempts[number]?.ask else { return false }
+    guard let ask = machine.servers.attempts[number]?.question else { return false }
     let member = machine.batches[ask]?.members.first { $0.question == question }?.number
     return machine.queries[member ?? ask]?.isInvalidated == true
   }
@@ -195,7 +195,7 @@ extension LookupWorld {
   mutating func checkEnd() throws(Fault) {
     try expect(callers.isEmpty, "\(callers.count) callers were never answered")
     try expect(recordCallers.isEmpty, "\(recordCallers.count) callers never got records")
-    try expect(machine.servers.asks.isEmpty, "\(machine.servers.asks.count) questions are left")
+    try expect(machine.servers.pending.isEmpty, "\(machine.servers.pending.count) questions are left")
     try expect(machine.lookupCount == 0, "\(machine.lookupCount) lookups are left")
     try expect(machine.queryCount == 0, "\(machine.queryCount) questions are left")
     try expect(machine.batches.isEmpty, "\(machine.batches.count) batches are left")

@@ -6,7 +6,7 @@ import Testing
 struct WarmupQueueTests {
   private func queue(width: Int = 2, rate: Double? = nil, _ names: String...) -> WarmupQueue {
     var queue = WarmupQueue(
-      rate: rate, width: WarmupWidth(concurrency: width, limits: [], queries: 1), at: Sample.at(0))
+      rate: rate, concurrency: WarmupConcurrency(concurrency: width, limits: [], queries: 1), at: Sample.at(0))
     for name in names { _ = queue.offer(Sample.name(name)) }
     return queue
   }
@@ -128,7 +128,7 @@ struct WarmupQueueTests {
   @Test func `a name is tried again when its time has come, before new ones`() {
     var queue = queue("a.example", "b.example")
     #expect(step(&queue) == "a.example")
-    queue.again(task("a.example"), at: Sample.at(1))
+    queue.retry(task("a.example"), at: Sample.at(1))
     #expect(queue.running == 0)
     #expect(step(&queue, at: 0.5) == "b.example")
     queue.ended(isAnswer: true)
@@ -143,7 +143,7 @@ struct WarmupQueueTests {
     var queue = queue()
     _ = queue.offer(Sample.name("a.example"))
     _ = queue.next(at: Sample.at(0))
-    queue.again(task("a.example", failures: 2), at: Sample.at(1))
+    queue.retry(task("a.example", failures: 2), at: Sample.at(1))
     guard case .look(let task) = queue.next(at: Sample.at(1)) else {
       Issue.record("nothing was to be looked up")
       return
@@ -164,7 +164,7 @@ struct WarmupQueueTests {
     }
     #expect(queue.pause(at: Sample.at(1)) == WarmupReport.Pause(provider: "two", left: .milliseconds(9003)))
     #expect(queue.pause(at: Sample.at(10.1)) == nil)
-    for name in ["a.example", "b.example", "c.example", "d.example"] { queue.again(task(name), at: Sample.at(1)) }
+    for name in ["a.example", "b.example", "c.example", "d.example"] { queue.retry(task(name), at: Sample.at(1)) }
     #expect(step(&queue, at: 1) == "10.003")
     #expect(step(&queue, at: 10.1) == "a.example")
     #expect(step(&queue, at: 10.1) == "b.example")
@@ -194,7 +194,7 @@ struct WarmupQueueTests {
     for index in 0..<WarmupQueue.room {
       _ = queue.offer(Sample.name("h\(index).example"))
       _ = queue.next(at: Sample.at(0))
-      queue.again(task("h\(index).example"), at: Sample.at(5))
+      queue.retry(task("h\(index).example"), at: Sample.at(5))
     }
     _ = queue.offer(Sample.name("new.example"))
     #expect(step(&queue, at: 1) == "5.0")
@@ -205,11 +205,11 @@ struct WarmupQueueTests {
   @Test func `what is stopped begins nothing more, and says what was left`() {
     var queue = queue("a.example", "b.example", "c.example")
     _ = queue.next(at: Sample.at(0))
-    queue.again(task("a.example"), at: Sample.at(1))
+    queue.retry(task("a.example"), at: Sample.at(1))
     _ = queue.next(at: Sample.at(0))
     let rest = queue.stop()
     #expect(rest.new.map(\.text) == ["c.example"])
-    #expect(rest.again.map(\.host.text) == ["a.example"])
+    #expect(rest.retries.map(\.host.text) == ["a.example"])
     #expect(step(&queue, at: 9) == "wait")
     queue.ended(isAnswer: true)
     #expect(step(&queue, at: 9) == "done")
@@ -237,7 +237,7 @@ struct WarmupWidthTests {
   @Test(arguments: [nil, 1e300, .infinity] as [Double?])
   func `as many names may be under way as there are numbers`(_ rate: Double?) {
     let limits = [rate.map { RateLimit(perSecond: $0) }]
-    #expect(WarmupWidth(concurrency: .max, limits: limits, queries: 2).most == .max)
+    #expect(WarmupConcurrency(concurrency: .max, limits: limits, queries: 2).most == .max)
   }
 
   @Test(arguments: [
@@ -247,25 +247,25 @@ struct WarmupWidthTests {
     _ rates: [Double?], _ expected: Int
   ) {
     let limits = rates.map { rate in rate.map { RateLimit(perSecond: $0) } }
-    #expect(WarmupWidth(concurrency: 64, limits: limits, queries: 2).current == expected)
+    #expect(WarmupConcurrency(concurrency: 64, limits: limits, queries: 2).current == expected)
   }
 
   @Test func `429 halves it, and answers widen it again one by one`() {
-    var width = WarmupWidth(concurrency: 8, limits: [], queries: 2)
-    width.narrow()
-    #expect(width.current == 4)
-    width.narrow()
-    width.narrow()
-    width.narrow()
-    #expect(width.current == 1)
-    width.widen()
-    #expect(width.current == 2)
-    width.widen()
-    #expect(width.current == 2)
-    width.widen()
-    #expect(width.current == 3)
-    for _ in 0..<100 { width.widen() }
-    #expect(width.current == 8)
+    var concurrency = WarmupConcurrency(concurrency: 8, limits: [], queries: 2)
+    concurrency.halve()
+    #expect(concurrency.current == 4)
+    concurrency.halve()
+    concurrency.halve()
+    concurrency.halve()
+    #expect(concurrency.current == 1)
+    concurrency.grow()
+    #expect(concurrency.current == 2)
+    concurrency.grow()
+    #expect(concurrency.current == 2)
+    concurrency.grow()
+    #expect(concurrency.current == 3)
+    for _ in 0..<100 { concurrency.grow() }
+    #expect(concurrency.current == 8)
   }
 }
 

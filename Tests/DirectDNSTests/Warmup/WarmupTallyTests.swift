@@ -61,7 +61,7 @@ struct WarmupTallyTests {
     tally.note(outcome("slow.example", .failure(DirectDNSError(.timedOut, "late")), 8.5))
     let slowest = report(tally).slowest
     #expect(slowest.count == WarmupReport.slowestLimit)
-    #expect(slowest[0] == WarmupReport.Slow(host: Sample.name("slow.example"), durationMs: 8500))
+    #expect(slowest[0] == WarmupReport.SlowName(host: Sample.name("slow.example"), durationMs: 8500))
     #expect(slowest.dropFirst().allSatisfy { $0.durationMs == 6000 })
     #expect(slowest.dropFirst().map(\.host) == slowest.dropFirst().map(\.host).sorted())
   }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A tunnel's place within the limit, taken at its request and not when it opens: otherwise all that are requested at
+/// A tunnel's slot within the limit, taken at its request and not when it opens: otherwise all that are requested at
 /// once would find room.
-final class TunnelPlace {
+final class TunnelSlot {
   private let tunnels: LimitedCount
   private var isTaken = true
 
-  /// Takes a place.
+  /// Takes a slot.
   ///
   /// - Throws: the refusal, if there is no room.
   init(_ loop: ProxyLoop, _ limits: ProxyLimits) throws(ProxyRefusal) {

@@ -2,7 +2,7 @@
 internal import DirectDNS
 
 /// What users of dig type, and what to write here instead: pure functions of the command line.
-enum DigHabit {
+enum DigHints {
   /// Why an argument is no name; nil for one that may be.
   ///
   /// - Parameters:
@@ -40,7 +40,7 @@ enum DigHabit {
   }
 
   /// What to add to the error of a name that was not found; nil if it looks like a name.
-  static func doubt(about argument: String, others: Bool) -> String? {
+  static func typeHint(for argument: String, others: Bool) -> String? {
     guard others, let advice = advice(type: argument) else { return nil }
     return " If a record type was meant: \(advice)"
   }

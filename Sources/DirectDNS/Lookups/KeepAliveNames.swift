@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The names that are kept alive (refreshed before they expire, without anybody asking for them): a value.
-struct KeptNames: Sendable {
+struct KeepAliveNames: Sendable {
   /// The state of one name.
   struct State: Sendable {
     /// The state of one family: the two have different lifetimes, and one may fail while the other is answered.

@@ -4,7 +4,7 @@ import Testing
 @testable import DirectDNS
 @testable import DnsctlCommands
 
-struct DigHabitTests {
+struct DigHintsTests {
   @Test(arguments: [
     ("+short", "--short"), ("+trace", "--trace"), ("MX", "--type MX"), ("TXT", "--type TXT"), ("A", "--type A"),
     ("AAAA", "--type AAAA"), ("IN", "class"), ("CH", "class"),

@@ -7,7 +7,7 @@ import Testing
 
 /// As many tunnels as there may be, however they are asked for.
 @Suite("Room for tunnels", .timeLimit(.minutes(1)))
-struct TunnelPlaceTests {
+struct TunnelSlotTests {
   private static let refused = ["HTTP/1.1 503 ", "Proxy-Status: directdns; error=connection_limit_reached\r\n"]
 
   private func connect(_ origin: RawListener) -> String {

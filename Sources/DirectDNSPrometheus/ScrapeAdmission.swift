@@ -5,7 +5,7 @@ internal import DirectDNS
 ///
 /// Whoever reaches the endpoint could hold all of its places by saying nothing, and something else of the process could
 /// hold all of its descriptors. A scrape gets its turn all the same, and nobody costs more than a look ten times a second.
-struct ScrapeRoom: Sendable {
+struct ScrapeAdmission: Sendable {
   /// A connection has its place for so long at least: a scrape on the same machine is over by then.
   static let grace = Duration.milliseconds(100)
   /// After the system had no descriptor to give, and nobody gave one back, it is not asked again for so long.
@@ -23,7 +23,7 @@ struct ScrapeRoom: Sendable {
   ///   - count: the connections there are.
   ///   - slowest: when the one came that is there for longest.
   /// - Returns: the instant from which on it is accepted.
-  func opens(_ count: Int, slowest: ResolverInstant?) -> ResolverInstant {
+  func nextAccept(_ count: Int, slowest: ResolverInstant?) -> ResolverInstant {
     guard count >= limit, let slowest else { return isRefusedUntil }
     return max(isRefusedUntil, slowest + Self.grace)
   }
@@ -34,7 +34,7 @@ struct ScrapeRoom: Sendable {
   /// The system had no descriptor to give: the slowest connection gives its own back, unless it has only just come.
   ///
   /// - Returns: whether it is to be closed.
-  mutating func wasRefused(slowest: ResolverInstant?, at now: ResolverInstant) -> Bool {
+  mutating func descriptorsExhausted(slowest: ResolverInstant?, at now: ResolverInstant) -> Bool {
     if let slowest, slowest + Self.grace <= now { return true }
     isRefusedUntil = now + Self.pause
     return false

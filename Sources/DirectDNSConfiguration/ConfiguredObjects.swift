@@ -4,7 +4,7 @@ public import DirectDNS
 /// The resolvers and clients that follow the configuration: an update applies to all of them or to none.
 ///
 /// They belong to others, and are dropped when their owner releases them or shuts them down.
-struct KeptObjects: Sendable {
+struct ConfiguredObjects: Sendable {
   private struct Kept<Object: AnyObject & Sendable, Configuration>: Sendable {
     weak var object: Object?
     /// The owner's changes to the settings.

@@ -3,12 +3,12 @@ import Testing
 
 @testable import DirectDNS
 
-struct KeptNamesTests {
+struct KeepAliveNamesTests {
   @Test func `those that failed are known by themselves`() {
-    var names = KeptNames(seed: 1)
+    var names = KeepAliveNames(seed: 1)
     let (one, two) = (Sample.name("one.example"), Sample.name("two.example"))
-    names[one] = KeptNames.State()
-    names[two] = KeptNames.State()
+    names[one] = KeepAliveNames.State()
+    names[two] = KeepAliveNames.State()
     names[two]?[.ipv6].failures = 1
     #expect(names.names == [one, two] && names.failing == [two])
     names[two]?[.ipv6].failures = 0
@@ -19,7 +19,7 @@ struct KeptNamesTests {
   }
 
   @Test func `jitter is from -1 to 1, and the same for the same seed`() {
-    var (first, second, third) = (KeptNames(seed: 3), KeptNames(seed: 3), KeptNames(seed: 4))
+    var (first, second, third) = (KeepAliveNames(seed: 3), KeepAliveNames(seed: 3), KeepAliveNames(seed: 4))
     let jitters = (0..<100).map { _ in first.jitter() }
     #expect(jitters.allSatisfy { (-1...1).contains($0) } && Set(jitters).count > 90)
     #expect(jitters == (0..<100).map { _ in second.jitter() })

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Options of curl that `dnsctl fetch` does not have, and what to use instead.
-enum CurlHabit {
+enum CurlHints {
   /// In the order of the manual: the names that it shows, and others.
   private static let all: [(shown: String, others: [String], advice: String)] = [
     ("-k, --insecure", [], "certificates are always checked; see --cacert"),
