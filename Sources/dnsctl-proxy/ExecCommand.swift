@@ -20,11 +20,11 @@ struct ExecCommand: AsyncParsableCommand {
     abstract: "Run a program through a proxy of its own.",
     usage: "dnsctl exec [<options>] -- <program> [<arguments> ...]",
     discussion: """
-      Starts a proxy on a free port of 127.0.0.1, runs the program with http_proxy, https_proxy, HTTPS_PROXY, all_proxy, ws_proxy, wss_proxy and NODE_USE_ENV_PROXY, and without no_proxy, and ends with its status. Names are looked up and addresses judged as by dnsctl proxy.
+      Starts a proxy on a free port of 127.0.0.1, runs the program with http_proxy, https_proxy, HTTPS_PROXY, all_proxy, ws_proxy, wss_proxy and NODE_USE_ENV_PROXY, and without no_proxy, and ends with its status. Names are looked up and addresses checked as by dnsctl proxy.
 
-      It helps programs that heed these variables: curl, wget, git, pip, Python's urllib and requests, Go, Ruby, Node from 22.21 and 24.5 on. Java heeds none of them and is told by JAVA_TOOL_OPTIONS with --java.
+      It helps programs that read these variables: curl, wget, git, pip, Python's urllib and requests, Go, Ruby, Node from 22.21 and 24.5 on. Java reads none of them; with --java it gets the proxy by JAVA_TOOL_OPTIONS.
 
-      Signals go to the program. While it runs, whoever has an account on this machine can use its proxy.
+      Signals go to the program. While it runs, anyone with an account on this machine can use its proxy.
 
       EXAMPLES
         dnsctl exec -- python3 send.py

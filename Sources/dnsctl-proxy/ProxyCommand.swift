@@ -21,19 +21,19 @@ struct ProxyCommand: ContextCommand {
     commandName: "proxy",
     abstract: "Serve as a proxy, for programs of every language and for browsers.",
     discussion: """
-      Speaks HTTP (absolute-form requests, CONNECT, WebSockets), SOCKS5, SOCKS4 and SOCKS4a on one port. Names are looked up over HTTP, every address is judged before it is connected to and once more when the connection stands, and addresses that are dead are passed over. What goes through a tunnel is not looked into: certificates are the client's own business.
+      Speaks HTTP (absolute-form requests, CONNECT, WebSockets), SOCKS5, SOCKS4 and SOCKS4a on one port. Names are looked up over HTTP, every address is checked before it is connected to and again once it is connected, and dead addresses are skipped. What goes through a tunnel is not inspected: checking certificates is up to the client.
 
       The first line on standard error says where it listens. A browser finds what it needs at /proxy.pac; /live and /ready say whether it works.
 
-      Only this machine can use it, unless there are users: other addresses are refused without --users or --token. A Unix socket goes by the mode of its file, and by --peer-uid.
+      Only this machine can use it, unless there are users: other addresses are refused without --users or --token. Who may use a Unix socket depends on the mode of its file, and on --peer-uid.
 
-      With --upstream what is asked for goes through another proxy. Names are looked up and judged here all the same, and the other proxy is asked for the address, by CONNECT or SOCKS5, for plain requests too. With --upstream-resolves, or socks5h://, it is told the name, and plain requests go to it with their whole URL: names, literal addresses and ports are judged here then, and the addresses that it finds are not. Its own address is not judged. --route sends single names another way.
+      With --upstream requests go through another proxy. Names are still looked up and checked here, and the other proxy is asked for the address, by CONNECT or SOCKS5, for plain requests too. With --upstream-resolves, or socks5h://, it is told the name, and plain requests go to it with their whole URL: names, literal addresses and ports are checked here then, but not the addresses that it finds. Its own address is not checked. --route chooses another route for single names.
 
       The soft limit of open files (ulimit -n) is raised to the hard one: a tunnel takes two. When none is left, clients wait until one is.
 
       Under systemd it takes over the sockets of a socket unit and says when it serves, reloads and ends (Type=notify).
 
-      SIGHUP has the configuration file read again, and the files of --users, --token and --upstream with it, which also happens when it changes: what is new holds for what is asked for from then on, and a file that is wrong changes nothing. Started at a terminal, SIGHUP ends it. SIGINT and SIGTERM end it: what is under way may end within --drain.
+      At SIGHUP it reads the configuration file again, and with it the files of --users, --token and --upstream; so it does when the configuration file changes. New settings apply to what is asked for from then on, and a file with an error changes nothing. If it was started at a terminal, SIGHUP ends it. SIGINT and SIGTERM end it: what is under way may finish within --drain.
 
       EXAMPLES
         dnsctl proxy

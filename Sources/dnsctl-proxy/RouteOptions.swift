@@ -9,13 +9,13 @@ struct RouteOptions: ParsableArguments {
   @Option(
     name: .customLong("upstream"),
     help: ArgumentHelp(
-      "Another proxy to go through: http://[USER:PASSWORD@]HOST:PORT, socks5://… or socks5h://…; @FILE or '$NAME' of an environment variable that holds the URL. It is asked for the addresses that are found and judged here, unless it is socks5h://. Replaces the configuration file's.",
+      "Another proxy to go through: http://[USER:PASSWORD@]HOST:PORT, socks5://… or socks5h://…; @FILE or '$NAME' of an environment variable that holds the URL. It is asked for the addresses that are found and checked here, unless it is socks5h://. Replaces the configuration file's.",
       valueName: "url|@file|$name"))
   var upstreamText: String?
 
   @Flag(
     name: .customLong("upstream-resolves"),
-    help: "Tell the other proxy names, which it looks up itself: no addresses are judged here then.")
+    help: "Send names to the other proxy, which looks them up itself: no addresses are checked here then.")
   var upstreamResolves = false
 
   @Option(

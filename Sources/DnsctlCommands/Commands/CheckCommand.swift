@@ -11,7 +11,7 @@ struct CheckCommand: ContextCommand {
     discussion: """
       Every provider is asked at each of its addresses, on a connection of its own, past caches and fallbacks. Each line is ok, warn or fail, and says what to do.
 
-      With --proxy a proxy is checked in place of all that, since lookups are its business: that it is ready, that it reaches the name's port 443, and that it refuses 169.254.169.254, where clouds keep credentials.
+      With --proxy a proxy is checked instead: that it is ready, that it reaches the name's port 443, and that it refuses 169.254.169.254, where clouds keep credentials.
 
       EXAMPLES
         dnsctl check

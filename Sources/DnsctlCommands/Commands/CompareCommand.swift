@@ -7,13 +7,13 @@ internal import DirectDNSConfiguration
 struct CompareCommand: ContextCommand {
   static let configuration = CommandConfiguration(
     commandName: "compare",
-    abstract: "Ask every provider and the system's DNS the same, and show who says something else.",
+    abstract: "Ask every provider and the system's DNS for the same names, and show where they differ.",
     discussion: """
       Each provider that is configured is asked for the addresses of a name by itself, and so is the system's DNS, all at once and past the cache, the store and pins.
 
-      They DISAGREE when some have addresses where others say that there are none (NXDOMAIN or NODATA), and when one has an address that is not public, such as a private or loopback one, which not everybody has: so do resolvers that lie, block or have a view of their own.
+      They DISAGREE when some have addresses where others say that there are none (NXDOMAIN or NODATA), and when one has an address that is not public, such as a private or loopback one, and not all have it: resolvers that lie, block or serve a view of their own (split DNS) cause this.
 
-      They DIFFER when a source's addresses are all in other networks (/16 of IPv4, /32 of IPv6) than the others', when one says NXDOMAIN where others say NODATA, and when not all that tell it say that an answer is authenticated (DNSSEC, AD). Sites with servers in many places are answered so every day: it counts with --strict alone. Different addresses in the same networks, and TTLs, count for nothing.
+      They DIFFER when a source's addresses are all in other networks (/16 of IPv4, /32 of IPv6) than the others', when one says NXDOMAIN where others say NODATA, and when only some of those that report it say that an answer is authenticated (DNSSEC, AD). This is normal for sites with servers in many places, so it counts only with --strict. Different addresses in the same networks, and TTLs, count for nothing.
 
       EXAMPLES
         dnsctl compare www.example.com
@@ -23,7 +23,7 @@ struct CompareCommand: ContextCommand {
       EXIT STATUS
           0  they agree, or only differ
           1  a name does not exist or has no address, and they agree about that, or it is no valid name
-          2  somebody did not answer, and the others agree
+          2  a source did not answer, and the others agree
           3  a name is one of this network or this machine, which no provider is asked for
           4  they disagree; with --strict also: they differ
          64  the command line is wrong
@@ -48,7 +48,7 @@ struct CompareCommand: ContextCommand {
 
   @Argument(
     help: ArgumentHelp(
-      "A name; - reads names from standard input, one a line; @ and a provider's name, address or URL is whom to ask, as --provider.",
+      "A name; - reads names from standard input, one a line; @ and a provider's name, address or URL asks that provider, as --provider does.",
       valueName: "host"))
   var arguments: [String]
 

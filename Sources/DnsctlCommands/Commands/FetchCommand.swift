@@ -7,21 +7,21 @@ internal import DirectDNSConfiguration
 struct FetchCommand: ContextCommand {
   static let configuration = CommandConfiguration(
     commandName: "fetch",
-    abstract: "Fetch URLs while DNS is dead, with curl's options where curl has them.",
+    abstract: "Fetch URLs even while DNS is down, with curl's options where curl has them.",
     discussion: """
-      Names are looked up over HTTP, every address is judged, and redirects are followed, each hop judged anew. Certificates are always checked, against the name. A body goes to standard output, or where -o and -O say.
+      Names are looked up over HTTP, every address is checked, and redirects are followed, with each hop checked again. Certificates are always checked, against the name. A body goes to standard output, or where -o and -O say.
 
-      A file that is there stays as it is until the new one is whole, which lies beside it as FILE.dnsctl-part until then; a new file is written where it belongs. Devices, FIFOs, links, files of several names and other users' files are written as they stand; a link of another user is refused. -c is written in the same way, for its owner's eyes alone.
+      An existing file is replaced only when the new one is complete; until then the new one is beside it as FILE.dnsctl-part. A file that does not exist yet is written in place, and so are devices, FIFOs, links, files with several names and other users' files; a link that belongs to another user is refused. The file of -c is written in the same way, readable by its owner alone.
 
-      Either is gone on with by -C -, after an interrupt too: it asks for the bytes that are missing of the version that the file began with (If-Range, with the ETag or the date), and starts over where there is another one by now or the lengths do not fit. What it needs for that is kept with the file, in the extended attribute user.directdns.note. Where that is not there (another program began the file, the file system has no attributes, or the server named no version), it goes on without comparing and says so; a file that does not fit stays as it is then, with status 22.
+      -C - continues either of them, after an interrupt too: it asks for the missing bytes of the version that the file began with (If-Range, with the ETag or the date), and starts over if the server has another version by now or the lengths do not match. What it needs for that is kept with the file, in the extended attribute user.directdns.note. Without it (another program began the file, the file system has no attributes, or the server named no version) it continues without comparing and says so; a file that does not match is then left as it is, with status 22.
 
       On a terminal a line shows the progress of each body that goes to a file, unless -s or -v is given. With -Z, bodies that go to standard output come one after the other, in the order of the URLs.
 
-      -m ends what the network makes long. Whoever keeps back what is written, a FIFO without a reader or a pipe that is not read, is waited for longer, as by curl: timeout(1) ends that.
+      -m limits the time that the network takes. As with curl, it does not limit the wait for a reader of the output (a FIFO without a reader, a pipe that is not read): timeout(1) does.
 
       --retry repeats what may be repeated: nothing that may have reached the server unless its method is idempotent, and nothing read from standard input. It waits as Retry-After says, or 1 s, 2 s, 4 s and so on up to 10 min.
 
-      Where @FILE is, @- is standard input, and for -b and -T it is -; one option can read it.
+      Wherever @FILE is allowed, @- is standard input; for -b and -T it is -. Only one option can read it.
 
       -w knows these of curl's variables: \(WriteOutVariable.allCases.map(\.rawValue).sorted().joined(separator: ", ")). %{onerror}, %{stderr}, %{stdout}, %{json} and %{header_json} mean what they mean there.
 
@@ -57,7 +57,7 @@ struct FetchCommand: ContextCommand {
         143  terminated, with a store, which has what was learned
       Of several URLs' statuses the highest counts.
 
-      The environment counts as for dnsctl resolve; proxies of the environment do not. What stands on a command line can be seen by all users of a machine. Passwords, fields, cookies and data are written over there once the command runs, which leaves a moment: -u @FILE, -U @FILE, --pass @FILE, -H @FILE, -d @FILE and -b FILE keep them off it altogether.
+      The environment counts as for dnsctl resolve; proxies of the environment do not. Everything on a command line can be seen by all users of a machine. Passwords, fields, cookies and data are overwritten there once the command runs, which leaves a short time: -u @FILE, -U @FILE, --pass @FILE, -H @FILE, -d @FILE and -b FILE keep them off it altogether.
       """)
 
   @OptionGroup(title: "Request options")

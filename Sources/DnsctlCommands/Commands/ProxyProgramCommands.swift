@@ -13,7 +13,7 @@ internal import ArgumentParser
 struct ProxyProgramCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "proxy", abstract: "Serve as a proxy, for programs of every language and for browsers.",
-    discussion: "dnsctl proxy --help tells of its options.")
+    discussion: "dnsctl proxy --help lists its options.")
 
   @Argument(parsing: .captureForPassthrough, help: "The proxy's options.")
   var arguments: [String] = []
@@ -25,7 +25,7 @@ struct ProxyProgramCommand: ParsableCommand {
 struct ExecProgramCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "exec", abstract: "Run a program through a proxy of its own.",
-    discussion: "dnsctl exec --help tells of its options.")
+    discussion: "dnsctl exec --help lists its options.")
 
   @Argument(parsing: .captureForPassthrough, help: "Options, then -- and the program with its arguments.")
   var arguments: [String] = []

@@ -9,7 +9,7 @@ struct ResolveCommand: ContextCommand {
     commandName: "resolve",
     abstract: "Look up the addresses of names over HTTP, or records of other types.",
     discussion: """
-      Answers stand on standard output, errors and traces on standard error. With json, a name's error stands in its line instead.
+      Answers go to standard output, errors and traces to standard error. With json, a name's error is in its line instead.
 
       Addresses (A, AAAA) come from the cache and the store where these have them, expired ones too where a fresh answer cannot be had in time. Records of all other types are asked for each time, of one provider after the other, and are neither cached nor stored. DNS messages (RFC 8484) and the JSON APIs carry them; DNSPod and EMAS carry addresses alone, and the system's DNS is asked for addresses alone: names of this network, private addresses in reverse among them, have no other records here.
 
@@ -25,7 +25,7 @@ struct ResolveCommand: ContextCommand {
         dnsctl resolve --store sqlite www.example.com
 
       FORMATS
-      text is for people; json has one object a line; short has addresses, or records' data, alone; hosts has the lines of a hosts file; tsv has name, type, TTL, data, freshness and source, with tabs between. Data stands in the presentation form of its type's RFC, and as \\# LENGTH HEX (RFC 3597) where the type is not known or its data is malformed; such text of a JSON API stands as it came.
+      text is for people; json has one object a line; short has addresses, or records' data, alone; hosts has the lines of a hosts file; tsv has name, type, TTL, data, freshness and source, with tabs between. Data is in the presentation form of its type's RFC, and as \\# LENGTH HEX (RFC 3597) where the type is not known or its data is malformed; such text of a JSON API is shown as it came.
 
       JSON
       One compact object a line. Every key is always there, in this order, and null where there is nothing.
@@ -91,7 +91,7 @@ struct ResolveCommand: ContextCommand {
 
   @Argument(
     help: ArgumentHelp(
-      "A name or an address; - reads names from standard input, one a line; @ and a provider's name, address or URL is whom to ask, as --provider.",
+      "A name or an address; - reads names from standard input, one a line; @ and a provider's name, address or URL asks that provider, as --provider does.",
       valueName: "host"))
   var arguments: [String]
 

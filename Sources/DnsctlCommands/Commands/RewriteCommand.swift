@@ -9,7 +9,7 @@ struct RewriteCommand: ContextCommand {
     commandName: "rewrite",
     abstract: "Show the request that goes straight to an address.",
     discussion: """
-      Nothing is sent but the lookup. A request that cannot be rewritten, be it that no address is known, is bypassed: sent as it is, its client looks the name up by itself, and no policy judges where it leads. One that must not be sent is refused.
+      Nothing is sent but the lookup. A request that cannot be rewritten, for example because no address is known, is bypassed: if it is sent as it is, its client looks the name up by itself, and no policy checks where it leads. One that must not be sent is refused.
 
       In the literal form over https the client has to be told serverName, for SNI and the certificate. originalUrl repeats the query: take it out of headers before a request goes to a server that is not yours.
 

@@ -10,13 +10,13 @@ struct WarmupCommand: ContextCommand {
     commandName: "warmup",
     abstract: "Look up many names ahead of need, into a store that others start from.",
     discussion: """
-      A file of names has one host a line; blank lines and what follows a # are left out. A name counts once, however it is spelled. What is no name is reported as FILE:LINE and stops nothing. Without --store what is learned ends with the process, which then tells no more than whether the names can be resolved.
+      A file of names has one host a line; blank lines and what follows a # are left out. A name counts once, however it is spelled. A line that is no name is reported as FILE:LINE, and the others are looked up all the same. Without --store, what is learned is lost when the process ends: it then shows only whether the names can be resolved.
 
-      Names that the store has fresh cost no query. A provider's request rate always holds, and one that answers 429 is left alone for as long as it asks for, an hour at most; the line of progress says so. A name that failed is tried again twice, after 1 s and 2 s.
+      Names that the store has fresh cost no query. A provider's request rate always holds, and one that answers 429 is not asked again before its Retry-After is over, an hour at most; the line of progress says so. A name that failed is tried again twice, after 1 s and 2 s.
 
-      The summary stands on standard output, with --json the report in one line, progress and failures on standard error. An interrupt ends it early: what is done is kept, and the summary says how far it got.
+      The summary goes to standard output (with --json, the report in one line), progress and failures to standard error. An interrupt ends it early: what is done is kept, and the summary says how far it got.
 
-      With --keep-alive the process goes on, and refreshes the names ahead of their end until it is interrupted or terminated. Below --min-success it does not begin to, and of an empty list only --min-success 0 is reached. It goes by its configuration file as that changes, and away from a terminal at SIGHUP.
+      With --keep-alive the process keeps running, and refreshes the names before they expire until it is interrupted or terminated. If --min-success is not reached, it ends instead; an empty list reaches only --min-success 0. It reads its configuration file again when that changes and, unless it was started at a terminal, at SIGHUP.
 
       EXAMPLES
         dnsctl warmup --store sqlite www.example.com api.example.com

@@ -11,9 +11,9 @@ struct WatchCommand: ContextCommand {
     commandName: "watch",
     abstract: "Watch names and providers: addresses, freshness, hit rate, latency.",
     discussion: """
-      Looks the names up again and again, as a program that sends to them would, and shows what it gets: from the cache, while it is refreshed behind, and expired answers while nobody answers. A name that does not exist, or has no such address, is negative; failed is one that nobody could be asked about. The names are those given, those of files, and those that the configuration keeps alive. The configuration file holds as it changes, and away from a terminal is read at SIGHUP too.
+      Looks the names up again and again, as a program that sends to them would, and shows what it gets: answers from the cache while they are refreshed in the background, and expired answers while no server answers. A name that does not exist, or has no such address, is negative; failed is one that nobody could be asked about. The names are those given, those of files, and those that the configuration keeps alive. The configuration file is read again when it changes and, unless it was started at a terminal, at SIGHUP.
 
-      On a terminal the table is drawn in place, q quits and ? tells the keys; elsewhere each interval prints a table, or with --format json a line.
+      On a terminal the table is drawn in place, q quits and ? shows the keys; elsewhere each interval prints a table, or with --format json a line.
 
       EXAMPLES
         dnsctl watch www.example.com api.example.com
@@ -47,7 +47,7 @@ struct WatchCommand: ContextCommand {
 
   @Option(
     parsing: .unconditional,
-    help: ArgumentHelp("Seconds between two looks, decimals allowed. (default: 1)", valueName: "s"),
+    help: ArgumentHelp("Seconds between two snapshots, decimals allowed. (default: 1)", valueName: "s"),
     transform: { text in
       guard let interval = Seconds.timeout(text), interval >= .milliseconds(100) else {
         throw ValidationError("Give a number of seconds, from 0.1 to 86400.")

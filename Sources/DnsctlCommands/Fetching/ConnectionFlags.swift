@@ -41,13 +41,13 @@ struct ConnectionFlags: ParsableArguments {
   @Flag(name: [.customShort("k"), .customLong("insecure")], help: .hidden)
   var isInsecure = false
 
-  @Flag(name: .customLong("http1.1"), help: "Speak HTTP/1.1 alone.")
+  @Flag(name: .customLong("http1.1"), help: "Use HTTP/1.1 only.")
   var isHTTP1 = false
 
-  @Flag(name: .customLong("http2"), help: "Speak HTTP/2 where TLS agrees on it, as is done anyway.")
+  @Flag(name: .customLong("http2"), help: "Use HTTP/2 if TLS negotiates it, which is the default.")
   var isHTTP2 = false
 
-  @Flag(name: .customLong("http2-prior-knowledge"), help: "Speak HTTP/2 without asking, over plain http too.")
+  @Flag(name: .customLong("http2-prior-knowledge"), help: "Use HTTP/2 without negotiation, over plain http too.")
   var isHTTP2Known = false
 
   @Option(

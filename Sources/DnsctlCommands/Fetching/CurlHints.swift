@@ -4,8 +4,8 @@ enum CurlHints {
   /// In the order of the manual: the names that it shows, and others.
   private static let all: [(shown: String, others: [String], advice: String)] = [
     ("-k, --insecure", [], "certificates are always checked; see --cacert"),
-    ("--connect-to", [], "--resolve leads a name to an address, which is judged"),
-    ("--unix-socket", ["--abstract-unix-socket"], "there would be no address to judge"),
+    ("--connect-to", [], "--resolve gives a name an address, which is checked"),
+    ("--unix-socket", ["--abstract-unix-socket"], "there would be no address to check"),
     ("-n, --netrc", ["--netrc-file", "--netrc-optional"], "-u @FILE keeps a password off the command line"),
     ("--oauth2-bearer", [], "-H @FILE, with the line 'Authorization: Bearer …'"),
     ("--digest, --ntlm, --negotiate", ["--anyauth", "--basic", "--aws-sigv4"], "Basic alone, over https"),
@@ -19,10 +19,10 @@ enum CurlHints {
     ("--url, --url-query", [], "URLs are arguments; -G --data-urlencode adds to a query"),
     (
       "--retry-delay, --retry-max-time", ["--retry-all-errors", "--retry-connrefused"],
-      "--retry alone: it waits as told above"
+      "--retry alone: it waits as described above"
     ),
     ("--limit-rate, -Y", ["--speed-limit", "--max-filesize"], "-m ends what is slow, -y what is silent"),
-    ("--fail-with-body", ["--fail-early"], "-w '%{http_code}' tells the status"),
+    ("--fail-with-body", ["--fail-early"], "-w '%{http_code}' shows the status"),
     ("--trace, --trace-ascii", ["--trace-time"], "-v"),
     ("-#, --progress-bar", ["--no-progress-meter"], "a terminal has progress, unless -s is given"),
     ("-j", ["--junk-session-cookies"], "take them out of the file of -b"),
@@ -35,7 +35,7 @@ enum CurlHints {
     ("--post301, --post302, --post303", [], "ask the new URL itself"),
     (
       "--tlsv1.x, --ciphers", ["-1", "--tlsv1", "--tlsv1.0", "--tlsv1.1", "--tlsv1.2", "--tlsv1.3", "--tls-max"],
-      "what the system's OpenSSL allows is spoken"
+      "what the system's OpenSSL allows is used"
     ),
     ("-0, --http1.0", [], "1.1 is the oldest that is asked for"),
     ("--http3", ["--http3-only"], "the libcurl of most systems has none"),

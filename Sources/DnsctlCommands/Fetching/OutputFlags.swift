@@ -22,7 +22,7 @@ struct OutputFlags: ParsableArguments {
 
   @Option(
     name: [.customShort("C"), .customLong("continue-at")], parsing: .unconditional,
-    help: ArgumentHelp("With -: go on where the file ends, instead of from the beginning.", valueName: "-"),
+    help: ArgumentHelp("With -: continue where the file ends, instead of starting over.", valueName: "-"),
     transform: { text in
       guard text == "-" else {
         throw ValidationError("Only -C - is offered: it goes on where the file ends.")
@@ -49,21 +49,21 @@ struct OutputFlags: ParsableArguments {
 
   @Flag(
     name: [.customShort("f"), .customLong("fail")],
-    help: "Take a status of 400 and above for a failure: 22, and no body.")
+    help: "Treat a status of 400 or above as a failure: end with 22, and write no body.")
   var failsOnStatus = false
 
   @Flag(name: [.customShort("s"), .customLong("silent")], help: "Show no progress and no errors.")
   var isSilent = false
 
-  @Flag(name: [.customShort("S"), .customLong("show-error")], help: "Show errors, though -s.")
+  @Flag(name: [.customShort("S"), .customLong("show-error")], help: "Show errors even with -s.")
   var showsErrors = false
 
   @Flag(
     name: [.customShort("v"), .customLong("verbose")],
-    help: "Tell on standard error how it goes: names, addresses, TLS, and the heads of requests and responses.")
+    help: "Show on standard error what happens: names, addresses, TLS, and the heads of requests and responses.")
   var isVerbose = false
 
-  @Flag(name: [.customShort("N"), .customLong("no-buffer")], help: "Keep nothing back, as is done anyway.")
+  @Flag(name: [.customShort("N"), .customLong("no-buffer")], help: "Do not buffer the output, which is the default.")
   var isUnbuffered = false
 
   @Flag(name: [.customShort("Z"), .customLong("parallel")], help: "Fetch all URLs at once.")

@@ -52,13 +52,13 @@ struct RequestFlags: ParsableArguments {
 
   @Flag(
     name: [.customShort("G"), .customLong("get")],
-    help: "Put the data of -d and its kin behind the URL's query, and send a GET.")
+    help: "Append the data of -d and similar options to the URL's query, and send a GET.")
   var putsDataInURL = false
 
   @Option(
     name: [.customShort("F"), .customLong("form")], parsing: .unconditionalSingleValue,
     help: ArgumentHelp(
-      "A part of a form (multipart/form-data): name=content, name=@FILE to upload a file, name=<FILE for its content; behind it ;type= and ;filename=.",
+      "A part of a form (multipart/form-data): name=content, name=@FILE to upload a file, name=<FILE for its content; followed by ;type= and ;filename= if needed.",
       valueName: "name=content"),
     transform: { DataPart(.formPart, $0) })
   var formParts: [DataPart] = []
@@ -90,7 +90,7 @@ struct RequestFlags: ParsableArguments {
   @Option(
     name: [.customShort("A"), .customLong("user-agent")], parsing: .unconditional,
     help: ArgumentHelp(
-      "What to call ourselves; an empty name sends none. (default: dnsctl and its version)", valueName: "name"),
+      "The User-Agent; an empty one is not sent. (default: dnsctl and its version)", valueName: "name"),
     transform: { text in
       guard HTTPField.isValidValue(text) else {
         throw ValidationError("-A: the name has a character that no header field may have.")
@@ -142,10 +142,10 @@ struct RequestFlags: ParsableArguments {
   @Flag(name: .customLong("compressed"), help: "Ask for a compressed response, and decode it.")
   var asksForCompression = false
 
-  @Flag(name: [.customShort("g"), .customLong("globoff")], help: "Take URLs as they stand, as is done anyway.")
+  @Flag(name: [.customShort("g"), .customLong("globoff")], help: "Take URLs literally, which is the default.")
   var takesURLsAsTheyStand = false
 
-  @Flag(name: [.customShort("L"), .customLong("location")], help: "Follow redirects, as is done anyway.")
+  @Flag(name: [.customShort("L"), .customLong("location")], help: "Follow redirects, which is the default.")
   var follows = false
 
   @Flag(name: .customLong("no-location"), help: "Do not follow redirects.")

@@ -9,11 +9,11 @@ struct CacheCommand: AsyncParsableCommand {
     discussion: """
       The store is the one that --store names, else that of the environment (DIRECTDNS_STORE) or of the configuration file, else the file in the cache folder. A store in memory ends with its process: there is nothing to look into.
 
-      Freshness is what a lookup would make of an answer now: fresh; due (within its lifetime, and refreshed by the next lookup); grace (expired a moment ago, and used at once); stale (used when no fresh answer can be had in time); gone. It goes by the cache's times in the configuration file.
+      Freshness is what a lookup would make of an answer now: fresh; due (within its lifetime, and refreshed by the next lookup); grace (expired a moment ago, and used at once); stale (used when no fresh answer can be had in time); gone. It depends on the cache's times in the configuration file.
 
-      A store counts no hits: a lookup that finds its answer in the process's cache tells nobody, and takes some 0.1 microseconds for it. Metrics have the hits of a process.
+      A store counts no hits: a lookup that finds its answer in the process's cache takes some 0.1 microseconds and does not use the store. Metrics have the hits of a process.
 
-      What is forgotten here stays in the caches of processes that run until it is due there.
+      Running processes keep what is forgotten here in their own caches until it is due there.
 
       EXIT STATUS
           0  it was done

@@ -14,7 +14,7 @@ struct CacheExportCommand: StoreCommand {
          "asked", "expires", "gone"}
       type is A or AAAA, negative is nameNotFound or noAddress where there are no addresses, and instants are milliseconds since 1970. What does not apply is null. Answers that are gone are left out.
 
-      The file appears once it is whole; one that is there stays as it is until then.
+      The file appears once it is complete; an existing one stays as it is until then.
 
       EXAMPLES
         dnsctl cache export answers.jsonl

@@ -8,9 +8,9 @@ struct CacheImportCommand: StoreCommand {
     commandName: "import",
     abstract: "Store the answers of an export.",
     discussion: """
-      Every line is checked before the first answer is stored: where one is wrong, all of those are named and nothing is stored. Blank lines do not count.
+      Every line is checked before the first answer is stored: if any are wrong, all of them are named and nothing is stored. Blank lines do not count.
 
-      An answer that is stored already stays where it was asked for at the same time or later, also one that comes while the import runs. What is gone is left out. All of it is held in memory meanwhile.
+      A stored answer is kept if it was asked for at the same time or later, even if it was stored while the import runs. Answers that are gone are left out. All of the import is held in memory meanwhile.
 
       EXAMPLES
         dnsctl cache import answers.jsonl

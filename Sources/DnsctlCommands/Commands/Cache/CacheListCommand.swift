@@ -8,7 +8,7 @@ struct CacheListCommand: StoreCommand {
     commandName: "list",
     abstract: "List stored answers.",
     discussion: """
-      Each answer is a line: a name has one for each family that was asked for. TTL is what is left of its lifetime, with a minus once it has expired; SOURCE is the provider that said it. There are no hits: a store counts none, since a true count would cost each lookup a write; a process's metrics have its own.
+      Each answer is a line: a name has one for each family that was asked for. TTL is what is left of its lifetime, with a minus once it has expired; SOURCE is the provider that gave it. There are no hits: a store counts none, since that would cost each lookup a write; a process's metrics have its own.
 
       With json, lines come as they are read unless --sort is given; a server may show an answer twice that changes meanwhile. short is names alone, each once.
 

@@ -8,7 +8,7 @@ struct CacheShowCommand: StoreCommand {
     commandName: "show",
     abstract: "Show everything that is stored about names.",
     discussion: """
-      asked is when the provider was asked, which is what the lifetime counts from; gone is from when on nobody uses the answer any more, not even as an expired one.
+      asked is when the provider was asked, which is what the lifetime counts from; gone is the time from which the answer is not used any more, not even as an expired one.
 
       EXAMPLES
         dnsctl cache show www.example.com
