@@ -98,7 +98,7 @@
       var routes: [String: ConfigurationValue] = [:]
       for (name, route) in pairs {
         guard routes.updateValue(route, forKey: name) == nil else {
-          throw ConfigurationFault("proxy.routes: \(name.printable) stands there twice. Keep one of them.")
+          throw ConfigurationFault("proxy.routes: \(name.printable) is there twice. Keep one of them.")
         }
       }
       var proxy: [String: ConfigurationValue] = [:]
@@ -158,7 +158,8 @@
         guard value != nil, let object else { return value ?? object.map { .object($0) } }
         let key = path.joined(separator: ".")
         let others = object.keys.sorted().map { "\(key).\($0)" }.joined(separator: " and ")
-        throw ConfigurationFault("\(key) stands for all of its keys, and \(others) is there as well. Keep one of them.")
+        throw ConfigurationFault(
+          "\(key) stands for all keys below it, and \(others) is there as well. Keep one of them.")
       }
     }
   }

@@ -202,7 +202,7 @@ public struct ConfigurationFile: Sendable {
       let addresses = try node.list("Give a list of IP addresses.")
       guard !addresses.isEmpty else { throw node.fault("Give at least one IP address.") }
       guard localZones.pins[host] == nil else {
-        throw ConfigurationFault("\(node.path): \(host) stands there twice, in two spellings. Keep one of them.")
+        throw ConfigurationFault("\(node.path): \(host) is there twice, in two spellings. Keep one of them.")
       }
       localZones.pins[host] = try addresses.map { node throws(ConfigurationFault) in try node.address() }
     }

@@ -43,7 +43,7 @@ struct JSON5Reader {
       let firstLine = place(of: first).line
       let other = firstLine == line ? "" : ", first in line \(firstLine)"
       return ConfigurationFault(
-        "line \(line), column \(column): the key \(key.printable) stands there for the second time\(other). Keep one of the two."
+        "line \(line), column \(column): the key \(key.printable) is there for the second time\(other). Keep one of the two."
       )
     }
   }

@@ -24,7 +24,7 @@ public struct ProxyEntry: Sendable, Hashable {
         throw ConfigurationFault("\(node.path): \(error.message).")
       }
     } else if let node = object[.upstreamResolves] {
-      throw ConfigurationFault("\(node.path) is there without upstream. Give the URL of a proxy, or take it away.")
+      throw ConfigurationFault("\(node.path) is there without upstream. Give the URL of a proxy, or remove it.")
     }
     for (key, node) in try object[.routes]?.pairs("Give an object of names and their routes.") ?? [] {
       let pattern: ProxyRoutes.Pattern
@@ -32,7 +32,7 @@ public struct ProxyEntry: Sendable, Hashable {
         throw ConfigurationFault("\(node.path): the key is no NAME, no =NAME and not *: \(error.message).")
       }
       guard !routes.rules.contains(where: { $0.pattern == pattern }) else {
-        throw ConfigurationFault("\(node.path): \(pattern) stands there twice, in two spellings. Keep one of them.")
+        throw ConfigurationFault("\(node.path): \(pattern) is there twice, in two spellings. Keep one of them.")
       }
       routes.set(pattern, try node.choice(ProxyRoute.self))
     }

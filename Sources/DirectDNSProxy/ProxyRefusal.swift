@@ -31,7 +31,7 @@ struct ProxyRefusal: Error, Equatable, Sendable {
     case .tooLarge:
       self.init(431, "http_request_error", "The request's header is too large: send less of it.", closes: true)
     case .version:
-      self.init(505, "http_request_error", "Only HTTP/1.1 and HTTP/1.0 are spoken here.", closes: true)
+      self.init(505, "http_request_error", "Only HTTP/1.1 and HTTP/1.0 are supported here.", closes: true)
     case .coding:
       self.init(501, "http_request_error", "The only transfer coding that is known here is chunked.", closes: true)
     }

@@ -19,7 +19,7 @@ package struct PolicyOptions: ParsableArguments {
   @Option(
     name: .customLong("allow"),
     help: ArgumentHelp(
-      "A network or an address that may be used besides, or a name whose hosts may have any address.",
+      "Another network or address that may be used, or a name whose hosts may have any address.",
       valueName: "cidr|name"),
     transform: { text in try ConfigurationFault.shown { () throws(ConfigurationFault) in try PolicyRule(text) } })
   var allowed: [PolicyRule] = []

@@ -77,7 +77,7 @@ struct ExecCommand: AsyncParsableCommand {
     let program = words.first == "--" ? Array(words.dropFirst()) : words
     guard let first = program.first else { throw SettingsError(.usage, "There is no program to run.") }
     guard words.first == "--" || !first.hasPrefix("-") else {
-      throw SettingsError(.usage, "There is no option \(first.printable). The program stands behind --.")
+      throw SettingsError(.usage, "There is no option \(first.printable). The program comes after --.")
     }
     let settings = try upstream.settings(in: context)
     let store = try settings.store.flatMap { setting throws(SettingsError) in try context.openStore(setting) }

@@ -128,7 +128,7 @@ struct ProxyOptions: ParsableArguments {
       guard let text = try Self.secret(token, "--token", in: context) else {
         throw SettingsError(
           .usage,
-          "--token: write @FILE, or '$NAME' of an environment variable: all users of a machine see what stands on a command line."
+          "--token: write @FILE, or '$NAME' of an environment variable: all users of a machine can see a command line."
         )
       }
       tokens.append(Secret(text))

@@ -167,7 +167,7 @@
       let message = Self.message(ConfigReader(provider: EnvironmentVariablesProvider(environmentVariables: variables)))
       #expect(
         message
-          == "configuration: \(key) stands for all of its keys, and \(others) is there as well. Keep one of them.")
+          == "configuration: \(key) stands for all keys below it, and \(others) is there as well. Keep one of them.")
     }
 
     @Test func `a provider that cannot be is called by the key where it stands`() throws {

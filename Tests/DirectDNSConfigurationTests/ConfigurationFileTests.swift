@@ -112,9 +112,9 @@ import Testing
     ("{} {}", "line 1, column 4: this is not JSON"),
     (
       "{ timeout: 5,\n  'timeout': 6 }",
-      "line 2, column 3: the key timeout stands there for the second time, first in line 1."
+      "line 2, column 3: the key timeout is there for the second time, first in line 1."
     ),
-    (#"{ pins: {}, "p\u0069ns": {} }"#, "line 1, column 13: the key pins stands there for the second time. Keep one"),
+    (#"{ pins: {}, "p\u0069ns": {} }"#, "line 1, column 13: the key pins is there for the second time. Keep one"),
     ("{ cache: { grace: 1, // one\n grace: 2 } }", "line 2, column 2: the key grace stands there"),
     (#"{ pins: { "B.example": ["192.0.2.1"], "b.example.": ["192.0.2.2"] } }"#, "b.example stands there twice"),
     ("{ timeout: 86401 }", "timeout is 86401. Give a number of seconds, more than 0 and at most 86400."),

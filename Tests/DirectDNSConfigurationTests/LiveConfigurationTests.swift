@@ -128,7 +128,7 @@ struct LiveConfigurationTests {
 
   @Test(arguments: [
     ("{ timeout: ", "line 1, column"), ("{ timeuot: 3 }", "timeuot is no key"),
-    ("{ providers: [], system: false, timeout: 3 }", "nobody could be asked"),
+    ("{ providers: [], system: false, timeout: 3 }", "no server could be asked"),
     ("{ ca: ['/there/is/none.pem'], timeout: 3 }", "/there/is/none.pem"), ("{ direct: ['a'] }", "direct is a list"),
     ("", "line 1, column 1"),
   ])

@@ -61,7 +61,7 @@ struct FindingTests {
 
   @Test(
     arguments: [
-      ([], Finding.Grade.warn, "no provider told"), ([0], .ok, "right to 2 s"), ([-1], .ok, "right to 2 s"),
+      ([], Finding.Grade.warn, "no provider sent"), ([0], .ok, "right to 2 s"), ([-1], .ok, "right to 2 s"),
       ([40], .warn, "40 s behind"), ([-40], .warn, "40 s ahead"), ([3600], .fail, "60 min behind"),
       ([0, 1, 9000], .ok, "right to 2 s"), ([-9000, -9000, 0], .fail, "ahead"),
     ] as [([Int64], Finding.Grade, String)])

@@ -195,7 +195,7 @@ struct `dnsctl warmup` {
     }
     #expect(outcome.status == 0)
     #expect(outcome.output.contains("from the store  1\n"))
-    #expect(outcome.output.contains("expired         1  of these: nobody could be asked\n"))
+    #expect(outcome.output.contains("expired         1  of these: no server could be asked\n"))
     #expect(outcome.output.contains("degraded: 1 of 1 has an address"))
   }
 

@@ -94,7 +94,7 @@ struct RequestContext: Sendable {
   }
 
   private func lost(_ failure: TransferFailure, _ reason: String, _ inBody: Bool) -> String {
-    if inBody { return "the connection to \(origin) ended in mid-body: \(reason)" }
+    if inBody { return "the connection to \(origin) ended in the middle of the body: \(reason)" }
     let advice =
       isRetryable || !failure.mayHaveArrived
       ? "" : "; the request may have reached the server, so it was not sent again: repeat it only if that is harmless"

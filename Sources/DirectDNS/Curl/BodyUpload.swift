@@ -15,7 +15,7 @@ final class BodyUpload: Sendable {
   struct WrongLength: Error, CustomStringConvertible {
     let length: Int64
 
-    var description: String { "it was said to have \(length) bytes, and has more or fewer" }
+    var description: String { "its length was given as \(length) bytes, and it has more or fewer" }
   }
 
   private struct State {

@@ -71,7 +71,7 @@ extension ConnectAttempt {
       }
       // Its decoders return this for bytes behind the end of the compressed data, such as a second member of gzip.
       if code == CURLE_WRITE_ERROR, lines.isHeadComplete, transfer.request.decompresses {
-        return .connectionLost("something stands behind what could be decompressed")
+        return .connectionLost("data follows what could be decompressed")
       }
     }
     if code == CURLE_COULDNT_CONNECT, let reason = localReason { return .noSocket(reason) }

@@ -79,7 +79,7 @@ extension LookupMachine {
     let kinds = Set(attempts.filter { $0.provider != "system" }.map(\.kind))
     return switch kinds {
     case [.certificate]:
-      "If this machine's clock and certificate authorities are right, somebody stands between: name other providers, or trust a private authority."
+      "If this machine's clock and certificate authorities are right, the connection is being intercepted: name other providers, or trust a private authority."
     case [.reply]: "The providers can be reached: check their URLs and credentials, or name others."
     case [.rate]: "Ask less often, or name other providers."
     default: "Check this machine's network, or name other providers."

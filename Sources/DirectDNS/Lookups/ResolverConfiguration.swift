@@ -130,7 +130,7 @@ public struct ResolverConfiguration: Sendable {
     }
     guard !providers.isEmpty || usesSystemDNS else {
       throw DirectDNSError(
-        .invalidConfiguration, "There is no provider, and the system's DNS is off: nobody could be asked.")
+        .invalidConfiguration, "There is no provider, and the system's DNS is off: no server could be asked.")
     }
     for provider in providers {
       if let limit = provider.rateLimit, !(limit.perSecond > 0) || !(limit.burst >= 1) {

@@ -35,7 +35,7 @@ public struct DNSPodProvider: NameableProvider {
     {
       throw DirectDNSError(
         .invalidConfiguration,
-        "Provider \(name): DNSPod's encrypted forms (id=, alg=des, alg=aes) are not spoken. Use dnspod+https://… with a token."
+        "Provider \(name): DNSPod's encrypted forms (id=, alg=des, alg=aes) are not supported. Use dnspod+https://… with a token."
       )
     }
     self.name = name

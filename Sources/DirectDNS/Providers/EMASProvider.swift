@@ -52,7 +52,7 @@ public struct EMASProvider: NameableProvider {
     self.clientSubnet = clientSubnet
     let items = (url.query ?? "").split(separator: "&").map(String.init)
     if items.contains(where: { $0.hasPrefix("enc=") || $0 == "m=1" || $0 == "m=2" }) {
-      throw Self.unusable(name, "EMAS's encrypted form (m=1, m=2, enc=) is not spoken. Use emas+https://… instead.")
+      throw Self.unusable(name, "EMAS's encrypted form (m=1, m=2, enc=) is not supported. Use emas+https://… instead.")
     }
     let path = url.path.split(separator: "/").map(String.init)
     switch (path.count, path.first, path.last) {

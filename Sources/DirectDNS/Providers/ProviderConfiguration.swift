@@ -63,7 +63,7 @@ private struct ProviderEndpoint {
       let shown = DirectDNSError.quoted(text.prefixBeforeSecrets)
       let advice =
         Self.isWebURL(text)
-        ? "says not in which format it is asked: put one of \(formats) and a + in front of it. For DNS messages (RFC 8484) that is doh+https://…"
+        ? "does not say in which format it is asked: put one of \(formats) and a + in front of it. For DNS messages (RFC 8484) that is doh+https://…"
         : "is no provider. Use one of \(Preset.names), or a URL with its format: FORMAT+https://… where FORMAT is one of \(formats)."
       throw DirectDNSError(.invalidConfiguration, "\(shown) \(advice)")
     }

@@ -177,13 +177,14 @@ struct LookupReport: Sendable {
       metrics.holds(cache.count)
       guard evicted > 0 else { return }
       metrics.evicted(evicted)
-      cacheLogger.debug("the cache is full: names had to go", metadata: ["evicted": "\(evicted)"])
+      cacheLogger.debug("the cache is full: names were evicted", metadata: ["evicted": "\(evicted)"])
       observer?(.evicted(evicted))
     case .askingSystem(let host):
       systemLogger.notice("no provider answered: asking the system's DNS", metadata: ["host": "\(host)"])
     case .systemAnswered(let question, let result, let duration): upstreams.askedSystem(question, result, duration)
     case .released(let count):
-      logger.debug("a server answers again: what it failed is asked for anew", metadata: ["questions": "\(count)"])
+      logger.debug(
+        "a server answers again: what it could not answer is asked for again", metadata: ["questions": "\(count)"])
     case .storeRead(let isHit): store?.read(isHit: isHit)
     case .turn(let turn): store?.turn(turn)
     }
@@ -191,7 +192,7 @@ struct LookupReport: Sendable {
 
   /// A lookup was answered from the cache.
   func hit(_ host: HostName, _ freshness: Resolution.Freshness) {
-    if freshness == .stale { logger.debug("a stale answer serves", metadata: ["host": "\(host)"]) }
+    if freshness == .stale { logger.debug("a stale answer is used", metadata: ["host": "\(host)"]) }
     observer?(.hit(host, freshness))
   }
 }

@@ -33,7 +33,7 @@ struct StoreReport: Sendable {
   func flushed(_ flush: StoreFlush) {
     if flush.evicted > 0 {
       logger.warning(
-        "the store is full, and has let answers go again",
+        "the store is full, and has evicted answers again",
         metadata: ["store": "\(name.printable)", "answers": "\(flush.evicted)"])
     }
     guard flush.unwritten > 0 else { return }

@@ -36,7 +36,7 @@ public final class ProxyUsers: Sendable {
           "line \(index + 1) of the users has no hash of bcrypt, SHA-crypt or yescrypt: write it by htpasswd -B")
       }
       guard hashes.updateValue(hash, forKey: String(line[..<colon])) == nil else {
-        throw DirectDNSError(.invalidConfiguration, "line \(index + 1) of the users names somebody a second time")
+        throw DirectDNSError(.invalidConfiguration, "line \(index + 1) of the users names a user for the second time")
       }
     }
     guard !hashes.isEmpty || !tokens.isEmpty else {

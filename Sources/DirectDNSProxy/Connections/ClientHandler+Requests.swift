@@ -159,7 +159,7 @@ extension ClientHandler {
   private func connect(_ request: ClientRequest, to origin: ForwardOrigin, _ user: String?) {
     guard request.framing == .none else {
       return refuse(
-        ProxyRefusal(400, "http_request_error", "CONNECT has no body: send it behind the response.", closes: true),
+        ProxyRefusal(400, "http_request_error", "CONNECT has no body: send it after the response.", closes: true),
         request)
     }
     var access = access(.connect, origin, request)

@@ -11,7 +11,7 @@ package enum BodyFraming: Equatable, Sendable {
   package static func of(request head: MessageHead) throws(MessageFault) -> BodyFraming {
     let length = try contentLength(head)
     guard head.contains(.transferEncoding) else { return length.map { $0 == 0 ? .none : .length($0) } ?? .none }
-    guard length == nil else { throw .malformed("Content-Length and Transfer-Encoding stand together") }
+    guard length == nil else { throw .malformed("it has both Content-Length and Transfer-Encoding") }
     guard head.minorVersion == 1 else { throw .malformed("HTTP/1.0 has no Transfer-Encoding") }
     guard isChunkedAlone(head) else { throw .coding }
     return .chunked

@@ -90,7 +90,7 @@ package struct ChunkedBody: Sendable {
         }
         index += 1
       case .sizeLineFeed:
-        guard byte == 0x0a else { throw .malformed("a carriage return stands alone") }
+        guard byte == 0x0a else { throw .malformed("a carriage return without a line feed") }
         index += 1
         // The size and its chunk are passed on as one piece, since each piece costs a write.
         if isDecoded || size == 0 { pass(to: index, wanted: !isDecoded) }
@@ -105,7 +105,7 @@ package struct ChunkedBody: Sendable {
         index += 1
         state = .dataLineFeed
       case .dataLineFeed:
-        guard byte == 0x0a else { throw .malformed("a carriage return stands alone") }
+        guard byte == 0x0a else { throw .malformed("a carriage return without a line feed") }
         index += 1
         if isDecoded { pass(to: index, wanted: false) }
         state = .size(digits: 0, value: 0)

@@ -37,7 +37,7 @@ package enum HeadParser {
       switch bytes[index] {
       case 0x0d:
         guard index + 1 < bytes.count else { return .missing(searched: index) }
-        guard bytes[index + 1] == 0x0a else { throw .malformed("a carriage return stands alone") }
+        guard bytes[index + 1] == 0x0a else { throw .malformed("a carriage return without a line feed") }
         index += 1
       case 0x0a:
         // The parser refuses a line that ends in a line feed alone.

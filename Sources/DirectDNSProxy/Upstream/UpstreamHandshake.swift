@@ -98,7 +98,7 @@ struct UpstreamHandshake {
       return Failure(
         refusal: ProxyRefusal(
           403, reported,
-          "The upstream proxy \(upstream) sends what it gets from here back to here: take --upstream away from one of them."
+          "The upstream proxy \(upstream) sends what it gets from here back to here: remove --upstream from one of them."
         ), isAboutTarget: false)
     }
     return Failure(

@@ -151,7 +151,8 @@ struct Checkup: Sendable {
       return .ok("store", "\(store.name) \(what), \((context.clock.now - began).readable)")
     } catch {
       return .fail(
-        "store", "\(store.name): \(error.message)", "Lookups go on without it: mend it, or take another by --store.")
+        "store", "\(store.name): \(error.message)",
+        "Lookups go on without it: repair it, or choose another one by --store.")
     }
   }
 }

@@ -37,7 +37,7 @@ extension Finding {
   private static func advice(_ error: DirectDNSError) -> String {
     switch error.code {
     case .tlsFailed:
-      "If this machine's clock and authorities are right, somebody stands between: name another provider, or add a private authority by --ca."
+      "If this machine's clock and authorities are right, the connection is being intercepted: name another provider, or add a private authority by --ca."
     case .connectFailed: "Is the address right, and may this machine send there? Check routes and firewall."
     case .timedOut: "The address is silent: check the firewall, or name another provider."
     default: "The server works and does not answer: check its URL and credentials, or name another provider."
@@ -84,7 +84,7 @@ extension Finding {
     }
     let skews = reports.compactMap(\.clockSkew).sorted()
     guard !skews.isEmpty else {
-      return .warn("clock", "no provider told the time", "Check it by hand: signatures and certificates need it.")
+      return .warn("clock", "no provider sent the time", "Check it by hand: signatures and certificates need it.")
     }
     let skew = skews[skews.count / 2]
     let size = skew.size

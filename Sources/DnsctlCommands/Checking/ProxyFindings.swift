@@ -13,7 +13,7 @@ extension Finding {
         "Start it by dnsctl proxy --listen \(place), or see systemctl status directdns-proxy.")
     case .success(let reply) where reply.status == 200: .ok("proxy", "\(place) is ready, \(time.readable)")
     case .success(let reply) where reply.status == 503:
-      .warn("proxy", "\(place) is ending", "It takes no more connections: ask again when it has been started anew.")
+      .warn("proxy", "\(place) is ending", "It takes no more connections: check again when it has been restarted.")
     case .success(let reply):
       .warn(
         "proxy", "\(place) answers, and says \(reply.status) to /ready",

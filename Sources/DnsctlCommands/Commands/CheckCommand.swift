@@ -137,7 +137,7 @@ struct CheckCommand: ContextCommand {
   private func configurationDetail(_ settings: DirectSettings, in context: CommandContext) -> String {
     let names = settings.resolver.providers.map { $0.provider.name.printable }
     return (context.configurationPath(upstream.configurationPath)?.printable ?? "no file") + "; asks "
-      + (names.isEmpty ? "nobody but the system" : names.joined(separator: ", "))
+      + (names.isEmpty ? "only the system" : names.joined(separator: ", "))
   }
 
   private func text(_ findings: [Finding], in context: CommandContext) -> String {

@@ -59,7 +59,7 @@ struct CompareCommand: ContextCommand {
     // A stored or cached answer does not show what a provider answers.
     for (option, isThere) in [("--store", upstream.storeText != nil), ("--expired", upstream.expired != nil)]
     where isThere {
-      throw ValidationError("compare asks everybody anew, past what is remembered: leave \(option) out.")
+      throw ValidationError("compare asks every source again, past what is remembered: leave \(option) out.")
     }
   }
 

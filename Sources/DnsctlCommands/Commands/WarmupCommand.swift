@@ -97,7 +97,7 @@ struct WarmupCommand: ContextCommand {
   @Option(
     name: .customLong("report"),
     help: ArgumentHelp(
-      "Write the report there as JSON; - is standard output, and the summary then stands on standard error.",
+      "Write the report there as JSON; - is standard output, and the summary then goes to standard error.",
       valueName: "file"),
     completion: .file(extensions: ["json"]))
   var reportPath: String?

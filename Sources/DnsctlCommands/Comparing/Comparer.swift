@@ -116,7 +116,7 @@ extension LocalZones {
     switch route(host) {
     case .providers: nil
     case .refused: ".onion names never go to DNS (RFC 7686)"
-    case .neverExists: "such a name never exists (RFC 6761), and nobody is asked for it"
+    case .neverExists: "such a name never exists (RFC 6761), and no server is asked for it"
     case .pinned, .loopback, .system:
       "it is a name of this network or this machine, and no provider is asked for it"
     }

@@ -131,7 +131,7 @@ extension ConnectionFlags {
   ) throws(SettingsError) -> ProxyChoice {
     // An empty value means no proxy, as in curl.
     guard let proxy, !proxy.isEmpty else {
-      guard proxyUser == nil else { throw SettingsError(.usage, "-U needs -x: there is no proxy to tell them to.") }
+      guard proxyUser == nil else { throw SettingsError(.usage, "-U needs -x: there is no proxy to send them to.") }
       return .none
     }
     let scheme = proxy.contains("://") ? String(proxy.prefix { $0 != ":" }).lowercased() : "http"

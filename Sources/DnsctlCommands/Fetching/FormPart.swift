@@ -155,7 +155,7 @@ extension FormPart {
       guard mark == ";", let equals = rest.firstIndex(of: "=") else {
         throw SettingsError(
           .usage,
-          "-F \(name.printable): ;type= or ;filename= is expected behind the content. Put quotation marks around a content with a semicolon, or use --form-string."
+          "-F \(name.printable): ;type= or ;filename= is expected after the content. Put quotation marks around a content with a semicolon, or use --form-string."
         )
       }
       let key = String(rest[..<equals]).lowercased()

@@ -25,7 +25,7 @@ struct OutputFlags: ParsableArguments {
     help: ArgumentHelp("With -: continue where the file ends, instead of starting over.", valueName: "-"),
     transform: { text in
       guard text == "-" else {
-        throw ValidationError("Only -C - is offered: it goes on where the file ends.")
+        throw ValidationError("Only -C - is offered: it continues where the file ends.")
       }
       return true
     })
@@ -112,7 +112,7 @@ extension OutputFlags {
       destinations.append(path.map { .file($0) } ?? .standardOutput)
     }
     guard !resumes || destinations.allSatisfy({ $0 != .standardOutput }) else {
-      throw SettingsError(.usage, "-C needs a file to go on with: name it with -o or -O.")
+      throw SettingsError(.usage, "-C needs a file to continue: name it with -o or -O.")
     }
     guard !resumes || !includesHeads else {
       throw SettingsError(.usage, "-C and -i do not go together: a head has no place in the middle of a file.")

@@ -14,14 +14,14 @@ struct ResolveFlag: Sendable, Hashable {
     func fault(_ reason: String) -> SettingsError { SettingsError(.usage, "--resolve \(text.printable): \(reason)") }
     let entry = text.hasPrefix("+") ? text.dropFirst() : text[...]
     guard !entry.hasPrefix("-") else {
-      throw fault("an entry cannot be taken away: a command begins without any. Leave it out.")
+      throw fault("an entry cannot be removed: a command begins without any. Leave it out.")
     }
     let parts = entry.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
     guard parts.count == 3, let port = UInt16(parts[1]), port > 0 else {
       throw fault("write HOST:PORT:ADDRESS, with commas between several addresses.")
     }
     guard parts[0] != "*" else {
-      throw fault("* is not offered: it would lead every name there, those of redirects too. Name each host.")
+      throw fault("* is not offered: it would send every name there, those of redirects too. Name each host.")
     }
     do { host = try HostName(String(parts[0])) } catch {
       throw fault("the host is invalid: \(error.message.asSentence)")

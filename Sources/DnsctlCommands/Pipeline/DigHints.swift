@@ -25,7 +25,7 @@ enum DigHints {
   static func advice(on option: String) -> String? {
     switch option {
     case "-n", "--nameserver", "-s", "--server": "@SERVER says who is asked"
-    case "-p", "--port": "the port stands behind the server, @HOST:PORT"
+    case "-p", "--port": "the port follows the server, @HOST:PORT"
     case "-q", "--query": "the name is an argument"
     case "-c", "--class": "IN is what is asked for, always"
     case "-r": "--short"

@@ -37,11 +37,11 @@ struct WarmupSummary {
     add("resolved", report.resolved, always: true)
     add("from the store", report.fromStore)
     add("from the cache", report.fromCache)
-    add("expired", report.expired, "of these: nobody could be asked")
+    add("expired", report.expired, "of these: no server could be asked")
     add("negative", report.negative, reasons { $0 == .nameNotFound || $0 == .noAddress })
     add("failed", report.failed, reasons { $0 != .nameNotFound && $0 != .noAddress })
     add("unfinished", report.unfinished)
-    add("not kept", report.evicted, "answers: the store is full, and lets those go that are gone first")
+    add("not kept", report.evicted, "answers: the store is full, and evicts those that are gone first")
     let queries = report.queries.map {
       "\($0.provider) \($0.queries)\($0.failed > 0 ? " (\($0.failed) failed)" : "")"
     }
