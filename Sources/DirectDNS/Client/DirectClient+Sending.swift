@@ -184,7 +184,8 @@ extension DirectClient {
     resolver.report(address, .connected(in: .microseconds(connect)))
   }
 
-  /// Reports addresses that failed: the resolver puts them last from now on, and idle connections to them are closed.
+  /// Reports addresses that failed: the resolver puts them last from now on, and idle connections to them are closed,
+  /// unless the address accepts connections, and only its certificate is wrong for this name.
   private func report(_ attempts: [FailedAddress], _ context: RequestContext) {
     telemetry.failed(attempts)
     for attempt in attempts {
@@ -195,6 +196,7 @@ extension DirectClient {
         ])
       if attempt.reason.isLocal { continue }
       resolver.report(attempt.address, .failed)
+      if case .tls = attempt.reason { continue }
       for loop in loops { _ = loop.post(.closeIdle(attempt.address)) }
     }
   }

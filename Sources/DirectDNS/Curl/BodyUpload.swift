@@ -92,9 +92,9 @@ final class BodyUpload: Sendable {
     return piece
   }
 
-  /// Goes back to the beginning, if the source can.
+  /// Goes back to the beginning, if the source can or has not been started.
   func restart() -> Bool {
-    guard canRestart else { return false }
+    guard canRestart else { return state.withLock { $0.feeder == nil } }
     stop()
     state.withLock { state in
       state.bytes = []

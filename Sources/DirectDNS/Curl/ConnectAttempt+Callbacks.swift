@@ -86,7 +86,12 @@ extension ConnectAttempt {
     }
     guard let address, withEvents({ $0.mayDial(address, self) }) else { return CURL_SOCKET_BAD }
     let socket = unsafe directdns_socket(target)
-    if socket == CURL_SOCKET_BAD { socketError = errno } else { withEvents { $0.dialled(socket, self) } }
+    guard socket != CURL_SOCKET_BAD else {
+      socketError = errno
+      return socket
+    }
+    note(dialled: socket)
+    withEvents { $0.dialled(socket, self) }
     return socket
   }
 
@@ -150,7 +155,10 @@ extension ConnectAttempt {
     }
   }
 
-  private func rewind() -> Bool {
+  /// Goes back to the beginning of the request's body.
+  ///
+  /// - Returns: whether it can be sent from there.
+  func rewind() -> Bool {
     guard let transfer else { return false }
     transfer.progress.sent = 0
     switch transfer.request.body {

@@ -26,6 +26,8 @@ internal import CDirectDNSCurl
   var isClean = true
   /// The error number of the last socket that could not be opened; 0 if it could.
   var socketError: CInt = 0
+  /// The socket that it opened last.
+  private var dialled: curl_socket_t?
   /// What happens to the bytes of the body that libcurl receives.
   enum Receiving {
     case handingOver
@@ -81,6 +83,7 @@ internal import CDirectDNSCurl
     // serves only once.
     isClean = transfer.request.trailers.isEmpty
     socketError = 0
+    dialled = nil
     receiving = .handingOver
     bodyOffset = 0
     streamTrace = StreamTrace()
@@ -128,6 +131,12 @@ internal import CDirectDNSCurl
     return false
   }
 
+  /// Notes the socket that it has opened.
+  func note(dialled socket: curl_socket_t) { dialled = socket }
+
+  /// Ends the connection that it has opened, if any, because nothing is going to be sent on it.
+  func endDialled() { if let dialled { directdns_end(dialled) } }
+
   /// Resets the handle.
   private func reset() {
     pool = nil
@@ -168,6 +177,7 @@ internal import CDirectDNSCurl
   /// Whether the whole response has come, by its length.
   var hasWholeBody: Bool {
     guard let transfer, lines?.isHeadComplete == true, !transfer.request.decompresses else { return false }
+    if [204, 304].contains(handle.number(CURLINFO_RESPONSE_CODE)) { return true }
     return transfer.progress.received == handle.offset(CURLINFO_CONTENT_LENGTH_DOWNLOAD_T)
   }
 

@@ -35,8 +35,17 @@ extension CurlTransfers {
     guard let transfer = attempt.transfer else { return false }
     if transfer.carrier === attempt { attempt.isClean = false }
     switch machine.maySend(attempt.id, attempt: attempt.number, at: now) {
-    case .no: return false
-    case .again: attempt.lines?.startOver()
+    case .no:
+      // libcurl would keep a connection that several requests can share, and nobody would know of it. Through a proxy
+      // nothing races.
+      if transfer.carrier !== attempt, transfer.request.route.proxy == nil { attempt.endDialled() }
+      return false
+    case .again:
+      // libcurl rewinds only what it has written: what it has read ahead, while the server's window was closed, is lost.
+      let isRewound = attempt.rewind()
+      machine.repeats(attempt.id, attempt: attempt.number, isRewound: isRewound, at: now)
+      guard isRewound else { return false }
+      attempt.lines?.startOver()
     case .first(let carrier, let isReused):
       transfer.carrier = attempt
       attempt.lines = ResponseLines()
@@ -90,6 +99,13 @@ extension CurlTransfers {
     guard let head, let head else { return }
     transfer.pending.head = head
     deliveries.add(transfer)
+    if isHTTP2 { noteEarlyAnswer(attempt) }
+  }
+
+  /// Notes a response that is complete although its request may not be.
+  private func noteEarlyAnswer(_ attempt: ConnectAttempt) {
+    guard attempt.mayStillSend, attempt.hasWholeBody, let sent = attempt.transfer?.progress.sent else { return }
+    earlyAnswers.note(attempt.id, sent: sent, at: now)
   }
 
   /// Takes a piece of the body.
@@ -116,9 +132,7 @@ extension CurlTransfers {
     if transfer.incoming.isEmpty, bytes.count >= Self.longPiece { makeRoom(transfer, attempt, for: bytes.count) }
     unsafe transfer.incoming.append(contentsOf: bytes)
     deliveries.add(transfer)
-    if attempt.multi?.sharesConnections == true, attempt.mayStillSend, attempt.hasWholeBody {
-      earlyAnswers.note(attempt.id, sent: transfer.progress.sent, at: now)
-    }
+    if attempt.multi?.sharesConnections == true { noteEarlyAnswer(attempt) }
     return bytes.count
   }
 

@@ -86,7 +86,7 @@ struct ConnectAttempts {
   mutating func connected(_ number: Int, at now: Int64) -> Attempt? {
     guard let winner = self[number], race?.connected(number) ?? true else { return nil }
     race = nil
-    for other in running where other.number != number {
+    for other in running where other.number != number && other.socket != nil {
       if let address = other.address {
         slower.append(SlowerAddress(address: address, time: now - other.startedAt))
       }
@@ -116,9 +116,9 @@ struct ConnectAttempts {
 
   /// The time for connecting is over: addresses that have been silent for at least half of it count as failed.
   ///
-  /// Nothing can be said yet about those that were dialled later.
+  /// Nothing can be said about those that were dialled later, or for which libcurl has had no room.
   mutating func timeOut(at now: Int64, after limit: Int64) {
-    for attempt in running where now - attempt.startedAt >= limit / 2 {
+    for attempt in running where attempt.socket != nil && now - attempt.startedAt >= limit / 2 {
       if let address = attempt.address { failed.append(FailedAddress(address: address, reason: .timedOut)) }
     }
   }

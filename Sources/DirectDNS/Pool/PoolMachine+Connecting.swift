@@ -85,7 +85,8 @@ extension PoolMachine {
     case no
     /// Yes, for the first time.
     case first(TransferState.Carrier, isReused: Bool)
-    /// Yes, once more: libcurl repeats it on another connection.
+    /// Yes, once more, if its body can be sent from the beginning: libcurl repeats it on another connection. Then
+    /// ``PoolMachine/repeats(_:attempt:isRewound:at:)`` follows.
     case again
   }
 
@@ -127,17 +128,23 @@ extension PoolMachine {
     guard let state = transfers[id]?.state, let joins = pools.read(pool, { $0.joins }) else { return .no }
     // libcurl keeps the connection, even if the request is not sent on it.
     noteEstablished(state.attempts[number], pool)
-    guard case .sent = state.phase else { return .no }
-    guard state.mayBeSentAgain(joins: joins) else {
+    guard case .sent = state.phase, state.mayBeSentAgain(joins: joins) else {
       transfers.change(id) { $0.state.refuseRetry() }
       return .no
     }
+    return .again
+  }
+
+  /// libcurl sends a request once more; or does not, if its body cannot be sent from the beginning.
+  mutating func repeats(_ id: TransferID, attempt number: Int, isRewound: Bool, at now: Int64) {
+    guard let (pool, address) = transfers.read(id, { ($0.pool, $0.state.attempts[number]?.address) }) else { return }
+    let joins = pools.read(pool) { $0.joins }
     transfers.change(id) { transfer in
+      guard isRewound, let joins else { return transfer.state.refuseRetry() }
       transfer.state.noteRetry(joins: joins)
       transfer.state.sent(at: now)
     }
-    noteJoin(id, pool, attempt: number, state.attempts[number]?.address)
-    return .again
+    noteJoin(id, pool, attempt: number, address)
   }
 
   /// Notes whether a request opened its connection or joined one.
@@ -197,7 +204,8 @@ extension PoolMachine {
   /// Ends the idle connections to an address that died, or to all addresses.
   ///
   /// If some HTTP/1.1 connections to the address are in use, the idle ones among them cannot be told apart; then the
-  /// address is only tried after all others from now on.
+  /// address is only tried after all others from now on. If it is about all addresses, new requests get new pools, and
+  /// so share no connection that is open now.
   mutating func closeIdle(_ address: IPAddress?) {
     let idle = connections.established { connection in
       (address == nil || connection.address == address)
@@ -205,7 +213,7 @@ extension PoolMachine {
     }
     // Sorted, so that a simulation can be repeated exactly.
     for socket in idle.sorted() { actions.append(.endConnection(socket)) }
-    guard let address else { return }
+    guard let address else { return retirePools() }
     for pool in connections.pools(connectedTo: address) { pools.change(pool) { $0.load.died(address) } }
   }
 }

@@ -128,6 +128,9 @@ struct PoolMachine<Route: Hashable> {
     return pool
   }
 
+  /// Has new requests open connections of their own; the present pools end with their transfers.
+  mutating func retirePools() { poolOf = [:] }
+
   /// Ends a transfer that nobody wants any more.
   mutating func cancel(_ id: TransferID) { finish(id, .failure(TransferFailure(.cancelled))) }
 
@@ -186,7 +189,7 @@ struct PoolMachine<Route: Hashable> {
           return pool.load.isEmpty && pool.sockets.isEmpty
         }
         guard isEmpty == true, !waiting.isWaiting(in: pool), let forgotten = pools.remove(pool) else { continue }
-        poolOf[forgotten.route] = nil
+        if poolOf[forgotten.route] == pool { poolOf[forgotten.route] = nil }
       }
       changed.removeAll(keepingCapacity: true)
       if nextDue <= now { checkTimers(at: now) }

@@ -23,6 +23,8 @@ public struct FakeOriginConfiguration: Sendable {
   ///
   /// Default: 100.
   public var maxConcurrentStreams: Int
+  /// The bytes that a client may send ahead on an HTTP/2 stream of the first connection; nil for as many as on others.
+  package var firstStreamWindow: Int?
   /// The most bytes of each request's body that are kept in ``RecordedRequest/body``; the rest is only counted and
   /// hashed.
   ///
@@ -55,6 +57,7 @@ public struct FakeOriginConfiguration: Sendable {
   var server: ServerConfiguration {
     ServerConfiguration(
       identity: identity, identities: identities, clientAuthority: clientAuthority, offersTLS13: offersTLS13,
-      httpVersions: httpVersions, maxConcurrentStreams: maxConcurrentStreams, address: address, port: port)
+      httpVersions: httpVersions, maxConcurrentStreams: maxConcurrentStreams, firstStreamWindow: firstStreamWindow,
+      address: address, port: port)
   }
 }

@@ -90,12 +90,13 @@ struct HTTPListener<State: ServerState>: Sendable {
 
   private func addHTTP2(_ channel: any Channel, _ connection: ServerConnection) throws {
     update(connection) { $0.version = .http2 }
+    let window = connection.number == 1 ? configuration.firstStreamWindow ?? Self.streamWindow : Self.streamWindow
     var settings = NIOHTTP2Handler.ConnectionConfiguration()
     settings.initialSettings = [
       HTTP2Setting(parameter: .maxConcurrentStreams, value: configuration.maxConcurrentStreams),
       // NIO's own default.
       HTTP2Setting(parameter: .maxHeaderListSize, value: 16_384),
-      HTTP2Setting(parameter: .initialWindowSize, value: Self.streamWindow),
+      HTTP2Setting(parameter: .initialWindowSize, value: window),
     ]
     settings.targetWindowSize = 4 * Self.streamWindow
     // The server must be able to send a truncated body.
@@ -103,7 +104,7 @@ struct HTTPListener<State: ServerState>: Sendable {
     // NIO sends GOAWAY after 200 resets in 30 seconds. libcurl 7.88 resets every stream whose body is complete before
     // its end has come, and NIO's codec ends streams with a frame of its own.
     var streams = NIOHTTP2Handler.StreamConfiguration()
-    streams.targetWindowSize = Self.streamWindow
+    streams.targetWindowSize = window
     streams.streamResetFrameRateLimit.maximumCount = 10_000
     _ = try channel.pipeline.syncOperations.configureHTTP2Pipeline(
       mode: .server, connectionConfiguration: settings, streamConfiguration: streams

@@ -11,6 +11,8 @@ struct ServerConfiguration: Sendable {
   var offersTLS13 = true
   var httpVersions: [HTTPProtocolVersion]
   var maxConcurrentStreams = 100
+  /// The bytes that a client may send ahead on an HTTP/2 stream of the first connection; nil for as many as on others.
+  var firstStreamWindow: Int?
   var address: IPAddress
   var port: Int
 }

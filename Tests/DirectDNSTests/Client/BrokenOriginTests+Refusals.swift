@@ -45,6 +45,46 @@ extension BrokenOriginTests {
     }
   }
 
+  /// How a request has its body.
+  enum Upload: CaseIterable {
+    case bytes, replayable, oneShot
+
+    func body(_ bytes: [UInt8]) -> RequestBody {
+      switch self {
+      case .bytes: .bytes(bytes)
+      case .replayable: .replayable(length: Int64(bytes.count)) { AsyncStream(bytes) }
+      case .oneShot: .stream(length: Int64(bytes.count), AsyncStream(bytes))
+      }
+    }
+  }
+
+  @Test(arguments: Upload.allCases, [false, true])
+  func `what was read ahead before a refusal, and not sent because the window was closed, is sent again`(
+    _ upload: Upload, _ isUsed: Bool
+  ) async throws {
+    let bytes = (0..<400_000).map { UInt8(truncatingIfNeeded: $0 / 1_000) }
+    let isFirst = Locked(true)
+    try await staged(
+      .http2, firstStreamWindow: 0,
+      admit: { request in
+        let isFirst = isFirst.withLock { isFirst in
+          defer { isFirst = isFirst && request.path != "/" }
+          return isFirst
+        }
+        if request.path == "/", isFirst { throw OriginFault.refuseStream }
+        return .read
+      }
+    ) { fixture in
+      if isUsed { try await fixture.warm() }
+      do {
+        _ = try await fixture.client.execute(fixture.request(.put), body: upload.body(bytes)).body.text()
+        #expect(fixture.arrived().last?.body == bytes)
+      } catch let error as DirectDNSError {
+        #expect(upload == .oneShot && error.code == .connectionLost, "\(error)")
+      }
+    }
+  }
+
   private static func isCurl(atLeast version: [Int]) -> Bool {
     let parts = CurlVersion().number.split(separator: ".").compactMap { Int($0) }
     return !parts.lexicographicallyPrecedes(version)
@@ -104,6 +144,18 @@ extension BrokenOriginTests {
   }
 
   // MARK: Answered early
+
+  @Test(arguments: [OriginResponse(.contentTooLarge, fields: [.contentLength: "0"]), OriginResponse(.notModified)])
+  func `an early answer without a body ends an upload that the server does not read`(
+    _ answer: OriginResponse
+  ) async throws {
+    try await staged(.http2, firstStreamWindow: 0, admit: { _ in .answer(answer) }) { fixture in
+      let response = try await fixture.client.execute(
+        fixture.request(.put), body: .bytes([UInt8](repeating: 1, count: 400_000)))
+      #expect(response.status == answer.status)
+      #expect(try await response.body.text() == "")
+    }
+  }
 
   @Test(arguments: [HTTPRequest.Method.post, .put], [false, true])
   func `an answer that ends the stream before the body came is read, or its loss told with what helps`(
@@ -172,6 +224,16 @@ extension BrokenOriginTests {
         fixture.request(.put, "/", [.expect: "100-continue"]),
         body: .stream(length: 3, Pieces(bytes: [1, 2, 3])))
       #expect(response.status == .ok && fixture.arrived().map(\.body) == [[1, 2, 3]])
+    }
+  }
+}
+
+extension AsyncStream<[UInt8]> {
+  /// One piece.
+  fileprivate init(_ piece: [UInt8]) {
+    self.init { pieces in
+      pieces.yield(piece)
+      pieces.finish()
     }
   }
 }

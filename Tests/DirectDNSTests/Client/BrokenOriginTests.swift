@@ -28,10 +28,12 @@ struct BrokenOriginTests {
   }
 
   func staged(
-    _ version: HTTPProtocolVersion = .http1, handler: @escaping FakeOrigin.Handler = OriginResponse.echo,
+    _ version: HTTPProtocolVersion = .http1, firstStreamWindow: Int? = nil,
+    handler: @escaping FakeOrigin.Handler = OriginResponse.echo,
     admit: FakeOrigin.Gatekeeper? = nil, _ body: (Fixture) async throws -> Void
   ) async throws {
     var configuration = FakeOriginConfiguration()
+    configuration.firstStreamWindow = firstStreamWindow
     var file: CAFile?
     if version == .http2 {
       let authority = try TestCertificateAuthority()
@@ -62,7 +64,7 @@ struct BrokenOriginTests {
     }
   }
 
-  // MARK: In mid-body
+  // MARK: In middle of the body
 
   @Test(arguments: HTTPProtocolVersion.allCases, [OriginFault.close, .reset, .resetStream, .goAway(processed: true)])
   func `a body that breaks off gives what came, then an error, and no second request`(
@@ -84,7 +86,7 @@ struct BrokenOriginTests {
       #expect(try await pieces.next() == Array("half".utf8))
       gate.open()
       let error = await #expect(throws: DirectDNSError.self) { _ = try await pieces.next() }
-      #expect(error?.code == .connectionLost && error?.message.contains("mid-body") == true)
+      #expect(error?.code == .connectionLost && error?.message.contains("middle of the body") == true)
       #expect(fixture.origin.requests.count == 1)
     }
   }

@@ -13,6 +13,8 @@ struct ConnectAttemptsTests {
     attempts.begin(ConnectionRace([near, far], delay: 250))
     _ = attempts.step(at: start)
     _ = attempts.step(at: start + 250)
+    attempts.dialled(1, by: 0)
+    attempts.dialled(2, by: 1)
     return attempts
   }
 
@@ -27,7 +29,10 @@ struct ConnectAttemptsTests {
   }
 
   @Test func `an attempt has opened a connection once, and no other attempt has`() {
-    var attempts = two()
+    var attempts = ConnectAttempts()
+    attempts.begin(ConnectionRace([near, far], delay: 0))
+    _ = attempts.step(at: 0)
+    _ = attempts.step(at: 0)
     attempts.dialled(7, by: 1)
     attempts.dialled(8, by: 5)
     let taken = [0, 1, 1, 5].map { attempts.takeDialled(by: $0) }
@@ -68,11 +73,25 @@ struct ConnectAttemptsTests {
     #expect(attempts.failed.map(\.address) == [near, far] && attempts.failed.allSatisfy { $0.reason == .timedOut })
   }
 
+  @Test func `one that libcurl has had no room for has neither failed nor been slower`() {
+    var (late, slow) = (ConnectAttempts(), ConnectAttempts())
+    late.begin(ConnectionRace([near], delay: 250))
+    _ = late.step(at: 0)
+    late.timeOut(at: 5_000, after: 5_000)
+    slow.begin(ConnectionRace([near, far], delay: 250))
+    _ = slow.step(at: 0)
+    _ = slow.step(at: 250)
+    slow.dialled(7, by: 1)
+    #expect(slow.connected(1, at: 300)?.address == far && slow.slower.isEmpty && late.failed.isEmpty)
+  }
+
   @Test func `one that was tried a moment before the end has not failed`() {
     var attempts = ConnectAttempts()
     attempts.begin(ConnectionRace([near, far], delay: 250))
     _ = attempts.step(at: 0)
     _ = attempts.step(at: 250)
+    attempts.dialled(7, by: 0)
+    attempts.dialled(8, by: 1)
     attempts.timeOut(at: 400, after: 400)
     #expect(attempts.failed.map(\.address) == [near])
   }

@@ -162,13 +162,46 @@ final class PoolMachineTests {
     let second = start(.always)
     _ = machine.maySend(second, attempt: 0, at: 2)
     _ = taken()
-    let passes = (0..<2).map { _ in machine.maySend(second, attempt: 0, at: 3) }
-    #expect(passes.map(\.isAgain) == [true, false])
+    let once = machine.maySend(second, attempt: 0, at: 3)
+    machine.repeats(second, attempt: 0, isRewound: true, at: 3)
+    #expect(once.isAgain && machine.maySend(second, attempt: 0, at: 3).isNo)
     machine.ended(second, attempt: 0, .aborted(.cancelled), at: 4)
     #expect(taken() == ["refused? 1.0"])
     machine.checked(second, wasRefused: true)
     guard case .end(_, .failure(let failure))? = machine.actions.first else { return #expect(Bool(false)) }
     #expect(failure.wasRefused && !failure.mayHaveArrived)
+  }
+
+  @Test func `a request is not sent again whose body cannot be sent from the beginning`() {
+    let first = start(.always)
+    _ = connect(first, 7)
+    _ = machine.endTurn(at: 1)
+    let second = start(.always)
+    _ = machine.maySend(second, attempt: 0, at: 2)
+    _ = taken()
+    let verdict = machine.maySend(second, attempt: 0, at: 3)
+    machine.repeats(second, attempt: 0, isRewound: false, at: 3)
+    machine.ended(second, attempt: 0, .aborted(.cancelled), at: 4)
+    #expect(verdict.isAgain && taken() == ["refused? 1.0"])
+    machine.checked(second, wasRefused: true)
+    guard case .end(_, .failure(let failure))? = machine.actions.first else { return #expect(Bool(false)) }
+    #expect(failure.wasRefused && !failure.wasRetried)
+  }
+
+  @Test(arguments: [false, true])
+  func `a response counts as complete without its end only if libcurl was kept from repeating its request`(
+    _ wantsToRepeat: Bool
+  ) {
+    var terms = terms()
+    terms.expectsContinue = true
+    let id = start(.never, "a", terms)
+    _ = connect(id, 7)
+    machine.headIsComplete(id, isMultiplexed: false)
+    if wantsToRepeat { #expect(machine.maySend(id, attempt: 0, at: 2).isNo) }
+    _ = taken()
+    machine.ended(id, attempt: 0, .aborted(.cancelled), at: 3)
+    guard case .end(_, let result)? = machine.actions.first else { return #expect(Bool(false)) }
+    #expect(((try? result.get()) != nil) == wantsToRepeat)
   }
 
   @Test func `an attempt that is not let through counts as one that joined the connection`() {
@@ -197,6 +230,23 @@ final class PoolMachineTests {
     _ = taken()
     machine.closeIdle(near)
     #expect(taken() == ["end socket 7", "end socket 8"])
+  }
+
+  @Test(arguments: [PoolLoad.Multiplexing.never, .always])
+  func `on another network no request shares a connection of the old one, busy or idle`(
+    _ multiplexing: PoolLoad.Multiplexing
+  ) {
+    let old = start(multiplexing)
+    _ = connect(old, 7)
+    machine.headIsComplete(old, isMultiplexed: multiplexing == .always)
+    machine.closeIdle(nil)
+    let new = start(multiplexing)
+    #expect(machine.transfers[new]?.pool != machine.transfers[old]?.pool)
+    machine.ended(old, attempt: 0, .complete, at: 2)
+    machine.closed(7)
+    _ = machine.endTurn(at: 3)
+    let next = start(multiplexing)
+    #expect(machine.transfers[next]?.pool == machine.transfers[new]?.pool && machine.pools.ids.count == 1)
   }
 
   @Test func `what waits beside a busy connection to a dead address is the last choice`() {

@@ -85,6 +85,7 @@ struct TransferStateTests {
     state.begin(.any, [near, far], delay: 250, at: 0)
     _ = state.attempts.step(at: 0)
     _ = state.attempts.step(at: 250)
+    for number in [0, 1] { state.attempts.dialled(Int32(number), by: number) }
     let results = [state.connected(1, at: 300), state.connected(0, at: 301)]
     #expect(results.map { $0?.losers } == [[0], nil] && state.attempts.running.map(\.number) == [1])
     #expect(state.attempts.slower == [SlowerAddress(address: near, time: 300)] && state.carrier?.address == far)
@@ -112,6 +113,7 @@ struct TransferStateTests {
     var state = transfer()
     state.begin(.any, [near], delay: 250, at: 0)
     _ = state.attempts.step(at: 0)
+    state.attempts.dialled(7, by: 0)
     let failure = state.timeOut(.connect, at: 10_000)
     #expect(failure.timer == .connect && failure.attempts.map(\.address) == [near] && !failure.mayHaveArrived)
   }

@@ -23,6 +23,8 @@ extension PoolWorld {
   struct Socket {
     let server: Int
     let address: IPAddress?
+    /// The pool's address scope: libcurl shares no connection of another one.
+    let scope: Int?
     var isEstablished = false
     var isUsed = false
     /// Whether a second one has used it: libcurl then repeats what gets no response on it.
@@ -71,8 +73,11 @@ extension PoolWorld {
   mutating func find(_ id: AttemptID) {
     guard let attempt = attempts[id] else { return }
     let server = callers[attempt.caller].server
-    let known = sockets.filter { $0.value.server == server && $0.value.address == attempt.address }
-      .sorted { $0.key < $1.key }
+    let scope = scope(of: id)
+    let known = sockets.filter {
+      $0.value.server == server && $0.value.address == attempt.address && $0.value.scope == scope
+    }
+    .sorted { $0.key < $1.key }
     if let (socket, _) = known.first(where: {
       $0.value.isEstablished && !$0.value.isLeaving && $0.value.users.count < streams(server)
     }) {
@@ -82,6 +87,10 @@ extension PoolWorld {
     if attempt.waits, known.contains(where: { !$0.value.isEstablished }) { return plan(.begin(id), in: 5...20) }
     guard machine.mayDial(id.transfer, attempt: id.number) else { return end(id, .failed(.connect("not dialled"))) }
     dial(id, attempt, server)
+  }
+
+  private func scope(of id: AttemptID) -> Int? {
+    machine.transfers[id.transfer].flatMap { machine.pools[$0.pool]?.number }
   }
 
   private mutating func dial(_ id: AttemptID, _ attempt: Attempt, _ server: Int) {
@@ -110,7 +119,7 @@ extension PoolWorld {
   ) -> Int32 {
     let socket = nextSocket
     nextSocket += 1
-    sockets[socket] = Socket(server: server, address: address, users: users)
+    sockets[socket] = Socket(server: server, address: address, scope: scope(of: id), users: users)
     machine.dialled(socket, id.transfer, attempt: id.number)
     return socket
   }
@@ -128,11 +137,22 @@ extension PoolWorld {
     attempts[id]?.socket = socket
     if sockets[socket]?.isUsed == true { sockets[socket]?.isReused = true }
     sockets[socket]?.isUsed = true
-    if case .no = machine.maySend(id.transfer, attempt: id.number, at: now), !slips(.sendsAnyway, 0.5) {
-      leave(id)
-      return end(id, .aborted(.cancelled))
+    switch machine.maySend(id.transfer, attempt: id.number, at: now) {
+    case .no:
+      guard slips(.sendsAnyway, 0.5) else { return abort(id) }
+    case .again:
+      let isRewound = machine.transfers[id.transfer]?.state.terms.canStartOver != false || chance(0.5)
+      machine.repeats(id.transfer, attempt: id.number, isRewound: isRewound, at: now)
+      if !isRewound { return abort(id) }
+    case .first: break
     }
     send(id)
+  }
+
+  /// A callback tells libcurl not to send an attempt's request.
+  private mutating func abort(_ id: AttemptID) {
+    leave(id)
+    end(id, .aborted(.cancelled))
   }
 
   /// A connection ends, with all that is on it.
