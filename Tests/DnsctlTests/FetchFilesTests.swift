@@ -9,7 +9,7 @@ import Testing
 @Suite(.timeLimit(.minutes(2))) struct `Files that are fetched` {
   private static let whole = "0123456789"
 
-  /// Answers like a server of files: `/whole`, `/cut` in mid-body, `/shifted` with another range, `/plain` without ranges.
+  /// Answers like a server of files: `/whole`, `/cut` in middle of the body, `/shifted` with another range, `/plain` without ranges.
   private static func answer(_ request: RecordedRequest) -> OriginResponse { answer(request, at: request.path) }
 
   private static func answer(_ request: RecordedRequest, at path: String) -> OriginResponse {

@@ -185,7 +185,9 @@ struct DirectClientTests {
   }
 
   @Test(arguments: WebKind.allCases)
-  func `a server that is killed in mid-body ends the body, and the next one answers`(_ kind: WebKind) async throws {
+  func `a server that is killed in middle of the body ends the body, and the next one answers`(_ kind: WebKind)
+    async throws
+  {
     try await breaksOff(kind.server)
   }
 
@@ -198,7 +200,7 @@ struct DirectClientTests {
           _ = try await pieces.next()
           try await server.kill()
           let error = await #expect(throws: DirectDNSError.self) { while try await pieces.next() != nil {} }
-          #expect(error?.code == .connectionLost && error?.message.contains("mid-body") == true)
+          #expect(error?.code == .connectionLost && error?.message.contains("middle of the body") == true)
           try await server.start()
           #expect(try await get(client, base + "/name").text == LabSite.www)
         }

@@ -106,7 +106,7 @@ struct InFlightQuery: Sendable {
   /// The number of the configuration that it was begun under.
   let generation: Int
   /// Whether its name was invalidated meanwhile: those who wait still get the answer, but it is not kept.
-  var isInvalidated = false
+  private(set) var isInvalidated = false
   var stage = Stage.asking
   private(set) var waiters: [Waiter] = []
   /// The highest number among the lookups that wait.
@@ -122,6 +122,12 @@ struct InFlightQuery: Sendable {
     self.deadlines = deadlines
     self.asked = asked
     self.generation = generation
+  }
+
+  /// Its name is invalidated: a refresh ahead of need does not wait for it any more, since it begins anew.
+  mutating func invalidate() {
+    isInvalidated = true
+    waiters.removeAll { if case .keepAlive = $0 { true } else { false } }
   }
 
   /// Adds somebody who waits, unless he does already.

@@ -93,12 +93,17 @@ extension LookupMachine {
   func isOfOldNetwork(_ query: InFlightQuery) -> Bool { networkChangedAt.map { query.asked < $0 } ?? false }
 
   /// Forgets an answer whose name is looked up elsewhere by now: when the configuration changed, it had not come yet.
-  private func forgetMoved(_ query: InFlightQuery, at now: ResolverInstant) {
-    let route = settings.configuration.localZones.route(query.question.host)
-    switch query.key.server {
-    case .providers: if route != .providers { cache.forget(query.question.host, now: now) }
-    case .system: if route != .providers, route != .system { cache.forget(query.question.host, now: now) }
-    case .systemAlone: break
-    }
+  private mutating func forgetMoved(_ query: InFlightQuery, at now: ResolverInstant) {
+    let host = query.question.host
+    let route = settings.configuration.localZones.route(host)
+    let isMoved =
+      switch query.key.server {
+      case .providers: route != .providers
+      case .system: route != .providers && route != .system
+      case .systemAlone: false
+      }
+    guard isMoved else { return }
+    cache.forget(host, now: now)
+    refreshSoon([host], at: now)
   }
 }

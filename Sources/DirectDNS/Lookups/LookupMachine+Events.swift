@@ -65,6 +65,8 @@ extension LookupMachine {
       keepAlive(keptAlive.names.subtracting(removed).union(added), at: now)
     }
     refreshFailingSoon(at: now)
+    // A family that was not wanted before need not wait until the other one is due.
+    if configuration.families != before.families { refreshSoon(keptAlive.names.sorted(), within: .seconds(2), at: now) }
     advance(at: now)
   }
 
@@ -88,10 +90,10 @@ extension LookupMachine {
       if hasStore { actions.append(.forgetStored(question)) }
       for server in [InFlightQuery.Server.providers, .system] {
         guard let number = numbers.removeValue(forKey: .init(question: question, server: server)) else { continue }
-        queries[number]?.isInvalidated = true
+        queries[number]?.invalidate()
       }
     }
-    refreshSoon([host], at: now)
+    refreshForgotten(host, at: now)
   }
 
   /// Ends all lookups and queries; nothing is asked afterwards.

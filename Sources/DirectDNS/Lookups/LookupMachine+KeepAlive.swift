@@ -34,7 +34,9 @@ extension LookupMachine {
   private mutating func schedule(_ families: [IPAddress.Family], of host: HostName, at now: ResolverInstant) {
     guard var state = keptAlive[host] else { return }
     let value = cache.value(host)
-    let isKnown = settings.configuration.families.members.contains { state[$0].failures == 0 }
+    let isKnown = settings.configuration.families.members.contains { family in
+      state[family].failures == 0 && value?[family].addresses.isEmpty == false
+    }
     // The same for all families: those that were asked for together stay together.
     let jitter = keptAlive.jitter()
     for family in families {
@@ -58,11 +60,19 @@ extension LookupMachine {
       guard var state = keptAlive[host], state.open.isEmpty else { continue }
       let next = now + spread * ((1 + keptAlive.jitter()) / 2)
       for family in settings.configuration.families.members {
-        state[family].next = state[family].next.map { min($0, next) }
+        state[family].next = min(state[family].next ?? next, next)
       }
       keptAlive[host] = state
       setTimer(host)
     }
+  }
+
+  /// Begins anew with a name whose answers have been forgotten: what is under way decides nothing any more.
+  mutating func refreshForgotten(_ host: HostName, at now: ResolverInstant) {
+    guard var state = keptAlive[host] else { return }
+    state.open = []
+    keptAlive[host] = state
+    refreshSoon([host], at: now)
   }
 
   /// Asks again for the names that failed, spread over two seconds.

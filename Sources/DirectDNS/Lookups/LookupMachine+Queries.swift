@@ -192,7 +192,19 @@ extension LookupMachine {
         cache.remember(error, for: question, by: failed.servers.map { .provider($0) }, now: now)
       }
       queryOutcomes.append((number, .failed(error)))
+      renewSystemAnswer(query, at: now)
     }
+  }
+
+  /// Asks the system's DNS again, if its own answer is what would be served while no provider answers.
+  private mutating func renewSystemAnswer(_ query: InFlightQuery, at now: ResolverInstant) {
+    let question = query.question
+    guard !isShutDown, !query.isInvalidated, settings.system != nil,
+      settings.configuration.localZones.route(question.host) == .providers,
+      let entry = cache.value(question.host)?[question.family].entry, entry.source == SourceNames.system,
+      cache.phase(of: entry, at: now) != .fresh
+    else { return }
+    join(.init(question: question, server: .system), deadlines(nil, from: now), nil, at: now)
   }
 
   /// The code of a provider's name in the cache; it is nearly always the one that was asked for last.

@@ -56,10 +56,7 @@ extension QueryMachine {
       isShort: question.deadlines.isShort)
     question.running.append(lastAttempt)
     states.asked(server.number, at: now)
-    actions.append(
-      .send(
-        lastAttempt, to: server, question.subject, timeout: timeout,
-        mayBeCancelled: question.isRaced || question.isRecords))
+    actions.append(.send(lastAttempt, to: server, question.subject, timeout: timeout))
   }
 
   /// Carries out the decisions that are due: asks a second server as a hedge, or another one instead of one that is
@@ -84,6 +81,18 @@ extension QueryMachine {
         case .noServer: break
         }
       }
+    }
+  }
+
+  /// Asks the next server although a query is still under way, because another query has failed.
+  mutating func askAnother(_ number: Int, _ question: inout PendingQuestion, at now: ResolverInstant) {
+    guard now < question.deadlines.providers else { return }
+    switch states.takeFailover(among: question.candidates.order, before: question.deadlines.providers, at: now) {
+    case .replace(let next), .alongside(let next):
+      question.candidates.order.removeAll { $0 == next.number }
+      begin(number, &question, next, at: now)
+    // The timeout of the query that is under way decides.
+    case .later, .noServer: break
     }
   }
 

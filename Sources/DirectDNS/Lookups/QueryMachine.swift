@@ -22,7 +22,7 @@ struct QueryMachine: Sendable {
 
   enum Action: Sendable {
     /// Send a query; its end is told under that number.
-    case send(Int, to: DNSServer, Subject, timeout: Duration, mayBeCancelled: Bool)
+    case send(Int, to: DNSServer, Subject, timeout: Duration)
     /// Cancel a query; its end is still to be told.
     case cancel(Int)
     /// A question has ended.
@@ -188,12 +188,11 @@ struct QueryMachine: Sendable {
     case (_, .failure(let failure)):
       question.candidates.note(reply.failure(failure, of: attempt.server))
       question.race?.end(attempt.server.number)
-      if question.running.isEmpty {
-        start(attempt.question, question, at: now)
-      } else {
-        setTimer(attempt.question, question)
-        pending[attempt.question] = question
-      }
+      guard !question.running.isEmpty else { return start(attempt.question, question, at: now) }
+      // One that was given up has been replaced already.
+      if !attempt.isGivenUp { askAnother(attempt.question, &question, at: now) }
+      setTimer(attempt.question, question)
+      pending[attempt.question] = question
     // Impossible: a failure to get records also counts as one for the server's health.
     case (.records(.failure), .success): break
     }

@@ -54,12 +54,12 @@ extension DirectResolver {
       configuration.observer = old.configuration.observer
       ownTransport?.update(trust, connections: configuration.connectionsPerServer)
       apply(ResolverSettings(configuration, system: system ?? old.systemSource), inPlaceOf: old)
-      return old.configuration.localZones
+      return old
     }
     // Without the lock, since this may call the observer, which may call `update` again. If two updates run at the same
     // time, the machine is told the later settings twice.
     lookups.send { $0.update(settings, at: $1) }
-    forgetMoved(from: before, to: self.configuration.localZones)
+    forgetMoved(from: before, to: settings)
     logger.info("configuration updated")
   }
 
@@ -96,10 +96,18 @@ extension DirectResolver {
 
   // MARK: Names that are looked up elsewhere now
 
-  private func forgetMoved(from old: LocalZones, to new: LocalZones) {
-    guard old != new else { return }
-    for (name, value) in cache.all() where value.ipv4 != .neverAsked || value.ipv6 != .neverAsked {
-      if old.route(name) != new.route(name) { cache.forget(name, now: clock.now) }
-    }
+  private func forgetMoved(from old: ResolverSettings, to new: ResolverSettings) {
+    let (before, zones) = (old.configuration.localZones, new.configuration.localZones)
+    let isSystemGone = old.system != nil && new.system == nil
+    guard before != zones || isSystemGone else { return }
+    let moved = cache.all().filter { name, value in
+      (value.ipv4 != .neverAsked || value.ipv6 != .neverAsked)
+        && (before.route(name) != zones.route(name)
+          || isSystemGone && value.isFromSystem && zones.route(name) == .providers)
+    }.map(\.name)
+    guard !moved.isEmpty else { return }
+    for name in moved { cache.forget(name, now: clock.now) }
+    // Those that are kept alive are asked for where they are looked up now.
+    lookups.send { $0.refreshSoon(moved, within: .seconds(2), at: $1) }
   }
 }

@@ -107,8 +107,8 @@ final class LookupRunner: QueryRecipient {
 
   private func perform(_ action: QueryMachine.Action) {
     switch action {
-    case .send(let number, let server, let subject, let timeout, let mayBeCancelled):
-      sender.send(number, to: server, subject, timeout: timeout, mayBeCancelled: mayBeCancelled, for: self)
+    case .send(let number, let server, let subject, let timeout):
+      sender.send(number, to: server, subject, timeout: timeout, for: self)
     case .cancel(let number): sender.cancel(number)
     case .ended(let query): lookupReport.upstreams.ended(query)
     case .waits: lookupReport.upstreams.waits()

@@ -15,7 +15,7 @@ struct QueryReply: Sendable {
 
 /// Sends queries: finds the server's address, makes the request, and parses the reply.
 final class QuerySender: CurlRecipient {
-  /// A query that can be cancelled.
+  /// A query that is under way.
   private enum Sent: Sendable {
     case starting
     case transfer(CurlJob)
@@ -43,14 +43,13 @@ final class QuerySender: CurlRecipient {
   ///   - server: the server.
   ///   - subject: what to ask.
   ///   - timeout: how long it may take, including the lookup of the server's own address.
-  ///   - mayBeCancelled: whether ``cancel(_:)`` may be called for it.
   ///   - recipient: gets its end, once, also if it cannot be sent.
   func send(
-    _ number: Int, to server: DNSServer, _ subject: QueryMachine.Subject, timeout: Duration, mayBeCancelled: Bool,
+    _ number: Int, to server: DNSServer, _ subject: QueryMachine.Subject, timeout: Duration,
     for recipient: any QueryRecipient
   ) {
     let begun = clock.now
-    let query = Query(number, server, subject, mayBeCancelled: mayBeCancelled, begun: begun, for: recipient)
+    let query = Query(number, server, subject, begun: begun, for: recipient)
     guard timeout > .zero else {
       return recipient.ended([
         query.failure(.noTimeLeft, .timedOut, asked: begun)
@@ -70,7 +69,7 @@ final class QuerySender: CurlRecipient {
     do throws(HTTPTransportError) {
       let request = try curl.request(message, target, timeout)
       let job = CurlTaggedJob(request, query, for: self)
-      if query.mayBeCancelled { sent.withLock { $0[query.number] = .transfer(job) } }
+      sent.withLock { $0[query.number] = .transfer(job) }
       curl.start(job)
     } catch {
       query.recipient.ended([query.reply(.failure(error), asked: query.begun, noting: target, bootstrap)])
@@ -78,14 +77,14 @@ final class QuerySender: CurlRecipient {
   }
 
   private func send(_ query: Query, timeout: Duration) {
-    if query.mayBeCancelled { sent.withLock { $0[query.number] = .starting } }
+    sent.withLock { $0[query.number] = .starting }
     let task = Task.immediateDetached { [self] in
       let reply = await reply(query, timeout: timeout)
       forget(query)
       query.recipient.ended([reply])
     }
     // Unless it has ended already.
-    if query.mayBeCancelled { sent.withLock { if $0[query.number] != nil { $0[query.number] = .task(task) } } }
+    sent.withLock { if $0[query.number] != nil { $0[query.number] = .task(task) } }
   }
 
   /// Gets ended queries back from libcurl's loop.
@@ -102,7 +101,7 @@ final class QuerySender: CurlRecipient {
     recipient?.ended(replies)
   }
 
-  private func forget(_ query: Query) { if query.mayBeCancelled { sent.withLock { $0[query.number] = nil } } }
+  private func forget(_ query: Query) { sent.withLock { $0[query.number] = nil } }
 
   /// Cancels a query; its end is still reported.
   func cancel(_ number: Int) {
@@ -146,19 +145,17 @@ private final class Query: Sendable {
   let number: Int
   let server: DNSServer
   let subject: QueryMachine.Subject
-  let mayBeCancelled: Bool
   let begun: ResolverInstant
   /// Gets its end.
   let recipient: any QueryRecipient
 
   init(
-    _ number: Int, _ server: DNSServer, _ subject: QueryMachine.Subject, mayBeCancelled: Bool, begun: ResolverInstant,
+    _ number: Int, _ server: DNSServer, _ subject: QueryMachine.Subject, begun: ResolverInstant,
     for recipient: any QueryRecipient
   ) {
     self.number = number
     self.server = server
     self.subject = subject
-    self.mayBeCancelled = mayBeCancelled
     self.begun = begun
     self.recipient = recipient
   }

@@ -40,7 +40,7 @@ struct OriginFaultTests {
   }
 
   @Test(arguments: [(OriginFault.close, partialFile), (.reset, receiveError)])
-  func `a connection dies in mid-body`(fault: OriginFault, exit: Int32) async throws {
+  func `a connection dies in middle of the body`(fault: OriginFault, exit: Int32) async throws {
     try await withOrigin(answering: { _ in
       OriginResponse(length: 1000) { body in
         try await body.write("half a ")

@@ -37,7 +37,10 @@ struct ResolverErrorsTests {
   }
 
   @Test(arguments: [
-    (Script.error(.tls("self-signed certificate")), Script.error(.tls("expired")), "authorities are right, somebody"),
+    (
+      Script.error(.tls("self-signed certificate")), Script.error(.tls("expired")),
+      "authorities are right, the connection is being intercepted"
+    ),
     (.status(403), .code(.refused), "check their URLs and credentials"),
     (.error(.tls("expired")), .down, "Check this machine's network"),
     (.status(403), .silence, "Check this machine's network"),

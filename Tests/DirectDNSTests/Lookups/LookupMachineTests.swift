@@ -82,7 +82,7 @@ struct LookupMachineTests {
   func actions(_ machine: inout LookupMachine) -> [String] {
     machine.takeActions().compactMap { action in
       switch action {
-      case .query(.send(let number, let server, let subject, _, _)):
+      case .query(.send(let number, let server, let subject, _)):
         "send \(number) to \(server.number): \(types(subject))"
       case .query(.cancel(let number)): "cancel \(number)"
       case .askSystem(let number, let question, _, _): "system \(number): \(question.type)"
@@ -121,6 +121,61 @@ struct LookupMachineTests {
     machine.ended(3, reply(.negative(.noAddress, ttl: nil)), at: Sample.at(0))
     let next = machine.nextInstant()
     #expect(try #require(next) >= Sample.at(65))
+  }
+
+  /// A machine that keeps one name alive, of which A has failed, and AAAA was answered.
+  private func failing(_ ipv6: Answer) -> LookupMachine {
+    var machine = machine {
+      $0.families = .any
+      $0.usesSystemDNS = false
+    }
+    machine.keepAlive([Self.host], at: Sample.at(0))
+    machine.timePassed(at: Sample.at(0))
+    #expect(words(&machine) == ["send 1 to 0: [AAAA]", "send 2 to 0: [A]"])
+    machine.ended(1, reply(ipv6), at: Sample.at(0))
+    machine.ended(2, failed, at: Sample.at(0))
+    return machine
+  }
+
+  @Test func `a name that has no address is asked for again soon, although it is known that it has none of one family`()
+    throws
+  {
+    var machine = failing(.negative(.noAddress, ttl: 300))
+    #expect(machine.nextInstant() == Sample.at(1))
+    machine.timePassed(at: Sample.at(1))
+    #expect(words(&machine) == ["send 3 to 0: [A]"])
+  }
+
+  @Test func `a family that went along with the other is asked for by itself once only that one is wanted`() throws {
+    var machine = failing(.addresses("2001:db8::1", ttl: 1000))
+    let before = machine.nextInstant()
+    #expect(try #require(before) > Sample.at(500))
+    var configuration = machine.settings.configuration
+    configuration.families = .ipv4
+    machine.update(ResolverSettings(configuration, system: Unused()), at: Sample.at(10))
+    let next = machine.nextInstant()
+    #expect(try #require(next) <= Sample.at(12))
+    machine.timePassed(at: Sample.at(12))
+    #expect(words(&machine) == ["send 3 to 0: [A]"])
+  }
+
+  @Test func `a kept-alive name that is forgotten during its refresh is asked for anew, in both families`() throws {
+    var machine = machine { $0.families = .any }
+    machine.keepAlive([Self.host], at: Sample.at(0))
+    machine.timePassed(at: Sample.at(0))
+    machine.ended(1, reply(.addresses("2001:db8::1", ttl: 3600)), at: Sample.at(0))
+    machine.ended(2, reply(.addresses("192.0.2.1", ttl: 20)), at: Sample.at(0))
+    machine.timePassed(at: Sample.at(18))
+    #expect(words(&machine).suffix(1) == ["send 3 to 0: [A]"])
+    machine.invalidate(Self.host, at: Sample.at(18))
+    machine.timePassed(at: Sample.at(18))
+    #expect(words(&machine) == ["send 4 to 0: [AAAA]", "send 5 to 0: [A]"])
+    // The reply to the old question decides nothing.
+    machine.ended(3, reply(.addresses("192.0.2.9", ttl: 20), asked: 18), at: Sample.at(18))
+    machine.ended(4, reply(.addresses("2001:db8::1", ttl: 3600), asked: 18), at: Sample.at(19))
+    machine.ended(5, reply(.addresses("192.0.2.2", ttl: 20), asked: 18), at: Sample.at(19))
+    let next = machine.nextInstant()
+    #expect(try #require(next) > Sample.at(30))
   }
 
   // MARK: Addresses

@@ -56,6 +56,28 @@ extension QueryMachineTests {
     #expect(provider(await lookup.value) == 0)
   }
 
+  @Test(arguments: ["two", "one"])
+  func `of two that are asked the one that fails is replaced at once, while the other is silent`(
+    _ failing: String
+  ) async {
+    let upstreams = upstreams("one", "two", "three", hedges: true)
+    transport.reply { query in
+      switch query.provider {
+      case "three": Self.good
+      case failing: .error(.connect("refused"), after: .milliseconds(200))
+      default: .silence
+      }
+    }
+    let lookup = begin(upstreams)
+    await clock.waitForSleepers(2)
+    clock.advance(by: .milliseconds(150))
+    await transport.waitForSent(2)
+    await clock.waitForSleepers(3)
+    clock.advance(by: .milliseconds(failing == "one" ? 50 : 200))
+    #expect(provider(await lookup.value) == 2)
+    #expect(transport.asked == ["one", "two", "three"])
+  }
+
   @Test func `a first provider that fails is replaced at once, without waiting for the delay`() async {
     let upstreams = upstreams("one", "two", hedges: true)
     transport.reply { $0.provider == "one" ? .down : Self.good }

@@ -33,6 +33,29 @@ struct ResolverUpdatingTests {
     #expect(fixture.transport.asked == ["one", "three"])
   }
 
+  @Test func `answers of the system's DNS are forgotten once it is switched off`() async throws {
+    let fixture = try ResolverFixture("one")
+    fixture.transport.answer { _ in .down }
+    fixture.system.answer { _ in .answer(.addresses("192.0.2.66", ttl: 60)) }
+    _ = try await fixture.resolver.resolve(Self.host)
+    try update(fixture) { $0.usesSystemDNS = false }
+    #expect(fixture.resolver.cached(Self.host) == nil && fixture.resolver.snapshot().isEmpty)
+  }
+
+  @Test func `a kept-alive name that is looked up elsewhere for a while is asked for soon when it is back`()
+    async throws
+  {
+    let fixture = try ResolverFixture("one") { $0.keepAlive = [Self.host] }
+    fixture.transport.answer(Script.addresses("192.0.2.1", ttl: 3600))
+    await fixture.transport.waitForSent(1)
+    await fixture.settle()
+    try update(fixture) { $0.localZones.pins = [Self.host: Sample.addresses("192.0.2.9")] }
+    await fixture.pass(.seconds(2))
+    try update(fixture) { $0.localZones.pins = [:] }
+    await fixture.pass(.seconds(2))
+    #expect(fixture.resolver.cached(Self.host)?.texts == ["192.0.2.1"])
+  }
+
   @Test func `a lookup under way goes on, and its answer is kept`() async throws {
     let fixture = try ResolverFixture("one")
     fixture.transport.reply { _ in .answer(.addresses("192.0.2.7"), after: .seconds(1)) }

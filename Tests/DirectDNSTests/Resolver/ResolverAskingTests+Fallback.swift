@@ -8,6 +8,22 @@ import Testing
 extension ResolverAskingTests {
   // MARK: Failures
 
+  @Test func `while no provider answers, the system's answer is renewed by the system, and not used up to its end`()
+    async throws
+  {
+    let fixture = try ResolverFixture()
+    fixture.transport.answer { _ in .down }
+    for number in 1...5 {
+      fixture.system.answer { _ in .answer(.addresses("192.0.2.\(number)", ttl: 10)) }
+      _ = try await fixture.resolver.resolve(Self.host)
+      await fixture.settle()
+      // The answer that was served is the one before, and the next lookup has this one.
+      #expect(try await fixture.resolver.resolve(Self.host).texts == ["192.0.2.\(number)"])
+      await fixture.settle()
+      fixture.clock.advance(by: .seconds(60))
+    }
+  }
+
   @Test func `a failure is remembered for 1 s, then for twice as long each time, to 30 s`() async throws {
     let fixture = try ResolverFixture { $0.usesSystemDNS = false }
     fixture.transport.answer { _ in .code(.serverFailure) }

@@ -7,7 +7,7 @@ extension LookupWorld {
 
   mutating func perform(_ action: LookupMachine.Action) throws(Fault) {
     switch action {
-    case .query(.send(let number, let server, let subject, let timeout, _)):
+    case .query(.send(let number, let server, let subject, let timeout)):
       try send(number, server, subject, timeout)
       if slips(.sendsTwice, 1) { try send(number, server, subject, timeout) }
     case .query(.cancel(let number)):

@@ -32,8 +32,8 @@ final class QueryFixture: QueryRecipient {
 
   private func perform(_ action: QueryMachine.Action) {
     switch action {
-    case .send(let number, let server, let subject, let timeout, let mayBeCancelled):
-      sender.send(number, to: server, subject, timeout: timeout, mayBeCancelled: mayBeCancelled, for: self)
+    case .send(let number, let server, let subject, let timeout):
+      sender.send(number, to: server, subject, timeout: timeout, for: self)
     case .cancel(let number): sender.cancel(number)
     case .finished(let number, let outcome):
       waiting.withLock { $0.callers.removeValue(forKey: number) }?.resume(returning: outcome)
