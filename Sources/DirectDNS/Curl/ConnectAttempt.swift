@@ -72,8 +72,7 @@ internal import CDirectDNSCurl
   /// Prepares the handle for an attempt of a transfer.
   func prepare(
     _ transfer: CurlTransfer, _ id: CurlTransfers.Machine.TransferID, in pool: SlabID<CurlTransfers.Machine.Pool>,
-    scope: Int, number: Int, address: IPAddress?, waits: Bool, _ settings: CurlTransferSettings, _ share: CurlShare,
-    _ sockets: CurlSockets
+    scope: Int, number: Int, address: IPAddress?, waits: Bool
   ) {
     self.transfer = transfer
     self.id = id
@@ -88,13 +87,15 @@ internal import CDirectDNSCurl
     bodyOffset = 0
     streamTrace = StreamTrace()
     movedAt = .min
-    self.share = share
     handle.forgetFailure()
     let request = transfer.request
     if self.pool != pool {
       if self.pool != nil { reset() }
-      setTransfer(request.route, scope: scope, settings, share)
-      sockets.watch(handle)
+      withEvents { transfers in
+        share = transfers.share
+        setTransfer(request.route, scope: scope, transfers.settings, transfers.share)
+        transfers.sockets.watch(handle)
+      }
       setCallbacks()
       self.pool = pool
     }

@@ -44,8 +44,7 @@ extension CurlTransfers {
       return machine.ended(id, attempt: number, .failed(.noMemory), at: now)
     }
     let (cache, scope) = machine.pools.read(pool) { ($0.cache, $0.number) } ?? (0, 0)
-    attempt.prepare(
-      transfer, id, in: pool, scope: scope, number: number, address: address, waits: waits, settings, share, sockets)
+    attempt.prepare(transfer, id, in: pool, scope: scope, number: number, address: address, waits: waits)
     running[id.index].attempts.append(attempt)
     if let place = started.lastIndex(where: { $0.pool == pool }) {
       started[place].count += 1

@@ -128,7 +128,7 @@ extension PoolMachine {
     guard let state = transfers[id]?.state, let joins = pools.read(pool, { $0.joins }) else { return .no }
     // libcurl keeps the connection, even if the request is not sent on it.
     noteEstablished(state.attempts[number], pool)
-    guard case .sent = state.phase, state.mayBeSentAgain(joins: joins) else {
+    guard state.isAwaitingResponse, state.mayBeSentAgain(joins: joins) else {
       transfers.change(id) { $0.state.refuseRetry() }
       return .no
     }

@@ -58,7 +58,7 @@ extension PoolMachine {
 
   /// Whether libcurl was stopped from repeating a request without its expectation, although the response was complete.
   private func isAnswered(_ state: TransferState) -> Bool {
-    if case .receiving = state.phase { state.terms.expectsContinue && state.wasRetryRefused } else { false }
+    state.phase == .receiving && state.terms.expectsContinue && state.wasRetryRefused
   }
 
   /// It has been found out whether HTTP/2 refused a request unprocessed.

@@ -56,18 +56,21 @@ extension TransferState {
   var due: Int64 {
     switch phase {
     case .waiting: terms.deadline
-    case .receiving(let carrier): min(terms.deadline, idleEnd(carrier))
+    case .receiving: min(terms.deadline, idleEnd)
     case .connecting: min(terms.deadline, startedAt + terms.connectTimeout, attempts.nextStart ?? .max)
-    case .sent(let carrier), .checkingRefusal(let carrier): min(terms.deadline, firstByteEnd(carrier))
+    case .sent, .checkingRefusal: min(terms.deadline, firstByteEnd)
     }
   }
 
   /// When it has waited too long for a response; never while the server waits for the request's body.
-  func firstByteEnd(_ carrier: Carrier) -> Int64 { isStarved ? .max : carrier.movedAt + terms.firstByteTimeout }
+  private var firstByteEnd: Int64 {
+    guard let carrier, !isStarved else { return .max }
+    return carrier.movedAt + terms.firstByteTimeout
+  }
 
   /// When its response has been silent for too long.
-  private func idleEnd(_ carrier: Carrier) -> Int64 {
-    guard let timeout = terms.idleTimeout, !isHeldBack else { return .max }
+  private var idleEnd: Int64 {
+    guard let carrier, let timeout = terms.idleTimeout, !isHeldBack else { return .max }
     return carrier.movedAt + timeout
   }
 
@@ -76,10 +79,9 @@ extension TransferState {
     if terms.deadline <= now { return .whole }
     switch phase {
     case .waiting: return nil
-    case .receiving(let carrier): return idleEnd(carrier) <= now ? .idle : nil
+    case .receiving: return idleEnd <= now ? .idle : nil
     case .connecting: return startedAt + terms.connectTimeout <= now ? .connect : nil
-    case .sent(let carrier), .checkingRefusal(let carrier):
-      return firstByteEnd(carrier) <= now ? .firstByte : nil
+    case .sent, .checkingRefusal: return firstByteEnd <= now ? .firstByte : nil
     }
   }
 

@@ -9,11 +9,11 @@ struct TransferState {
     /// Attempts to connect are under way.
     case connecting
     /// It has a connection: the request is being sent, and no response has come.
-    case sent(Carrier)
+    case sent
     /// The response's head is complete.
-    case receiving(Carrier)
+    case receiving
     /// It has failed, and it is being found out whether HTTP/2 refused the request unprocessed.
-    case checkingRefusal(Carrier)
+    case checkingRefusal
   }
 
   /// The attempt whose connection the transfer got.
@@ -56,6 +56,8 @@ struct TransferState {
 
   var terms: TransferTerms
   private(set) var phase = Phase.waiting
+  /// The attempt whose connection it has; nil while it waits and connects.
+  private(set) var carrier: Carrier?
   /// Not part of the phase, so that they can be changed in place.
   var attempts = ConnectAttempts()
   private(set) var admission = Admission.any
@@ -73,23 +75,15 @@ struct TransferState {
 
   init(_ terms: TransferTerms) { self.terms = terms }
 
-  var isWaiting: Bool { if case .waiting = phase { true } else { false } }
-
-  /// The attempt whose connection it has, if any.
-  var carrier: Carrier? {
-    switch phase {
-    case .waiting, .connecting: nil
-    case .sent(let carrier), .receiving(let carrier), .checkingRefusal(let carrier): carrier
-    }
-  }
+  var isWaiting: Bool { phase == .waiting }
 
   /// Whether that attempt carries it, and the head of its response has come.
   func isReceiving(from number: Int) -> Bool {
-    if case .receiving(let carrier) = phase { carrier.attempt == number && !mustRequeue } else { false }
+    phase == .receiving && carrier?.attempt == number && !mustRequeue
   }
 
   /// Whether it has a connection, and no response has come.
-  var isAwaitingResponse: Bool { if case .sent = phase { true } else { false } }
+  var isAwaitingResponse: Bool { phase == .sent }
 
   var mustRequeue: Bool { if case .required = requeueing { true } else { false } }
 
@@ -136,12 +130,12 @@ struct TransferState {
   ///
   /// - Returns: what follows; nil unless it is the first attempt with a connection, which carries the request.
   mutating func connected(_ number: Int, at now: Int64) -> Connected? {
-    guard case .connecting = phase, let winner = attempts.connected(number, at: now) else { return nil }
+    guard phase == .connecting, let winner = attempts.connected(number, at: now) else { return nil }
     let carrier = Carrier(attempt: number, address: winner.address, since: now, movedAt: now)
     let connected = Connected(
       carrier: carrier, attempt: winner, countedAddress: countedAddress, wasOpening: admission == .opening,
       losers: attempts.dropOthers(than: number))
-    phase = .sent(carrier)
+    (phase, self.carrier) = (.sent, carrier)
     // From now on it is counted under the address of its connection.
     countedAddress = winner.address
     admission = .any
@@ -164,7 +158,7 @@ struct TransferState {
 
   /// Goes back into the queue.
   mutating func requeue() {
-    phase = .waiting
+    (phase, carrier) = (.waiting, nil)
     attempts.reset()
     isStarved = false
     requeueing = .done
@@ -173,7 +167,7 @@ struct TransferState {
   // MARK: On a connection
 
   /// Bytes were sent or received.
-  mutating func moved(at now: Int64) { changeCarrier { $0.movedAt = now } }
+  mutating func moved(at now: Int64) { carrier?.movedAt = now }
 
   /// The source of the request's body has nothing to send at the moment.
   mutating func starved() { isStarved = true }
@@ -194,38 +188,22 @@ struct TransferState {
   }
 
   /// Notes how many requests had joined connections of the pool when this one opened its own; nil if it joined one.
-  mutating func joined(after joins: Int?) { changeCarrier { $0.joinsAtStart = joins } }
+  mutating func joined(after joins: Int?) { carrier?.joinsAtStart = joins }
 
   /// The response's head is complete.
   ///
   /// - Returns: whether that was not known before.
   mutating func headIsComplete() -> Bool {
-    guard case .sent(let carrier) = phase else { return false }
-    phase = .receiving(carrier)
+    guard phase == .sent else { return false }
+    phase = .receiving
     return true
   }
 
   /// libcurl has given up, since it may not repeat the request: it is being found out whether HTTP/2 refused it.
   mutating func checkRefusal(at now: Int64) {
-    guard var carrier else { return }
-    carrier.movedAt = now
-    phase = .checkingRefusal(carrier)
-    isStarved = false
-  }
-
-  private mutating func changeCarrier(_ change: (inout Carrier) -> Void) {
-    switch phase {
-    case .waiting, .connecting: break
-    case .sent(var carrier):
-      change(&carrier)
-      phase = .sent(carrier)
-    case .receiving(var carrier):
-      change(&carrier)
-      phase = .receiving(carrier)
-    case .checkingRefusal(var carrier):
-      change(&carrier)
-      phase = .checkingRefusal(carrier)
-    }
+    guard carrier != nil else { return }
+    phase = .checkingRefusal
+    sent(at: now)
   }
 
   // MARK: Repeating
