@@ -28,6 +28,7 @@ struct CheckCommand: ContextCommand {
          74  standard output could not be written
          78  the configuration is wrong
         130  interrupted
+        141  the reader of standard output has gone
       """)
 
   @OptionGroup(title: "Upstream options")

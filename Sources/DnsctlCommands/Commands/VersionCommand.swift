@@ -15,6 +15,7 @@ struct VersionCommand: ContextCommand {
       EXIT STATUS
           0  always, but:
          74  standard output could not be written
+        141  the reader of standard output has gone
       """)
 
   @Flag(name: .shortAndLong, help: "Show the versions of the C libraries too.")
