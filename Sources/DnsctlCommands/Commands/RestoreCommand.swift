@@ -8,7 +8,7 @@ struct RestoreCommand: ContextCommand {
     commandName: "restore",
     abstract: "Give the response to a rewritten request its name back.",
     discussion: """
-      Responses come from standard input, one JSON object a line:
+      Responses come from standard input, one JSON object a line, blank lines left out:
         {"originalUrl": …, "address": …, "status": …,
          "headers": [[name, value], …]}
       originalUrl is what dnsctl rewrite gave; address is what it gave as addresses, or one of them. Each gives one line of JSON, in the same order:

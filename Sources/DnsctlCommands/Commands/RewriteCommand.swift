@@ -13,7 +13,7 @@ struct RewriteCommand: ContextCommand {
 
       In the literal form over https the client has to be told serverName, for SNI and the certificate. originalUrl repeats the query: take it out of headers before a request goes to a server that is not yours.
 
-      With -, requests come from standard input, one JSON object a line:
+      With -, requests come from standard input, one JSON object a line, blank lines left out:
         {"url": …, "method": …, "headers": [[name, value], …], "address": …}
       Only url is required. Each gives one line of JSON, in the same order and as soon as it is there:
         {"outcome": "rewritten|bypassed|refused", "reason", "form", "url",
