@@ -8,7 +8,7 @@ enum CurlHints {
     ("--unix-socket", ["--abstract-unix-socket"], "there would be no address to check"),
     ("-n, --netrc", ["--netrc-file", "--netrc-optional"], "-u @FILE keeps a password off the command line"),
     ("--oauth2-bearer", [], "-H @FILE, with the line 'Authorization: Bearer …'"),
-    ("--digest, --ntlm, --negotiate", ["--anyauth", "--basic", "--aws-sigv4"], "Basic alone, over https"),
+    ("--digest, --ntlm, --negotiate", ["--anyauth", "--basic", "--aws-sigv4"], "-u is Basic: keep it to https"),
     ("-e, --referer", [], "-H 'Referer: …'"),
     ("-z, --time-cond", [], "-H 'If-Modified-Since: …'"),
     ("--etag-compare", ["--etag-save"], "-H 'If-None-Match: …', and -w '%header{etag}'"),
