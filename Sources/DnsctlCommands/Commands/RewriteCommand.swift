@@ -11,7 +11,7 @@ struct RewriteCommand: ContextCommand {
     discussion: """
       Nothing is sent but the lookup. A request that cannot be rewritten, for example because no address is known, is bypassed: if it is sent as it is, its client looks the name up by itself, and no policy checks where it leads. One that must not be sent is refused.
 
-      In the literal form over https the client has to be told serverName, for SNI and the certificate. originalUrl repeats the query: take it out of headers before a request goes to a server that is not yours.
+      In the literal form over https the client has to be told serverName, for SNI and the certificate. originalUrl repeats the query and a password in the URL: take it out of headers before a request goes to a server that is not yours.
 
       With -, requests come from standard input, one JSON object a line, blank lines left out:
         {"url": …, "method": …, "headers": [[name, value], …], "address": …}
