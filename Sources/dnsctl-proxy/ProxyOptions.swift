@@ -25,7 +25,7 @@ struct ProxyOptions: ParsableArguments {
   @Option(
     name: .customLong("token"),
     help: ArgumentHelp(
-      "A password that is right with any name: @FILE, or the name of an environment variable behind a $ in quotes.",
+      "A password of 8 characters or more that is right with any name: @FILE, or the name of an environment variable behind a $ in quotes.",
       valueName: "@file|$name"))
   var token: String?
 
