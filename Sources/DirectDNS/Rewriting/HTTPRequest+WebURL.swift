@@ -22,12 +22,18 @@ extension WebURL {
   /// The URL that a request is for: its scheme, authority and path.
   ///
   /// - Parameter request: the request; its `path` may hold a fragment and its `authority` user info.
-  /// - Throws: `invalidURL` if one of the three is missing or malformed.
+  /// - Throws: `invalidURL` if one of the three is missing or malformed, or the scheme is not http, https, ws or wss.
   public init(_ request: HTTPRequest) throws(DirectDNSError) {
     guard let scheme = request.scheme, let authority = request.authority, let path = request.path else {
       let part = request.scheme == nil ? "scheme" : request.authority == nil ? "authority" : "path"
       throw DirectDNSError(
         .invalidURL, "the request has no \(part): make it with HTTPRequest(method:url:headerFields:)")
+    }
+    // A scheme with more in it, such as a host and a question mark, would make a path of the authority.
+    guard (WebURL.Scheme(rawValue: scheme) ?? WebURL.Scheme(rawValue: scheme.lowercased())) != nil else {
+      throw DirectDNSError(
+        .invalidURL,
+        "the request's scheme \(DirectDNSError.quoted(scheme)) is not supported: use http, https, ws or wss")
     }
     // Bytes that the parser skips, or at which it ends the authority, must not turn a part of the path into the host.
     let isWhole =

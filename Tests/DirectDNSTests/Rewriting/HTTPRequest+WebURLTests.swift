@@ -34,4 +34,19 @@ struct HTTPRequestWebURLTests {
     let request = HTTPRequest(method: .get, scheme: "https", authority: authority, path: path)
     #expect(#expect(throws: DirectDNSError.self) { try WebURL(request) }?.code == .invalidURL)
   }
+
+  @Test(arguments: [
+    "https://evil.example/?", "https://evil.example", "https:", "https ", " https", "ht\ntps", "", "ftp", "file",
+  ])
+  func `a scheme cannot name another host`(_ scheme: String) {
+    let request = HTTPRequest(method: .get, scheme: scheme, authority: "a.example", path: "/x")
+    let error = #expect(throws: DirectDNSError.self) { try WebURL(request) }
+    #expect(error?.code == .invalidURL && error?.message.contains("use http, https, ws or wss") == true)
+  }
+
+  @Test(arguments: ["http", "HTTPS", "Ws", "wss"])
+  func `a scheme may be written in any case`(_ scheme: String) throws {
+    let request = HTTPRequest(method: .get, scheme: scheme, authority: "a.example", path: "/x")
+    #expect(try WebURL(request).href == "\(scheme.lowercased())://a.example/x")
+  }
 }
