@@ -141,4 +141,30 @@ struct ProgramTests {
     let text = String(decoding: result.output, as: UTF8.self)
     #expect(result.status == status && text.contains(words), "\(result.status) \(text)")
   }
+
+  @Test(arguments: [
+    ("-o /dev/stdout >> out", "old\nbody\n"), ("-o /dev/stdout -w 'code\\n' > out", "body\ncode\n"),
+    ("-o /dev/fd/1 -w 'code\\n' >> out", "old\nbody\ncode\n"),
+    ("-o /proc/self/fd/7 7>> out", "old\nbody\n"), ("-o /dev/stderr 2>> out", "old\nbody\n"),
+    ("-D /dev/stderr -o /dev/null 2>> out", "old\nHTTP/1.1 200 OK"),
+    ("-i -c /dev/stdout > out", "HTTP/1.1 200 OK"), ("-c /dev/stdout >> out", "old\nbody\n# Netscape HTTP Cookie File"),
+    ("-o /dev/stdout | cat >> out", "old\nbody\n"),
+  ])
+  func `a name of an own stream is that stream: nothing in its file is lost`(
+    _ words: String, _ beginning: String
+  ) async throws {
+    let origin = try await FakeOrigin.start { _ in OriginResponse(fields: [.setCookie: "a=b"], body: "body\n") }
+    let script = """
+      cd "$1" && printf 'old\\n' > out && chmod 640 out
+      "$0" fetch --no-system --allow 127.0.0.0/8 "$2" \(words)
+      echo $? $(stat -c %a out 2>/dev/null || stat -f %Lp out); cat out
+      """
+    let folder = try ServerFixture.newFolder("streams").path
+    let url = "http://127.0.0.1:\(origin.port)/"
+    let result = try await ServerFixture.run("sh", ["-c", script, Program.url.path, folder, url])
+    let text = String(decoding: result.output, as: UTF8.self).replacing("\r\n", with: "\n")
+    #expect(text.hasPrefix("0 640\n" + beginning), "\(text)")
+    if words.hasPrefix("-i") { #expect(text.contains("\n\nbody\n# Netscape HTTP Cookie File"), "\(text)") }
+    await origin.stop()
+  }
 }

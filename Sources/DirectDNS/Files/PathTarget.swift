@@ -15,7 +15,7 @@ package enum PathTarget: Hashable, Sendable {
   case missing
   /// A regular file: another one can replace it, unless it is to keep its other names (hard links).
   case file(FileRights, hasOtherNames: Bool)
-  /// A FIFO, a device or a link: it is written in place.
+  /// A FIFO, a device, a link or an own descriptor: it is written in place.
   case inPlace(isLink: Bool)
 
   /// Looks at what is there.
@@ -23,6 +23,11 @@ package enum PathTarget: Hashable, Sendable {
   /// - Throws: that it is a link of another user, who may point it elsewhere, or why nothing can be found out. If
   ///   `fs.protected_symlinks` is on, Linux refuses such links in folders like `/tmp`.
   package init(_ path: String) throws(FileFailure) {
+    // Darwin has no links there: /dev/fd/1 looks like the file itself.
+    guard OwnDescriptor(named: path) == nil else {
+      self = .inPlace(isLink: true)
+      return
+    }
     var found = stat()
     guard unsafe lstat(path, &found) == 0 else {
       guard errno == ENOENT else { throw .last() }

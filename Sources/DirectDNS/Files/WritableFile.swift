@@ -17,9 +17,20 @@ package final class WritableFile {
   /// Where it was opened.
   package let path: String
   private var descriptor: Int32
+  /// Whether others write the same open file, such as standard output: then only bytes are added.
+  private let isShared: Bool
+
+  /// Another number for an open descriptor, with its position and its flags.
+  private init(_ path: String, sharing own: Int32) throws(FileFailure) {
+    self.path = path
+    isShared = true
+    descriptor = fcntl(own, F_DUPFD_CLOEXEC, 0)
+    guard descriptor >= 0 else { throw .last() }
+  }
 
   private init(_ path: String, _ flags: Int32, mode: UInt32) throws(FileFailure) {
     self.path = path
+    isShared = false
     descriptor = unsafe open(path, flags | O_WRONLY | O_CLOEXEC, mode_t(mode))
     guard descriptor >= 0 else { throw .last() }
   }
@@ -55,15 +66,17 @@ package final class WritableFile {
 
   /// Opens what is at a path to write it in place, from the beginning: a device, a FIFO, the target of a link.
   ///
-  /// It waits until somebody opens a FIFO for reading.
+  /// It waits until somebody opens a FIFO for reading. A name of an own descriptor, such as `/dev/stdout`, is that
+  /// descriptor: what is in its file stays, as do its permissions, and bytes come after those that were written to it.
   ///
   /// - Parameters:
   ///   - path: where it is.
   ///   - isLink: whether it is a link, which is then followed; a link that was put there since is not.
   ///   - isPrivate: whether only its owner may read and write a regular file from then on, even if it was there before.
-  /// - Returns: the file; a regular one is empty now.
+  /// - Returns: the file; a regular one is empty now, unless it is an own descriptor's.
   /// - Throws: why it cannot be written.
   package static func inPlace(_ path: String, isLink: Bool, isPrivate: Bool) throws(FileFailure) -> WritableFile {
+    if let own = OwnDescriptor(named: path) { return try WritableFile(path, sharing: own.number) }
     // With O_CREAT the kernel refuses files and FIFOs of others in folders like /tmp (fs.protected_regular).
     let file = try WritableFile(
       path, O_CREAT | (isLink ? 0 : O_NOFOLLOW), mode: isPrivate ? privateMode : ordinaryMode)
@@ -107,9 +120,9 @@ package final class WritableFile {
     return unsafe fstat(descriptor, &found) == 0 ? found : nil
   }
 
-  /// The number of its bytes; nil for anything but a regular file.
+  /// The number of its bytes; nil for anything but a regular file of its own.
   package var length: Int64? {
-    guard let status, status.st_mode & S_IFMT == S_IFREG else { return nil }
+    guard !isShared, let status, status.st_mode & S_IFMT == S_IFREG else { return nil }
     return Int64(status.st_size)
   }
 
@@ -118,13 +131,21 @@ package final class WritableFile {
     var rest = bytes[...]
     while !rest.isEmpty {
       let count = unsafe rest.withUnsafeBytes { unsafe systemWrite(descriptor, $0) }
-      guard count >= 0 || errno == EINTR else { throw .last() }
-      rest = rest.dropFirst(max(0, count))
+      if count >= 0 {
+        rest = rest.dropFirst(count)
+      } else if errno == EAGAIN, isShared {
+        // Another process that shares it may have made it non-blocking.
+        var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        unsafe poll(&entry, 1, -1)
+      } else if errno != EINTR {
+        throw .last()
+      }
     }
   }
 
   /// Drops all that was written.
   package func startOver() throws(FileFailure) {
+    guard !isShared else { throw FileFailure("what was written there cannot be taken back") }
     guard ftruncate(descriptor, 0) == 0, lseek(descriptor, 0, SEEK_SET) == 0 else { throw .last() }
   }
 
@@ -196,6 +217,7 @@ package final class WritableFile {
       return count < 0 ? nil : String(validating: bytes.prefix(count), as: UTF8.self)
     }
     set {
+      guard !isShared else { return }
       // An old note must not stay if the new one cannot be set.
       _ = unsafe directdns_remove_attribute(descriptor, Self.noteName)
       guard let bytes = newValue.map({ Array($0.utf8) }) else { return }

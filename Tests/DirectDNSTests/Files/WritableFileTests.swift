@@ -123,6 +123,44 @@ import Testing
     #expect(try folder.read("target") == "theirs")
   }
 
+  @Test(arguments: ["/dev/fd/", "/proc/self/fd/", "//dev/./fd/"])
+  func `an own descriptor is added to, and nothing else of its file changes`(_ names: String) throws {
+    #if !canImport(Glibc)
+      guard names != "/proc/self/fd/" else { return }
+    #endif
+    let folder = try FileFolder()
+    try folder.write("old ", to: "file")
+    let own = unsafe open(folder / "file", O_WRONLY | O_CLOEXEC)
+    defer { close(own) }
+    #expect(lseek(own, 0, SEEK_END) == 4)
+    let path = "\(names)\(own)"
+    guard case .inPlace(isLink: true) = try PathTarget(path) else {
+      Issue.record("it is no descriptor of ours")
+      return
+    }
+    let file = try written(.inPlace(path, isLink: true, isPrivate: true), "one ")
+    #expect(file.length == nil)
+    file.note = "a note"
+    #expect(file.note == nil)
+    #expect(throws: FileFailure.self) { try file.startOver() }
+    try file.end()
+    // The descriptor itself stays open, at the end.
+    #expect(unsafe write(own, "two", 3) == 3)
+    #expect(try folder.read("file") == "old one two" && folder.kind("file") == S_IFREG | 0o644)
+  }
+
+  @Test func `a path that is no own descriptor's, or one that is only read, is a file like any other`() throws {
+    let folder = try FileFolder()
+    try folder.write("text", to: "file")
+    let own = unsafe open(folder / "file", O_RDONLY | O_CLOEXEC)
+    defer { close(own) }
+    for path in [
+      "/dev/fd/\(own)", "/dev/fd/99999", "/dev/fd/-1", "/dev/fd/", "/dev/fd/1/x", "dev/fd/1", folder / "file", "",
+    ] {
+      #expect(OwnDescriptor(named: path) == nil, "\(path)")
+    }
+  }
+
   // MARK: Going on
 
   @Test func `a draft is continued where it is a file of ours, and no link, no second name and no FIFO`() throws {
