@@ -60,12 +60,15 @@
 
     /// Sends a request, and follows where it is redirected to.
     ///
+    /// The fields are those of the request, with the URL's user info as `Authorization` unless there is one, and without
+    /// `originalUrl` and `Proxy-Authorization`, which are not for origins. A `Host` that the policy denies is refused.
+    ///
     /// - Parameters:
     ///   - request: the request. A body that a redirect wants once more (307, 308) is not sent twice: the response is
     ///     the redirect then.
     ///   - timeout: how long all of it may take, lookups and redirects included, until the response's head; default 30 s.
     /// - Returns: the response, whose body comes as it is read.
-    /// - Throws: the lookup's error, `timedOut` where the time ends with it; `addressForbidden` before anything is sent;
+    /// - Throws: the lookup's error, `timedOut` where the time ends with it; `addressForbidden` and `invalidRequest` before anything is sent;
     ///   ``CertificateNameMismatch``; `tooManyRedirects` and `redirectRefused`; AsyncHTTPClient's errors, that of the first
     ///   address where all failed, `deadlineExceeded`, and `alreadyShutdown` after ``shutdown()``.
     public func execute(
@@ -106,8 +109,8 @@
     ) async throws -> HTTPClientResponse {
       let origin = Origin(url)
       let found = try await resolver.resolve(url.host, options: lookup(until: deadline)).addresses
-      let addresses = try policy.allowed(found, for: url.host)
-      let sent = try request.naming(url)
+      let (addresses, fields) = try rewrite(request, to: url, using: found)
+      let sent = try request.carrying(fields).naming(url)
       var rest = addresses
       // Connections that stand are better than the best address.
       if let known = clients[origin], let index = rest.firstIndex(of: known.address) {
@@ -132,6 +135,22 @@
         }
       }
       throw first ?? HTTPClientError.deadlineExceeded
+    }
+
+    /// The addresses that the policy allows, and the fields that the origin gets: one rule with every other client.
+    private func rewrite(
+      _ request: HTTPClientRequest, to url: WebURL, using found: [IPAddress]
+    ) throws -> (addresses: [IPAddress], fields: HTTPFields) {
+      let head = request.head(to: url)
+      switch RequestRewriter(form: .pinned, policy: policy).rewrite(head, using: found) {
+      case .direct(let direct): return (direct.addresses, direct.request.headerFields)
+      // An address's URL: there is no name to put back later, and the fields are for an origin all the same.
+      case .bypassed:
+        var fields = head.headerFields.forOrigin(of: url)
+        fields[.originalURL] = nil
+        return (try policy.allowed(found, for: url.host), fields)
+      case .refused(let error): throw error
+      }
     }
 
     /// What a lookup may take of the time that is left.

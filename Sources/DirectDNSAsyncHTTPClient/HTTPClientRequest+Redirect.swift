@@ -20,9 +20,7 @@
       after response: HTTPClientResponse, at url: WebURL, hops: Int, by rules: DirectDNS.RedirectConfiguration
     ) throws -> HTTPClientRequest? {
       guard (300..<400).contains(response.status.code) else { return nil }
-      var sent = HTTPRequest(url: url)
-      sent.method = HTTPRequest.Method(method.rawValue) ?? .get
-      sent.headerFields = HTTPFields(headers)
+      let sent = head(to: url)
       let head = HTTPResponse(
         status: .init(code: Int(response.status.code)), headerFields: HTTPFields(response.headers))
       let redirect: Redirect?
@@ -45,6 +43,25 @@
   }
 
   extension HTTPClientRequest {
+    /// The request's head in the types of rewriting and redirects.
+    func head(to url: WebURL) -> HTTPRequest {
+      HTTPRequest(method: HTTPRequest.Method(method.rawValue) ?? .get, url: url, headerFields: HTTPFields(headers))
+    }
+
+    /// The request with what rewriting has taken from its fields, and added to them.
+    ///
+    /// All others stay as they are: what cannot be sent is AsyncHTTPClient's to refuse.
+    func carrying(_ fields: HTTPFields) -> HTTPClientRequest {
+      var sent = self
+      for name in [HTTPField.Name.originalURL, .proxyAuthorization] where fields[name] == nil {
+        sent.headers.remove(name: name.rawName)
+      }
+      if let credentials = fields[.authorization], !headers.contains(name: "authorization") {
+        sent.headers.add(name: "authorization", value: credentials)
+      }
+      return sent
+    }
+
     /// The request as it is sent: its URL has the name without a final dot, and `Host` has it as it was written.
     ///
     /// SNI has no final dot (RFC 6066 §3), nor has a name in a certificate, and the URL is where AsyncHTTPClient takes

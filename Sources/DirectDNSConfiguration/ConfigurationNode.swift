@@ -79,12 +79,10 @@ package struct ConfigurationNode: Sendable {
   }
 
   /// A name that stands for itself and all names below it.
-  ///
-  /// Some tools write a leading dot for that; here names below are always included.
   func suffix() throws(ConfigurationFault) -> HostName {
     let text = try text("Give a host name.")
     do {
-      return try HostName(text.hasPrefix(".") ? String(text.dropFirst()) : text)
+      return try HostName(suffix: text)
     } catch {
       throw fault("Give a host name: \(error.message).")
     }

@@ -19,15 +19,8 @@ struct ConfigurationPath: Sendable {
   /// - Throws: why they cannot be read.
   func read(waits: Bool) throws(ConfigurationFault) -> [UInt8] {
     do throws(FileFailure) {
-      let file = try ReadableFile(name, waits: waits)
-      var bytes: [UInt8] = []
-      while true {
-        let piece = try file.read(1 << 16)
-        if piece.isEmpty { return bytes }
-        bytes += piece
-        // A device or a pipe may never end.
-        guard bytes.count <= Self.limit else { break }
-      }
+      // A device or a pipe may never end.
+      if let bytes = try ReadableFile(name, waits: waits).readToEnd(limit: Self.limit) { return bytes }
     } catch {
       let reason =
         error.isMissing ? "there is no such file" : error.isForbidden ? "this process has no right to" : error.reason

@@ -16,8 +16,7 @@ package enum PolicyRule: Sendable, Hashable {
       throw ConfigurationFault("\"\(text.printable)\" is not a network. Write 10.0.0.0/8 or 2001:db8::/32.")
     }
     do {
-      // Some tools write a leading dot for "and everything below"; here that is always included.
-      self = .suffix(try HostName(text.hasPrefix(".") ? String(text.dropFirst()) : text))
+      self = .suffix(try HostName(suffix: text))
     } catch {
       throw ConfigurationFault(
         "\"\(text.printable)\" is neither a network, an address nor a name: \(error.message).")
@@ -62,5 +61,14 @@ package enum PolicyRule: Sendable, Hashable {
         "\"\(text.printable)\" has bits beyond its prefix. Write \(network), or the address alone.")
     }
     return network
+  }
+}
+
+extension HostName {
+  /// Reads a name that stands for itself and all names below it.
+  ///
+  /// Some tools write a leading dot for that; here names below are always included.
+  init(suffix text: String) throws(DirectDNSError) {
+    try self.init(text.hasPrefix(".") ? String(text.dropFirst()) : text)
   }
 }

@@ -40,7 +40,7 @@ extension HTTPCookieStorage {
     let report = jar.repair(from: address, to: candidates)
     guard report.held.isEmpty, !candidates.isEmpty else { return report }
     for (original, cookie) in filed {
-      if cookie.domain == .address(address) || report.superseded.contains(where: { $0.isFiled(like: cookie) }) {
+      if cookie.domain == .address(address) || report.superseded.contains(where: cookie.replaces) {
         deleteCookie(original)
       }
     }
@@ -60,11 +60,5 @@ extension HTTPCookieStorage {
     from address: IPAddress, to host: HostName, clock: any ResolverClock = SystemClock()
   ) -> CookieRepair {
     repair(from: address, to: [host], clock: clock)
-  }
-}
-
-extension Cookie {
-  func isFiled(like other: Cookie) -> Bool {
-    name == other.name && path == other.path && domain == other.domain && isHostOnly == other.isHostOnly
   }
 }

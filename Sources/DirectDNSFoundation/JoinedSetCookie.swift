@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import DirectDNS
+
 /// Several `Set-Cookie` fields that became one, with commas between them.
 ///
 /// RFC 6265 §3 says not to fold them, since dates and values have commas too. A comma parts two cookies when a name and an
@@ -17,7 +19,7 @@ enum JoinedSetCookie {
       }
     }
     fields.append(joined[start...])
-    return fields.map(trimmed).filter { !$0.isEmpty }
+    return fields.map { String($0.trimmed) }.filter { !$0.isEmpty }
   }
 
   /// Whether a text begins with a token and `=`, blanks around the token aside.
@@ -26,11 +28,5 @@ enum JoinedSetCookie {
     let name = rest.prefix { !" \t,;=\"".contains($0) }
     guard !name.isEmpty else { return false }
     return rest[name.endIndex...].first { $0 != " " && $0 != "\t" } == "="
-  }
-
-  private static func trimmed(_ text: Substring) -> String {
-    let isBlank = { (character: Character) in character == " " || character == "\t" }
-    let end = text.lastIndex { !isBlank($0) }.map(text.index(after:)) ?? text.startIndex
-    return String(text[..<end].drop(while: isBlank))
   }
 }

@@ -56,7 +56,9 @@ extension RequestRewriter {
       case .refused(let error): throw error
       // What was rewritten before needs its originalUrl.
       case .bypassed(_, .alreadyRewritten):
-        return .bypassed(request, reason: .alreadyRewritten)
+        var same = request
+        same.url = read
+        return .bypassed(same, reason: .alreadyRewritten)
       case .bypassed(_, let reason): return .bypassed(bypassed, reason: reason)
       case .direct(let direct):
         if url.scheme.isSecure, secure != .byAddress {

@@ -24,7 +24,7 @@ extension ResponseRestorer {
     for case (let name as String, let value as String) in response.allHeaderFields {
       restored[name] =
         switch name.lowercased() {
-        case "set-cookie": JoinedSetCookie.split(value).map(setCookie).joined(separator: ", ")
+        case "set-cookie": joinedSetCookie(value)
         case "location": location(value, isRedirect: isRedirect)
         case "content-location": location(value, isRedirect: false)
         case "refresh": refresh(value)
@@ -34,6 +34,13 @@ extension ResponseRestorer {
     return URL(originalURL).flatMap {
       HTTPURLResponse(url: $0, statusCode: response.statusCode, httpVersion: nil, headerFields: restored)
     }
+  }
+
+  /// Several `Set-Cookie` fields in one; where none changes, the commas between them are as they came.
+  private func joinedSetCookie(_ joined: String) -> String {
+    let fields = JoinedSetCookie.split(joined)
+    let restored = fields.map(setCookie)
+    return restored == fields ? joined : restored.joined(separator: ", ")
   }
 
   /// The `Set-Cookie` fields of a response one by one, with the name put back: what a ``DirectDNS/CookieJar`` stores.

@@ -50,7 +50,7 @@ public final class RedisAnswerStore: FleetAnswerStore {
   public func write(_ answers: [StoredAnswer]) async throws(DirectDNSError) {
     let now = clock.wallNow
     let commands = answers.map { answer in
-      let left = min(answer.gone - now, Self.longest).wholeMilliseconds
+      let left = Self.lifetime(of: answer, at: now)
       let key = keys.answer(answer.question)
       return left > 0 ? RedisCommand("SET", key, answer.text, "PX", "\(left)") : RedisCommand("DEL", key)
     }
@@ -68,7 +68,7 @@ public final class RedisAnswerStore: FleetAnswerStore {
   public func writeNewer(_ answers: [StoredAnswer]) async throws(DirectDNSError) -> Int {
     let now = clock.wallNow
     var kept = 0
-    var open = answers.filter { $0.gone > now }
+    var open = answers.filter { Self.lifetime(of: $0, at: now) > 0 }
     var rounds = 0
     while !open.isEmpty {
       rounds += 1
@@ -80,7 +80,7 @@ public final class RedisAnswerStore: FleetAnswerStore {
         let known = line.flatMap { StoredAnswer(text: $0, to: answer.question) }
         if let known, known.asked >= answer.asked { continue }
         tried.append(answer)
-        let left = answer.gone.milliseconds - now.milliseconds
+        let left = Self.lifetime(of: answer, at: now)
         // Bytes that are no text never come back as they were sent, and what is no answer of ours is worth nothing.
         let isReadable = line == nil || known != nil
         commands.append(
@@ -95,6 +95,11 @@ public final class RedisAnswerStore: FleetAnswerStore {
       kept += tried.count - open.count
     }
     return kept
+  }
+
+  /// The milliseconds that an answer is kept for; 0 or less if it is gone.
+  private static func lifetime(of answer: StoredAnswer, at now: WallInstant) -> Int64 {
+    min(answer.gone - now, longest).wholeMilliseconds
   }
 
   /// So often an answer is looked at again because another process was faster.

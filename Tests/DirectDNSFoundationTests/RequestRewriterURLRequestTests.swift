@@ -134,6 +134,14 @@ struct RequestRewriterURLRequestTests {
     #expect(twice == once)
   }
 
+  @Test(arguments: ["http://203.0.113.7./x", "http://0xcb.0.0x7107/x", "http://203.0.113.7/a/../x"])
+  func `what was rewritten before goes where it was judged, however its address is spelled`(_ url: String) throws {
+    let fields = ["Host": "www.example.com", "originalUrl": "http://www.example.com/x"]
+    let outcome = try bypassed(rewriter.rewrite(try request(url, fields: fields), using: [address]))
+    #expect(outcome.reason == .alreadyRewritten && outcome.request.url?.absoluteString == "http://203.0.113.7/x")
+    #expect(outcome.request.allHTTPHeaderFields == fields)
+  }
+
   // MARK: What URLSession makes of it
 
   @Test func `URLSession sends the name as Host to the address`() async throws {

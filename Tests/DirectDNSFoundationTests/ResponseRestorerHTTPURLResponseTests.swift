@@ -48,6 +48,11 @@ struct ResponseRestorerHTTPURLResponseTests {
     #expect(Set(cookies.map(\.domain)) == ["www.example.com"])
   }
 
+  @Test(arguments: ["x=1,y=2", "x=1 , y=2;Secure", "x=1, y=2", "x=1", "x=1; Domain=example.com,y=2"])
+  func `cookies that need no restoring are as they came`(_ joined: String) throws {
+    #expect(try restored(200, ["Set-Cookie": joined]).value(forHTTPHeaderField: "Set-Cookie") == joined)
+  }
+
   @Test(arguments: [
     ("a=1", ["a=1"]), ("a=1,b=2", ["a=1", "b=2"]), ("a=1; Path=/ ,  b=2;Secure", ["a=1; Path=/", "b=2;Secure"]),
     ("a=1; Expires=Wed, 21-Oct-2099 07:28:00 GMT", ["a=1; Expires=Wed, 21-Oct-2099 07:28:00 GMT"]),

@@ -81,7 +81,7 @@ public struct Cookie: Hashable, Sendable {
 
 extension Cookie {
   /// Whether two cookies count as one, so that the newer replaces the older (RFC 6265bis §5.7, step 23).
-  func replaces(_ other: Cookie) -> Bool {
+  package func replaces(_ other: Cookie) -> Bool {
     name == other.name && path == other.path && domain == other.domain && isHostOnly == other.isHostOnly
   }
 

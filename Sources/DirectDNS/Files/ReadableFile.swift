@@ -47,12 +47,18 @@ package final class ReadableFile: Sendable {
 
   /// Reads the rest of it; more than 256 MiB is an error, since a device may never end.
   package func readToEnd() throws(FileFailure) -> [UInt8] {
+    guard let all = try readToEnd(limit: 256 << 20) else { throw FileFailure("it is longer than 256 MiB") }
+    return all
+  }
+
+  /// Reads the rest of it; nil if that is more than so many bytes.
+  package func readToEnd(limit: Int) throws(FileFailure) -> [UInt8]? {
     var all: [UInt8] = []
     while true {
       let part = try read(65_536)
       if part.isEmpty { return all }
       all += part
-      guard all.count <= 256 << 20 else { throw FileFailure("it is longer than 256 MiB") }
+      guard all.count <= limit else { return nil }
     }
   }
 

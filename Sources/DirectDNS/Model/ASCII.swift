@@ -102,7 +102,7 @@ extension BidirectionalCollection<UInt8> {
 
 extension Substring {
   /// The text without the blanks at both ends.
-  var trimmed: Substring { Substring(utf8.trimming(ASCII.isBlank)) }
+  package var trimmed: Substring { Substring(utf8.trimming(ASCII.isBlank)) }
 }
 
 extension UInt16 {

@@ -74,7 +74,7 @@ package struct HTTPFreshness: Hashable, Sendable {
     let bytes = cacheControl.utf8.span
     var index = 0
     while index < bytes.count {
-      // One directive, from after a comma and spaces up to the next comma.
+      // One directive, from after a comma and spaces up to the next comma between directives.
       while index < bytes.count, bytes[index] == 0x20 || bytes[index] == 0x09 || bytes[index] == 0x2c { index += 1 }
       var matched = 0
       while matched < maxAgeBytes.count, index < bytes.count,
@@ -96,7 +96,13 @@ package struct HTTPFreshness: Hashable, Sendable {
         }
         return index > start ? seconds : nil
       }
-      while index < bytes.count, bytes[index] != 0x2c { index += 1 }
+      // A comma in a quoted string ends nothing (RFC 9111 §5.2), nor does an escaped quote end the string.
+      var isQuoted = false
+      while index < bytes.count, isQuoted || bytes[index] != 0x2c {
+        if bytes[index] == 0x22 { isQuoted.toggle() }
+        if isQuoted, bytes[index] == ASCII.backslash { index += 1 }
+        index += 1
+      }
     }
     return nil
   }

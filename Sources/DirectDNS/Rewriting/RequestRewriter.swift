@@ -157,7 +157,7 @@ extension HTTPRequest {
 
 extension HTTPFields {
   /// The fields without `Proxy-Authorization`, and with the URL's user info as `Authorization` unless there is one.
-  func forOrigin(of url: WebURL) -> HTTPFields {
+  package func forOrigin(of url: WebURL) -> HTTPFields {
     guard !isEmpty || url.hasUserInfo else { return self }
     var fields = self
     fields[.proxyAuthorization] = nil

@@ -72,16 +72,6 @@ extension HTTPFields {
   }
 }
 
-extension Substring {
-  /// Without the blanks around it.
-  var trimmed: Substring {
-    var text = self
-    while let first = text.first, first == " " || first == "\t" { text.removeFirst() }
-    while let last = text.last, last == " " || last == "\t" { text.removeLast() }
-    return text
-  }
-}
-
 /// A file that an option names.
 enum InputFile {
   /// A secret in an option: the text itself, or for `@FILE` the first line of that file, which no list of processes

@@ -21,6 +21,12 @@ struct ReadableFileTests {
     #expect(try file.read(10).isEmpty)
   }
 
+  @Test(arguments: [(0, 0), (9, 10), (10, 10), (11, 10), (200_000, 200_000), (200_000, 100_000)])
+  func `a file comes whole, or not at all if it is longer than the limit`(_ count: Int, _ limit: Int) throws {
+    try folder.write(String(repeating: "x", count: count), to: "file")
+    #expect(try ReadableFile(folder / "file").readToEnd(limit: limit)?.count == (count > limit ? nil : count))
+  }
+
   @Test func `a file has a length, and a folder has none`() throws {
     try folder.write("12345", to: "five")
     #expect(try ReadableFile(folder / "five").length == 5)

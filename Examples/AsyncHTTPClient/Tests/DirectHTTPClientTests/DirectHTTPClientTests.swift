@@ -176,6 +176,44 @@ struct DirectHTTPClientTests {
     }
   }
 
+  // MARK: What origins get
+
+  @Test(arguments: ["a.test", "127.0.0.1"])
+  func `an origin gets the URL's user info, and neither a proxy's credentials nor our bookkeeping`(
+    _ host: String
+  ) async throws {
+    try await withOrigin { origin in
+      let client = DirectHTTPClient(resolver: try resolver(), policy: Self.local)
+      for (given, expected) in [(nil, "Basic dTpw"), ("Bearer own", "Bearer own")] as [(String?, String)] {
+        var request = HTTPClientRequest(url: "http://u:p@\(host):\(origin.port)/")
+        request.headers.add(name: "proxy-authorization", value: "Basic secret")
+        request.headers.add(name: "OriginalURL", value: "http://b.test/")
+        request.headers.add(name: "X-Own", value: "kept")
+        if let given { request.headers.add(name: "Authorization", value: given) }
+        _ = try await client.execute(request, timeout: .minutes(1))
+        let seen = try #require(origin.requests.last)
+        #expect(seen.field("Authorization") == expected && seen.field("X-Own") == "kept")
+        #expect(seen.field("Proxy-Authorization") == nil && seen.field("originalUrl") == nil)
+      }
+    }
+  }
+
+  @Test(arguments: [(["b.test"], DirectDNSError.Code.addressForbidden), (["a.test", "c.test"], .invalidRequest)])
+  func `a Host that is denied, or one of several, is not sent`(
+    _ hosts: [String], _ code: DirectDNSError.Code
+  ) async throws {
+    try await withOrigin { origin in
+      let client = DirectHTTPClient(
+        resolver: try resolver(), policy: AddressPolicy(.any, deniedSuffixes: [try HostName("b.test")]))
+      var request = HTTPClientRequest(url: origin.url("/", host: "a.test"))
+      for host in hosts { request.headers.add(name: "Host", value: host) }
+      let error = await #expect(throws: DirectDNSError.self) { [request] in
+        try await client.execute(request, timeout: .minutes(1))
+      }
+      #expect(error?.code == code && origin.requests.isEmpty)
+    }
+  }
+
   // MARK: What comes back
 
   @Test func `an address of the answer stands for the name, though it must not be connected to`() async throws {
