@@ -92,6 +92,7 @@ let package = Package(
     .systemLibrary(name: "CDirectDNSClock"),
     .systemLibrary(name: "CDirectDNSLoop"),
     .systemLibrary(name: "CDirectDNSFiles"),
+    .systemLibrary(name: "CDirectDNSSockets"),
     .target(
       name: "DirectDNS",
       dependencies: [
@@ -146,7 +147,7 @@ let package = Package(
     .target(
       name: "DirectDNSPrometheus",
       dependencies: [
-        "DirectDNS",
+        "DirectDNS", "CDirectDNSSockets",
         .product(name: "CoreMetrics", package: "swift-metrics"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
       ],

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import CDirectDNSSockets
 internal import DirectDNS
 
 #if canImport(Darwin)
@@ -111,12 +112,15 @@ struct EndpointSocket: Sendable, Hashable {
     code == EAGAIN || code == EWOULDBLOCK || code == EINTR || code == ECONNABORTED ? .nothing : .refused
   }
 
+  /// What Darwin has no flags for; elsewhere a socket never is without, since another thread may start a program.
   private func prepare() -> Bool {
     #if canImport(Darwin)
       var on: Int32 = 1
       unsafe setsockopt(descriptor, SOL_SOCKET, SO_NOSIGPIPE, &on, socklen_t(MemoryLayout<Int32>.size))
+      return fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0 && fcntl(descriptor, F_SETFL, O_NONBLOCK) == 0
+    #else
+      return true
     #endif
-    return fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0 && fcntl(descriptor, F_SETFL, O_NONBLOCK) == 0
   }
 
   // MARK: Moving octets
@@ -179,12 +183,7 @@ struct EndpointSocket: Sendable, Hashable {
   /// Two ends of a pipe: what is written to one ends the wait for the other.
   static func wakeUp() -> (reading: Self, writing: Self)? {
     var ends: [Int32] = [-1, -1]
-    #if canImport(Darwin)
-      let kind = SOCK_STREAM
-    #else
-      let kind = Int32(SOCK_STREAM.rawValue)
-    #endif
-    guard unsafe ends.withUnsafeMutableBufferPointer({ unsafe socketpair(AF_UNIX, kind, 0, $0.baseAddress) }) == 0
+    guard unsafe ends.withUnsafeMutableBufferPointer({ unsafe socketpair(AF_UNIX, stream, 0, $0.baseAddress) }) == 0
     else { return nil }
     let (reading, writing) = (EndpointSocket(descriptor: ends[0]), EndpointSocket(descriptor: ends[1]))
     guard reading.prepare(), writing.prepare() else {
@@ -202,15 +201,20 @@ private func endpointClose(_ descriptor: Int32) -> Int32 { close(descriptor) }
 
 private func endpointListen(_ descriptor: Int32) -> Int32 { listen(descriptor, 128) }
 
-private func endpointAccept(_ descriptor: Int32) -> Int32 { accept(descriptor, nil, nil) }
+private func endpointAccept(_ descriptor: Int32) -> Int32 { directdns_accept(descriptor) }
+
+/// A stream, without blocking and not inherited by other programs, as far as the system has flags for that.
+#if canImport(Darwin)
+  private let stream = SOCK_STREAM
+#elseif canImport(Musl)
+  private let stream = SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK
+#else
+  private let stream = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
+#endif
 
 /// A stream socket that may take the address of one that has just ended.
 private func endpointSocket(_ family: Int32) -> Int32 {
-  #if canImport(Darwin) || canImport(Musl)
-    let descriptor = socket(family, SOCK_STREAM, 0)
-  #else
-    let descriptor = socket(family, Int32(SOCK_STREAM.rawValue), 0)
-  #endif
+  let descriptor = socket(family, stream, 0)
   var on: Int32 = 1
   if descriptor >= 0 {
     unsafe setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<Int32>.size))

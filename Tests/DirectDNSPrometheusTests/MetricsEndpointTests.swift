@@ -8,6 +8,12 @@ import Testing
 
 @testable import DirectDNSPrometheus
 
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
 @Suite(.timeLimit(.minutes(1)))
 struct MetricsEndpointTests {
   private let registry = PrometheusRegistry()
@@ -21,6 +27,23 @@ struct MetricsEndpointTests {
     try await endpoint.start()
     let url = try #require(endpoint.url)
     return (endpoint, url, try WebURL(url).effectivePort)
+  }
+
+  @Test func `no socket blocks, nor is one left to a program that is started`() throws {
+    let (listener, port) = try EndpointSocket.listen(on: .ipv4(0x7f00_0001), port: 0)
+    let client = try Client(port)
+    defer { withExtendedLifetime(client) {} }
+    let (reading, writing) = try #require(EndpointSocket.wakeUp())
+    _ = EndpointSocket.wait(for: [.init(socket: listener, isWriting: false)], atMost: 10_000)
+    guard case .connection(let accepted) = listener.accept() else {
+      Issue.record("nobody was accepted")
+      return
+    }
+    for socket in [listener, accepted, reading, writing] {
+      #expect(fcntl(socket.descriptor, F_GETFD) & FD_CLOEXEC != 0)
+      #expect(fcntl(socket.descriptor, F_GETFL) & O_NONBLOCK != 0)
+      socket.close()
+    }
   }
 
   @Test(.enabled(if: Tool.curl != nil, "needs curl"))

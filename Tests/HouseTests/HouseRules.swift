@@ -85,6 +85,7 @@ enum HouseRules {
     "CDirectDNSOpenSSL": "Sources/DirectDNSAsyncHTTPClient/ServerName.swift",
     "CDirectDNSSQLite": "Sources/DirectDNSSQLite/",
     "CDirectDNSHiredis": "Sources/DirectDNSRedis/",
+    "CDirectDNSSockets": "Sources/DirectDNSPrometheus/EndpointSocket.swift",
     "CDirectDNSCrypt": "Sources/DirectDNSProxy/Access/PasswordHash.swift",
   ]
 

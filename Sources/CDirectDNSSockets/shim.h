@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <sys/socket.h>
+#if defined(__linux__)
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+
+/// The next connection, from its beginning without blocking and not inherited by other programs where the system has a
+/// call for that; elsewhere as accept(2) has it. Not accept4(2) itself, which headers hide from C without _GNU_SOURCE.
+static inline int directdns_accept(int listener) {
+#if defined(__linux__)
+  return (int)syscall(SYS_accept4, listener, (void *)0, (void *)0, SOCK_CLOEXEC | SOCK_NONBLOCK);
+#else
+  return accept(listener, (void *)0, (void *)0);
+#endif
+}
