@@ -20,7 +20,7 @@ struct RecipeTests {
     #expect(size << 20 > 2 * SQLiteStoreConfiguration(path: "answers.sqlite").maximumBytes)
   }
 
-  @Test(arguments: ["Config/kubernetes/warmup.yaml", "Packaging/Containerfile"])
+  @Test(arguments: ["Config/kubernetes/warmup.yaml", "Config/kubernetes/proxy.yaml", "Packaging/Containerfile"])
   func `images have the version that they are made of`(_ path: String) throws {
     let versions = try text(path).matches(of: #/dnsctl:(\d+\.\d+\.\d+)/#).map { String($0.1) }
     #expect(!versions.isEmpty && Set(versions) == [DnsctlVersion.text])
