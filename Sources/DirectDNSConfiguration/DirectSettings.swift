@@ -103,13 +103,13 @@ public struct DirectSettings: Sendable {
     return named.map { text in
       let name = overrides.servers[text] ?? text
       return configured.first { $0.name == name } ?? configured.first { $0.text == text }
-        ?? ProviderEntry(text, origin: origin)
+        ?? configured.first(shownAs: name, environment) ?? ProviderEntry(text, origin: origin)
     }
   }
 
   /// Adds the port to the names of providers with the same host, and the path if the port is the same too; never a
   /// query, which may be a secret.
-  private static func tellApart(_ providers: inout [ProviderConfiguration]) {
+  fileprivate static func tellApart(_ providers: inout [ProviderConfiguration]) {
     let host = { (url: WebURL) in "\(url.host)" }
     let hostAndPort = { (url: WebURL) in "\(url.host):\(url.effectivePort)" }
     let place = { (url: WebURL) in "\(url.host):\(url.effectivePort)\(url.path)" }
@@ -156,5 +156,20 @@ public struct DirectSettings: Sendable {
       throw ConfigurationFault(
         "\(option) \(unused.name)=\(unused.address): no provider's URL has that name. They have: \(hosts).")
     }
+  }
+}
+
+extension [ProviderEntry] {
+  /// The entry that answers show by that name, such as the host of its URL.
+  fileprivate func first(shownAs name: String, _ environment: EnvironmentSettings) -> ProviderEntry? {
+    // One that cannot be used has no name; its fault is shown when it is chosen.
+    let usable = compactMap { entry -> (entry: ProviderEntry, configuration: ProviderConfiguration)? in
+      var known = entry
+      known.credentials = entry.credentials.overridden(by: environment.credentials(for: entry.text))
+      return (try? known.configuration()).map { (entry, $0) }
+    }
+    var configurations = usable.map(\.configuration)
+    DirectSettings.tellApart(&configurations)
+    return zip(usable, configurations).first { $1.provider.name == name }?.0.entry
   }
 }
