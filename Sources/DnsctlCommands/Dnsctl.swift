@@ -62,9 +62,7 @@ package struct Dnsctl: AsyncParsableCommand {
       let words = ShortOptions.separated(ProcessArguments.take())
       command = words.first
       try ProcessArguments.refuseOtherBytes()
-      if let first = words.first, let objection = UnknownCommand.objection(to: first, commands: commands) {
-        throw SettingsError(.usage, objection)
-      }
+      if let objection = UnknownCommand.objection(in: words, of: root) { throw SettingsError(.usage, objection) }
       var parsed = try root.parseAsRoot(root == Dnsctl.self ? VersionCommand.spelledOut(words) : words)
       if var parsed = parsed as? any AsyncParsableCommand { try await parsed.run() } else { try parsed.run() }
     } catch let error as SettingsError {

@@ -1,32 +1,57 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import ArgumentParser
 internal import DirectDNS
 
-/// The message about a first argument that is not a command.
+/// The message about an argument that is not a command, where one has to be.
 enum UnknownCommand {
+  /// Checks the words of a command line that name a command: after `help` too, and below a command with commands.
+  ///
+  /// - Parameters:
+  ///   - words: the arguments.
+  ///   - root: the program.
+  /// - Returns: what to write instead; nil if the commands exist.
+  static func objection(in words: [String], of root: any ParsableCommand.Type) -> String? {
+    var (rest, commands, path) = (words[...], root.configuration.subcommands, [String]())
+    if rest.first == "help" { rest.removeFirst() }
+    while !commands.isEmpty, let word = rest.popFirst() {
+      let names = commands.compactMap { $0.configuration.commandName }
+      if let objection = objection(to: word, commands: names, below: path) { return objection }
+      guard let next = commands.first(where: { $0.configuration.commandName == word }) else { return nil }
+      commands = next.configuration.subcommands
+      path.append(word)
+    }
+    return nil
+  }
+
   /// Suggests the command that was meant, as far as that can be guessed.
   ///
   /// - Parameters:
-  ///   - word: the first argument.
-  ///   - commands: the program's commands.
+  ///   - word: the argument.
+  ///   - commands: the commands that there are.
+  ///   - path: the commands before it.
   /// - Returns: what to write instead; nil for a command or an option.
-  static func objection(to word: String, commands: [String]) -> String? {
+  static func objection(to word: String, commands: [String], below path: [String] = []) -> String? {
     guard !word.hasPrefix("-"), word != "help", !commands.contains(word) else { return nil }
-    guard !word.isEmpty else { return "the first argument is empty, and should be a command: see --help." }
+    let (path, help) = (path.map { $0 + " " }.joined(), "see \((path + ["--help"]).joined(separator: " ")).")
+    guard !word.isEmpty else {
+      let place = path.isEmpty ? "first argument" : "argument after \(path.dropLast())"
+      return "the \(place) is empty, and should be a command: \(help)"
+    }
     // A URL may have a password in it, and is not repeated.
-    if commands.contains("fetch"), word.contains("://") { return "a URL is no command. Write dnsctl fetch URL." }
-    return "there is no command \(word.printable). \(advice(on: word, commands))"
+    if commands.contains("fetch"), word.contains("://") { return "a URL is not a command. Write dnsctl fetch URL." }
+    return "there is no command \(path)\(word.printable). \(advice(on: word, commands, below: path, help))"
   }
 
-  private static func advice(on word: String, _ commands: [String]) -> String {
+  private static func advice(on word: String, _ commands: [String], below path: String, _ help: String) -> String {
     let nearest = commands.map { (name: $0, distance: distance($0.utf8, word.lowercased().utf8)) }
       .min { $0.distance < $1.distance }
     if let nearest, nearest.distance <= 2, nearest.distance * 2 < nearest.name.utf8.count {
-      return "Did you mean \(nearest.name)?"
+      return "Did you mean \(path)\(nearest.name)?"
     }
     if commands.contains("resolve"), word.contains(where: { ".:@".contains($0) }) {
       return "To look up a name, write dnsctl resolve NAME."
     }
-    return "There are \(commands.joined(separator: ", ")): see --help."
+    return "There are \(commands.joined(separator: ", ")): \(help)"
   }
 
   /// How many letters have to be changed, inserted, removed or swapped with their neighbour to turn one word into the

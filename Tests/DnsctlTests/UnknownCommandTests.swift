@@ -31,7 +31,31 @@ struct UnknownCommandTests {
   @Test func `a URL is not repeated, since there may be a password in it`() {
     #expect(
       UnknownCommand.objection(to: "https://me:hunter2@shop.test/", commands: commands)
-        == "a URL is no command. Write dnsctl fetch URL.")
+        == "a URL is not a command. Write dnsctl fetch URL.")
+  }
+
+  @Test(arguments: [
+    (["help", "rosolve"], "there is no command rosolve. Did you mean resolve?"),
+    (["cache", "lst"], "there is no command cache lst. Did you mean cache list?"),
+    (["help", "cache", "lst"], "there is no command cache lst. Did you mean cache list?"),
+    (["cache", ""], "the argument after cache is empty, and should be a command: see cache --help."),
+  ])
+  func `a slip below a command and after help is answered, too`(_ words: [String], _ objection: String) {
+    #expect(UnknownCommand.objection(in: words, of: Dnsctl.self) == objection)
+  }
+
+  @Test func `below a command there is the list of its own`() {
+    let objection = UnknownCommand.objection(in: ["cache", "www.example.com"], of: Dnsctl.self)
+    #expect(objection?.hasPrefix("there is no command cache www.example.com. There are list, show,") == true)
+    #expect(objection?.hasSuffix(": see cache --help.") == true)
+  }
+
+  @Test(arguments: [
+    [], ["help"], ["help", "cache"], ["help", "cache", "list"], ["help", "--help"], ["cache"], ["cache", "list", "x"],
+    ["cache", "--help"], ["cache", "--store", "x", "nosuch"], ["resolve", "nosuch"], ["help", "resolve", "nosuch"],
+  ])
+  func `commands that there are, and what is up to them, are left to the parser`(_ words: [String]) {
+    #expect(UnknownCommand.objection(in: words, of: Dnsctl.self) == nil)
   }
 
   @Test func `for anything else there is the list`() {
