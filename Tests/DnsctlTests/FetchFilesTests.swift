@@ -46,6 +46,17 @@ import Testing
     }
   }
 
+  @Test(arguments: [[], ["-Z"]]) func `of several URLs a failure says which it is about`(_ more: [String]) async throws
+  {
+    try await FetchFixture.with(handler: Self.answer) { fixture in
+      let url = fixture.url("/none")
+      let outcome = await fixture.fetch(["-f"] + more + [fixture.url(), url, fixture.url(host: "gone.example")])
+      #expect(outcome.errors.contains("dnsctl: URL 2 of 3: \(url) answered 404.\n"), "\(outcome)")
+      #expect(outcome.errors.contains("dnsctl: URL 3 of 3: gone.example does not exist."), "\(outcome)")
+      #expect(await fixture.fetch(["-f", url]).errors == "dnsctl: \(url) answered 404.\n")
+    }
+  }
+
   @Test(
     arguments: [
       ("http://a.example/x/y.tgz?z=/w", "y.tgz"), ("http://a.example/a%2Fb", "a%2Fb"), ("http://a.example/é", "%C3%A9"),

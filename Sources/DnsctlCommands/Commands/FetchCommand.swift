@@ -42,7 +42,7 @@ struct FetchCommand: ContextCommand {
       EXIT STATUS
           0  every URL was fetched, whatever its status, unless -f is given
           1  a name does not exist, has no such address, or is no valid name;
-             a URL is none
+             a URL is invalid
           2  providers or network failed: also connecting, TLS, and time-outs
           3  a policy refused a name, an address or a redirect
          22  with -f, a status of 400 or above; with -C, a file that could not
@@ -122,7 +122,7 @@ struct FetchCommand: ContextCommand {
     let fetcher = Fetcher(
       client: client, context: context, output: output, retries: connection.retries,
       log: output.isVerbose ? VerboseLog(context.errors, secrets: Set(request.secretHeaders)) : nil, board: board,
-      turns: output.isParallel ? OutputOrder() : nil, writeOut: writeOut, dump: dump)
+      turns: output.isParallel ? OutputOrder() : nil, writeOut: writeOut, dump: dump, jobs: jobs.count)
     let width = labels.map(\.1.columns).max() ?? 0
     let drawing = Task { await board?.run() }
     defer { drawing.cancel() }
@@ -153,7 +153,7 @@ struct FetchCommand: ContextCommand {
     _ settings: DirectSettings, _ jar: CookieJar?, _ readFile: (String) throws(StreamError) -> [UInt8]?
   ) throws(SettingsError) -> DirectClientConfiguration {
     guard connection.key == nil || connection.certificate != nil else {
-      throw SettingsError(.usage, "--key needs --cert: a key alone is no certificate.")
+      throw SettingsError(.usage, "--key needs --cert: a key alone is not a certificate.")
     }
     var configuration = DirectClientConfiguration()
     configuration.policy = policy.policy(over: settings.addressPolicy)

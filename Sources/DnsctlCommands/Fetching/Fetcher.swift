@@ -14,6 +14,8 @@ struct Fetcher: Sendable {
   let turns: OutputOrder?
   let writeOut: WriteOut?
   let dump: HeadDump?
+  /// How many URLs there are: of several, messages say which one they are about.
+  let jobs: Int
 
   /// Performs one job, and reports what went wrong.
   func fetch(_ job: FetchJob) async -> ExitStatus {
@@ -45,7 +47,7 @@ struct Fetcher: Sendable {
           afterTries: tries, retryAfter: error.retryAfter, now: context.clock.secondsSince1970)
         // The message has a line for each server that was tried.
         let gap = error.message?.contains("\n") == true ? "\n" : " "
-        say("\(error.message.map { $0 + gap } ?? "")The next try is in \(pause.components.seconds) s.")
+        say("\(mark(job))\(error.message.map { $0 + gap } ?? "")The next try is in \(pause.components.seconds) s.")
         await context.pause(pause)
         tries += 1
       }
@@ -224,8 +226,11 @@ struct Fetcher: Sendable {
 
   private var isMute: Bool { output.isSilent && !output.showsErrors }
 
+  /// A URL's number, since the URL may contain a password.
+  private func mark(_ job: FetchJob) -> String { jobs > 1 ? "URL \(job.index + 1) of \(jobs): " : "" }
+
   private func reportError(_ failure: FetchFailure, _ job: FetchJob) {
-    let text = isMute ? "" : failure.message.map { "dnsctl: \($0)\n" } ?? ""
+    let text = isMute ? "" : failure.message.map { "dnsctl: \(mark(job))\($0)\n" } ?? ""
     if let board { board.end(job.index, saying: text) } else if !text.isEmpty { context.errors.say(text) }
   }
 
