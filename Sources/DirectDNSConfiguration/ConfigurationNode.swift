@@ -135,7 +135,7 @@ package struct ConfigurationNode: Sendable {
       // The value is not shown: it may be a secret under a misspelt key.
       let known = Key.allCases.map(\.rawValue).joined(separator: ", ")
       throw ConfigurationFault(
-        "\(child(unknown, .null).path) is no key that is known here. Known are: \(known).")
+        "\(child(unknown, .null).path) is not a key that is known here. Known are: \(known).")
     }
     return ConfigurationObject(node: self, values: values)
   }

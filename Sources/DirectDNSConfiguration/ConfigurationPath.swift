@@ -26,6 +26,6 @@ struct ConfigurationPath: Sendable {
         error.isMissing ? "there is no such file" : error.isForbidden ? "this process has no right to" : error.reason
       throw .passing("\(name): the configuration file cannot be read: \(reason).")
     }
-    throw ConfigurationFault("\(name): that is no configuration file: it is longer than 16 MiB.")
+    throw ConfigurationFault("\(name): that is not a configuration file: it is longer than 16 MiB.")
   }
 }

@@ -29,7 +29,7 @@ public struct ProxyEntry: Sendable, Hashable {
     for (key, node) in try object[.routes]?.pairs("Give an object of names and their routes.") ?? [] {
       let pattern: ProxyRoutes.Pattern
       do throws(DirectDNSError) { pattern = try ProxyRoutes.Pattern(key) } catch {
-        throw ConfigurationFault("\(node.path): the key is no NAME, no =NAME and not *: \(error.message).")
+        throw ConfigurationFault("\(node.path): the key is not NAME, =NAME or *: \(error.message).")
       }
       guard !routes.rules.contains(where: { $0.pattern == pattern }) else {
         throw ConfigurationFault("\(node.path): \(pattern) is there twice, in two spellings. Keep one of them.")

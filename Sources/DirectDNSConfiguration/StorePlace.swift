@@ -26,7 +26,7 @@ public enum StorePlace: Sendable, Hashable {
       self = .file(try Self.path(rest.dropFirst(), of: text))
     case let rest where rest.hasPrefix("://"):
       guard Self.schemes.contains(scheme) else {
-        throw ConfigurationFault("\"\(scheme.printable)://\" is the URL of no store. \(Self.forms)")
+        throw ConfigurationFault("\"\(scheme.printable)://\" is not the URL of a store. \(Self.forms)")
       }
       self = .server(Secret(text))
     case let rest where rest.hasPrefix(":") && Self.schemes.contains(scheme):
@@ -39,8 +39,8 @@ public enum StorePlace: Sendable, Hashable {
       }
       // A typing error in one of the words above must not become a file of that name.
       guard text.contains("/") || text.contains(".") else {
-        throw ConfigurationFault(
-          "\"\(text.printable)\" is no store. \(Self.forms) A file of that name is ./\(text.printable).")
+        let file = text.isEmpty ? "" : " A file of that name is ./\(text.printable)."
+        throw ConfigurationFault("\"\(text.printable)\" is not a store. \(Self.forms)\(file)")
       }
       self = .file(try Self.path(text[...], of: text))
     }

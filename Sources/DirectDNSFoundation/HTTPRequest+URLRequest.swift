@@ -14,7 +14,7 @@ extension HTTPRequest {
   init(_ request: URLRequest) throws(DirectDNSError) {
     guard let url = request.url else { throw DirectDNSError(.invalidRequest, "the request has no URL") }
     guard let method = Method(request.httpMethod ?? "GET") else {
-      throw DirectDNSError(.invalidRequest, "the request's method is no token (RFC 9110 §9.1): use another")
+      throw DirectDNSError(.invalidRequest, "the request's method is not a token (RFC 9110 §9.1): use another")
     }
     var fields = HTTPFields()
     let given = request.allHTTPHeaderFields ?? [:]

@@ -30,12 +30,12 @@ struct ScrapeReply: Sendable, Hashable {
       guard bytes.count <= headLimit else { return refusal(431, "The request's head is larger than 8 KiB.") }
       // What cannot become a request need not be waited for.
       let isText = bytes.allSatisfy { $0 >= 0x20 && $0 != 0x7f || $0 == 0x0d || $0 == 0x0a || $0 == 0x09 }
-      return isText && !bytes.starts(with: emptyLine) ? nil : refusal(400, "This is no HTTP request.")
+      return isText && !bytes.starts(with: emptyLine) ? nil : refusal(400, "This is not an HTTP request.")
     }
     guard end - bytes.startIndex <= headLimit else {
       return refusal(431, "The request's head is larger than 8 KiB.")
     }
-    guard let request = ScrapeRequest(bytes[..<end]) else { return refusal(400, "This is no HTTP request.") }
+    guard let request = ScrapeRequest(bytes[..<end]) else { return refusal(400, "This is not an HTTP request.") }
     var reply = answer(request, allowsAnyHost, readiness)
     reply.isHead = request.method == "HEAD"
     return reply

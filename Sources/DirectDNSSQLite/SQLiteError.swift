@@ -28,7 +28,7 @@ enum SQLiteError: Error, Hashable, Sendable {
     case SQLITE_IOERR where reason == ENOSPC, SQLITE_CANTOPEN where reason == ENOSPC: self = .full
     case SQLITE_ERROR: self = .statement(message)
     case SQLITE_CORRUPT: self = .damaged
-    case SQLITE_NOTADB: self = .foreign("is no database")
+    case SQLITE_NOTADB: self = .foreign("is not a database")
     case SQLITE_FULL: self = .full
     case SQLITE_BUSY, SQLITE_LOCKED: self = .busy
     case SQLITE_CANTOPEN, SQLITE_PERM, SQLITE_READONLY: self = .unusable(message)

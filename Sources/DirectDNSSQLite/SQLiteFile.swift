@@ -35,7 +35,7 @@ struct SQLiteFile: Sendable, Hashable {
         status == 0 ? "it is a link that leads nowhere" : unsafe String(cString: directdns_reason(status)))
     }
     // As root SQLite would have a device renamed, or written to.
-    guard found.is_usable != 0 else { throw .foreign("is no file that can be a database") }
+    guard found.is_usable != 0 else { throw .foreign("is not a file that can be a database") }
     return SQLiteFile(path, found)
   }
 

@@ -15,7 +15,7 @@ enum UnknownOption {
     case "fetch":
       return CurlHints.advice(on: option).map { "curl's \(option) is not offered: \($0). See dnsctl fetch --help." }
     case "resolve":
-      return DigHints.advice(on: option).map { "\(option) is no option here: \($0). See dnsctl resolve --help." }
+      return DigHints.advice(on: option).map { "\(option) is not an option here: \($0). See dnsctl resolve --help." }
     default: return nil
     }
   }

@@ -178,9 +178,9 @@
       let providers: ConfigValue = .init(.stringArray(["google", "corp"]), isSecret: false)
       #expect(
         try message(["providers": providers, "provider.corp.provider": "nobody"])?
-          .hasPrefix(#"configuration: provider.corp.provider: "nobody" is no provider."#) == true)
+          .hasPrefix(#"configuration: provider.corp.provider: "nobody" is not a provider."#) == true)
       #expect(
-        try message(["providers": providers])?.hasPrefix(#"configuration: providers[1]: "corp" is no provider."#)
+        try message(["providers": providers])?.hasPrefix(#"configuration: providers[1]: "corp" is not a provider."#)
           == true)
     }
 

@@ -29,16 +29,16 @@ import Testing
     (#"{ proxy: { upstream: "https://ann:geheim@a" } }"#, "proxy.upstream: the proxy speaks no TLS"),
     (#"{ proxy: { upstream: 3 } }"#, "proxy.upstream has a value that cannot be used (it is not shown)"),
     (#"{ proxy: { upstreamResolves: true } }"#, "proxy.upstreamResolves is there without upstream"),
-    (#"{ proxy: { routes: { "a b": "direct" } } }"#, "the key is no NAME, no =NAME and not *"),
+    (#"{ proxy: { routes: { "a b": "direct" } } }"#, "the key is not NAME, =NAME or *"),
     (#"{ proxy: { routes: { a: "somehow" } } }"#, #"Give one of "direct", "system", "upstream", "refuse"."#),
     (#"{ proxy: { routes: { "a.example": "direct", "A.example.": "refuse" } } }"#, "stands there twice"),
     (#"{ direct: "of" }"#, #"direct is "of". Give "on", "off""#), (#"{ direct: 0 }"#, "direct is 0. Give"),
-    (#"{ direct: {} }"#, "direct.off is missing. Give"), (#"{ direct: { on: ["a"] } }"#, "direct.on is no key"),
+    (#"{ direct: {} }"#, "direct.off is missing. Give"), (#"{ direct: { on: ["a"] } }"#, "direct.on is not a key"),
     (#"{ direct: { off: "bank.example" } }"#, #"direct.off is "bank.example". Give a list of names."#),
     (#"{ direct: { off: ["a b"] } }"#, #"direct.off[0] is "a b". Give a host name"#),
-    (#"{ timeuot: 5 }"#, "timeuot is no key that is known here. Known are: providers, system,"),
-    (#"{ cache: { grce: 1 } }"#, "cache.grce is no key that is known here. Known are: minimumTTL,"),
-    (#"{ providers: [{ provider: "google", url: "x" }] }"#, "providers[0].url is no key"),
+    (#"{ timeuot: 5 }"#, "timeuot is not a key that is known here. Known are: providers, system,"),
+    (#"{ cache: { grce: 1 } }"#, "cache.grce is not a key that is known here. Known are: minimumTTL,"),
+    (#"{ providers: [{ provider: "google", url: "x" }] }"#, "providers[0].url is not a key"),
     (
       #"{ providers: ["google", { provider: "alidns", rateLimit: { perMinute: 1 } }] }"#,
       "providers[1].rateLimit.perMinute"
@@ -78,7 +78,7 @@ import Testing
       #"pins.a.example[1] is "192.0.2". Give an IP address"#
     ),
     (#"{ pins: { "a.example": [] } }"#, "pins.a.example is a list. Give at least one"),
-    (#"{ pins: { "a b": ["192.0.2.1"] } }"#, "pins.a b: the key is no host name"),
+    (#"{ pins: { "a b": ["192.0.2.1"] } }"#, "pins.a b: the key is not a host name"),
     (#"{ system: "off" }"#, #"system is "off". Give true, false, or an object"#),
     (#"{ system: { servers: ["dns.example"] } }"#, #"system.servers[0] is "dns.example""#),
     (#"{ system: { servers: ["192.0.2.1:0"] } }"#, #"system.servers[0] is "192.0.2.1:0""#),
@@ -137,7 +137,24 @@ import Testing
     let file = try file(#"{ providers: ["google", { provider: "nobody" }] }"#)
     let error = try #require(throws: DirectDNSError.self) { try DirectSettings(file) }
     #expect(error.code == .invalidConfiguration)
-    #expect(error.message.hasPrefix(#"c.json5: providers[1].provider: "nobody" is no provider."#))
+    #expect(error.message.hasPrefix(#"c.json5: providers[1].provider: "nobody" is not a provider."#))
+  }
+
+  @Test(
+    arguments: [
+      ("doh.example", [8443]), ("corp", [8443]), ("cloudflare,doh.example", [443, 8443]), ("two.example", nil),
+      ("two.example:444", [444]), ("two.example:443", [443]), ("other.example", nil), ("named.example", nil),
+    ] as [(String, [UInt16]?)])
+  func `has providers that go by the names that answers show`(_ names: String, _ ports: [UInt16]?) throws {
+    let file = try file(
+      """
+      { providers: [{ provider: "doh+https://doh.example:8443/q", rateLimit: { perSecond: 3 } },
+        { provider: "doh+https://named.example:8443/q", name: "corp" }, "cloudflare",
+        "doh+https://two.example/q", "json+https://two.example:444/q", "emas+https://unusable.example/x"] }
+      """)
+    let settings = try? DirectSettings(file, environment: ["DIRECTDNS_PROVIDERS": names])
+    #expect(settings?.resolver.providers.map(\.provider.url.effectivePort) == ports)
+    if names == "doh.example" { #expect(settings?.resolver.providers.first?.rateLimit?.perSecond == 3) }
   }
 
   @Test(arguments: [("c.json5", "a.pem"), ("/etc/d/c.json5", "/etc/d/a.pem"), ("d/c.json5", "d/a.pem")])

@@ -127,7 +127,7 @@ struct LiveConfigurationTests {
   }
 
   @Test(arguments: [
-    ("{ timeout: ", "line 1, column"), ("{ timeuot: 3 }", "timeuot is no key"),
+    ("{ timeout: ", "line 1, column"), ("{ timeuot: 3 }", "timeuot is not a key"),
     ("{ providers: [], system: false, timeout: 3 }", "no server could be asked"),
     ("{ ca: ['/there/is/none.pem'], timeout: 3 }", "/there/is/none.pem"), ("{ direct: ['a'] }", "direct is a list"),
     ("", "line 1, column 1"),
@@ -256,7 +256,7 @@ struct LiveConfigurationTests {
     let endless = #expect(throws: DirectDNSError.self) {
       try LiveConfiguration(path: "/dev/zero", environment: [:])
     }
-    #expect(endless?.message == "/dev/zero: that is no configuration file: it is longer than 16 MiB.")
+    #expect(endless?.message == "/dev/zero: that is not a configuration file: it is longer than 16 MiB.")
     try folder.write("{ direct: 'of' }", to: "c.json5")
     #expect(throws: DirectDNSError.self) { try LiveConfiguration(path: path, environment: [:]) }
   }

@@ -10,12 +10,12 @@ import Testing
 extension SQLiteAnswerStoreTests {
   // MARK: Damage
 
-  @Test(arguments: ["this is no database, and never was one", String(repeating: "\u{0}", count: 8192), "x", "\n"])
-  func `a file that is no database is left as it is, and is an error`(_ text: String) async throws {
+  @Test(arguments: ["this is not a database, and never was one", String(repeating: "\u{0}", count: 8192), "x", "\n"])
+  func `a file that is not a database is left as it is, and is an error`(_ text: String) async throws {
     try Data(text.utf8).write(to: URL(filePath: folder.path()))
     for _ in 0..<2 {
       let error = await error { () throws(DirectDNSError) in try await store.write([]) }
-      let reason = text.utf8.count == 1 ? "is no file that can be a database" : "is no database"
+      let reason = text.utf8.count == 1 ? "is not a file that can be a database" : "is not a database"
       #expect(error?.message == "The store \"\(folder.path())\" \(reason). Choose another path.")
     }
     #expect(try Data(contentsOf: URL(filePath: folder.path())) == Data(text.utf8))
@@ -26,8 +26,8 @@ extension SQLiteAnswerStoreTests {
     #expect(unsafe mkfifo(folder.path(), 0o600) == 0)
     try FileManager.default.createSymbolicLink(atPath: folder.path("nowhere"), withDestinationPath: "none")
     for (name, reason) in [
-      ("answers.sqlite", "is no file that can be a database"), ("nowhere", "it is a link that leads nowhere"),
-      ("", "is no file that can be a database"),
+      ("answers.sqlite", "is not a file that can be a database"), ("nowhere", "it is a link that leads nowhere"),
+      ("", "is not a file that can be a database"),
     ] {
       let error = await error { () throws(DirectDNSError) in
         try await Self.store(folder.path(name)).read([]).forget()

@@ -118,7 +118,7 @@ import Testing
     (#""asked":1700000000000"#, #""asked":1.5"#, "asked is 1.5. Give milliseconds since 1970."),
     (#""asked":1700000000000"#, #""asked":1e300"#, "Give milliseconds since 1970."),
     (#""asked":1700000000000"#, #""asked":1800000000000"#, "asked, expires and gone are not in this order."),
-    (#""provider""#, #""porvider""#, "porvider is no key that is known here."), ("{", "[", "the line is not JSON"),
+    (#""provider""#, #""porvider""#, "porvider is not a key that is known here."), ("{", "[", "the line is not JSON"),
   ])
   func `with a line that is wrong stores nothing and names the line`(part: String, wrong: String, error: String) async {
     let store = MemoryAnswerStore()
@@ -210,6 +210,7 @@ private struct InterruptedStore: AnswerStore {
     ])
     #expect(outcome.status == 64)
     #expect(outcome.errors.hasSuffix("See dnsctl cache list --help.\n"), "\(outcome.errors)")
+    #expect(outcome.errors.contains("names are stored in ASCII"), "\(outcome.errors)")
   }
 }
 

@@ -323,14 +323,14 @@ private struct CacheFixture {
   }
 
   @Test(arguments: commands)
-  func `is left as it is where it is no database`(command: [String]) async throws {
+  func `is left as it is where it is not a database`(command: [String]) async throws {
     let folder = try TestFolder()
     let path = folder.path + "/notes.txt"
     try "not yours".write(toFile: path, atomically: false, encoding: .utf8)
     for _ in 0..<2 {
       let outcome = await CommandFixture().run(["cache"] + command + ["--store", path])
       #expect(outcome.status == 74)
-      #expect(outcome.errors == "dnsctl: The store \"\(path)\" is no database. Choose another path.\n")
+      #expect(outcome.errors == "dnsctl: The store \"\(path)\" is not a database. Choose another path.\n")
     }
     #expect(try String(contentsOfFile: path, encoding: .utf8) == "not yours")
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["notes.txt"])
@@ -344,7 +344,8 @@ private struct CacheFixture {
     for command in Self.commands {
       let outcome = await CommandFixture().run(["cache"] + command + ["--store", path])
       #expect(outcome.status == 74, "\(command)")
-      #expect(outcome.errors.contains("is no file that can be a database. Choose another path."), "\(outcome.errors)")
+      #expect(
+        outcome.errors.contains("is not a file that can be a database. Choose another path."), "\(outcome.errors)")
     }
   }
 }

@@ -74,7 +74,7 @@ import Testing
     #expect(lines.count == 2)
     #expect(
       lines.first
-        == #"{"host":"six.example.com","type":"A","verdict":"disagree","answers":[{"source":"google","addresses":["8.8.8.8"],"nameExists":true,"ttl":300,"authenticated":false,"elapsedMs":0,"error":null,"remarks":[{"kind":"otherNetwork","disagrees":false,"text":"in other networks than the others"}]},{"source":"system","addresses":["10.0.0.1"],"nameExists":true,"ttl":300,"authenticated":null,"elapsedMs":0,"error":null,"remarks":[{"kind":"notPublic","disagrees":true,"text":"10.0.0.1 is no public address (Private-Use), and not everybody has it"},{"kind":"otherNetwork","disagrees":false,"text":"in other networks than the others"}]}],"error":null}"#
+        == #"{"host":"six.example.com","type":"A","verdict":"disagree","answers":[{"source":"google","addresses":["8.8.8.8"],"nameExists":true,"ttl":300,"authenticated":false,"elapsedMs":0,"error":null,"remarks":[{"kind":"otherNetwork","disagrees":false,"text":"in other networks than the others"}]},{"source":"system","addresses":["10.0.0.1"],"nameExists":true,"ttl":300,"authenticated":null,"elapsedMs":0,"error":null,"remarks":[{"kind":"notPublic","disagrees":true,"text":"10.0.0.1 is not a public address (Private-Use), and not everybody has it"},{"kind":"otherNetwork","disagrees":false,"text":"in other networks than the others"}]}],"error":null}"#
     )
     #expect(lines.last?.contains(#""type":"AAAA","verdict":"disagree""#) == true)
     let none = await run("@google", "--json", "a..b")

@@ -119,7 +119,7 @@ struct ComparisonTests {
     let comparison = Self.comparison(["8.8.8.8", "nx", "10.0.0.1 8.8.8.8"])
     #expect(comparison.dissenters == ["s1", "s2"])
     #expect(
-      comparison.remarks[2].map(\.text) == ["10.0.0.1 is no public address (Private-Use), and not everybody has it"])
+      comparison.remarks[2].map(\.text) == ["10.0.0.1 is not a public address (Private-Use), and not everybody has it"])
   }
 
   @Test(arguments: [

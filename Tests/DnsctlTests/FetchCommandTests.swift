@@ -185,7 +185,7 @@ import Testing
     (["-O"], "does not end in a file's name"), (["-u", "name"], "USER:PASSWORD"), (["-H", "Host:"], "-H Host"),
     (["-H", "s3cret"], "'Name: value'"), (["-x", "ftp://u:s3cret@p"], "proxy"), (["--key", "k"], "--key needs --cert"),
     (["-d", "a", "--json", "b"], "one of them"), (["--max-redirs", "-2"], "-1 for any"),
-    (["-X", "A B"], "no HTTP method"),
+    (["-X", "A B"], "not an HTTP method"),
     (["-m", "0"], "number of seconds"), (["-us3cret"], "USER:PASSWORD"),
   ])
   func `says what is wrong with a command line, and no secret`(_ flags: [String], _ error: String) async throws {

@@ -110,7 +110,7 @@ import Testing
 
   @Test(arguments: [
     (["-F", "a=b", "-d", "c"], "one of them"), (["-F", "a=b", "-T", "-"], "-F and -T"), (["-I", "-F", "a=b"], "-F"),
-    (["-G", "-F", "a=b"], "-G and -F"), (["-r", "0-x"], "no range"), (["-r", "0-", "-C-", "-o", "f"], "-r and -C"),
+    (["-G", "-F", "a=b"], "-G and -F"), (["-r", "0-x"], "not a range"), (["-r", "0-", "-C-", "-o", "f"], "-r and -C"),
     (["--resolve", "shop.example:1"], "HOST:PORT:ADDRESS"), (["--resolve", "*:80:192.0.2.1"], "Name each host"),
     (["--resolve", "-shop.example:80:192.0.2.1"], "taken away"),
     (["--resolve", "shop.example:80:x"], "not an address"),

@@ -112,9 +112,9 @@ import Testing
   }
 
   @Test(arguments: [
-    (["-t", "LOC", "a.example"], "is no record type that is known by name"),
-    (["-t", "", "a.example"], "is no record type"), (["-t", "MX,,A", "a.example"], "is no record type"),
-    (["-t", "OPT", "a.example"], "no type that records"),
+    (["-t", "LOC", "a.example"], "is not a record type that is known by name"),
+    (["-t", "", "a.example"], "is not a record type"), (["-t", "MX,,A", "a.example"], "is not a record type"),
+    (["-t", "OPT", "a.example"], "not a type that records"),
     (["-t", "MX", "-f", "hosts", "a.example"], "addresses alone"),
     (["-x", "-f", "hosts", "192.0.2.1"], "addresses alone"),
     (["-t", "A", "-4", "a.example"], "one of --type and --family"), (["-x"], "Missing expected argument"),

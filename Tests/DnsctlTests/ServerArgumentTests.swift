@@ -42,7 +42,7 @@ struct ServerArgumentTests {
 
   @Test(arguments: [
     (["@", "a.example"], "@ wants a server"), (["@google"], "Give a name to look up"),
-    (["@nobody", "a.example"], "is no provider"), (["@tls://dns.example", "a.example"], "dns.example"),
+    (["@nobody", "a.example"], "is not a provider"), (["@tls://dns.example", "a.example"], "dns.example"),
   ])
   func `a server that is none is a wrong command line`(_ arguments: [String], _ text: String) async {
     let outcome = await CommandFixture().resolve(arguments)

@@ -23,17 +23,29 @@ import Testing
   }
 
   @Test(arguments: [
-    ("", "\"\" is no store. Write memory, sqlite, sqlite:PATH, a path, or redis://HOST."),
-    ("memroy", "\"memroy\" is no store."), ("memory:x", "\"memory:x\" is no store."), ("sqlite:", "names no file"),
+    ("", "\"\" is not a store. Write memory, sqlite, sqlite:PATH, a path, or redis://HOST."),
+    ("memroy", "\"memroy\" is not a store."), ("memory:x", "\"memory:x\" is not a store."),
+    ("sqlite:", "names no file"),
     ("/var/cache/", "names no file"), ("sqlite::memory:", "names no file"), ("sqlite:~/a.db", "has a ~"),
-    ("mysql://:pw@cache", "\"mysql://\" is the URL of no store"),
-    ("file:///a.db", "\"file://\" is the URL of no store"),
+    ("mysql://:pw@cache", "\"mysql://\" is not the URL of a store"),
+    ("file:///a.db", "\"file://\" is not the URL of a store"),
     ("redis:cache.example", "write redis://HOST"), ("@/run/secrets/store", "on the command line alone"),
   ])
   func `that is none is refused, with what to write and without a password`(text: String, part: String) {
     let fault = #expect(throws: ConfigurationFault.self) { try StorePlace(text) }
     #expect(fault?.message.contains(part) == true, "\(fault?.message ?? "")")
     #expect(fault?.message.contains("pw") != true)
+  }
+
+  @Test func `without a name is not taken for a file`() {
+    let fault = #expect(throws: ConfigurationFault.self) { try StorePlace("") }
+    #expect(fault?.message.contains("A file of that name") == false)
+  }
+
+  @Test(arguments: ["", "home/me"]) func `has no folder under a home that is not an absolute path`(_ home: String) {
+    let setting = StoreSetting(place: .file(nil), origin: "--store")
+    let error = #expect(throws: SettingsError.self) { try setting.path(["HOME": home]) }
+    #expect(error?.message.contains("HOME is not an absolute path. Name a file") == true)
   }
 
   @Test(
@@ -211,7 +223,7 @@ import Testing
       #expect(outcome.output == "www.example.com  192.0.2.10       ttl 300 s  fresh  google  0.0 ms\n")
       #expect(
         outcome.errors == """
-          dnsctl: The store "\(path)" is no database. Choose another path.
+          dnsctl: The store "\(path)" is not a database. Choose another path.
           dnsctl: 1 answer was not stored.
 
           """)

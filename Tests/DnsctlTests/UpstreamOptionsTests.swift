@@ -166,7 +166,7 @@ import Testing
     fixture.files = ["/c.json5": #"{ providers: ["google", { provider: "nobody" }] }"#]
     let outcome = await fixture.resolve(["--config", "/c.json5", "a.example"])
     #expect(outcome.status == 78)
-    #expect(outcome.errors.hasPrefix(#"dnsctl: /c.json5: providers[1].provider: "nobody" is no provider."#))
+    #expect(outcome.errors.hasPrefix(#"dnsctl: /c.json5: providers[1].provider: "nobody" is not a provider."#))
   }
 
   @Test func `a bootstrap variable that suits no provider of this call is not in the way`() throws {

@@ -108,6 +108,8 @@ struct `dnsctl warmup` {
     #expect(outcome.errors == "dnsctl: no.example.com does not exist. Check its spelling.\n")
     #expect(outcome.output.contains("negative  1  nameNotFound 1\n"))
     #expect(outcome.output.contains(status == 0 ? "are enough" : "were wanted"))
+    // A number is not said twice.
+    #expect(outcome.output.contains("(\(minimum))") == minimum.hasSuffix("%"))
   }
 
   @Test func `where it was reached only some failures are listed, below it all`() async {

@@ -162,6 +162,20 @@ struct RedisStoreTests {
     }
   }
 
+  @Test func `an answer that is never gone is kept, by either way of writing`() async throws {
+    try await Redis.running { server in
+      let store = try server.store()
+      var lasting = try answer(question())
+      lasting.gone = WallInstant(milliseconds: .max)
+      #expect(try await store.writeNewer([lasting]) == 1)
+      #expect(try await store.read([question()]) == [lasting])
+      lasting.asked = lasting.asked + .seconds(1)
+      #expect(try await store.writeNewer([lasting]) == 1)
+      try await store.write([lasting])
+      #expect(try await store.read([question()]) == [lasting])
+    }
+  }
+
   @Test func `keys that no question has are passed over`() async throws {
     try await Redis.running { server in
       let store = try server.store()

@@ -72,7 +72,10 @@ extension AddressPolicy {
     }
 
     private static func reason(_ host: WebURL.Host?, _ suffix: HostName) -> String {
-      "\(host?.description ?? "the host") is \(suffix) or lies below it, which deniedSuffixes forbids"
+      let isSuffix = host.flatMap { try? HostName($0) } == suffix
+      return isSuffix
+        ? "\(suffix) is forbidden by deniedSuffixes"
+        : "\(host?.description ?? "the host") lies below \(suffix), which deniedSuffixes forbids"
     }
 
     private static func remedy(for suffix: HostName) -> String {

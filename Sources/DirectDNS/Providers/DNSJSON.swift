@@ -64,7 +64,7 @@ extension JSONReply {
 
   private func records(_ section: Section?, _ names: inout Names) throws(ProviderFailure) -> [DNSRecord] {
     guard let section else { return [] }
-    guard case .list(let places) = section else { throw .malformed("a section that is no list") }
+    guard case .list(let places) = section else { throw .malformed("a section that is not a list") }
     var records: [DNSRecord] = []
     records.reserveCapacity(places.count)
     for place in places {
@@ -89,7 +89,7 @@ extension JSONReply {
     case .a, .aaaa:
       let address = value.flatMap { $0.spelled(in: bytes) { IPAddress(ascii: $0) } }
       guard let address, DNSRecordType(address.family) == type else {
-        throw .malformed("a record of type \(type) whose data is no such address")
+        throw .malformed("a record of type \(type) whose data is not such an address")
       }
       return .address(address)
     case .cname:

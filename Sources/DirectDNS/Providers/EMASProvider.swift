@@ -85,7 +85,7 @@ public struct EMASProvider: NameableProvider {
       batchPrefix = Self.batchPrefix(url, path[0] + "/sign_resolve")
     default:
       throw Self.unusable(
-        name, "\(url.path) is no path of EMAS HTTPDNS. Write /ACCOUNT/d, /ACCOUNT/sign_d or /v2/d?id=ACCOUNT.")
+        name, "\(url.path) is not a path of EMAS HTTPDNS. Write /ACCOUNT/d, /ACCOUNT/sign_d or /v2/d?id=ACCOUNT.")
     }
   }
 

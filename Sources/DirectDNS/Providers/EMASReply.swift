@@ -82,7 +82,7 @@ struct EMASReply {
     if let key {
       for element in entry[key]?.elements ?? [] {
         guard let address = element.spelled(as: IPAddress.init(ascii:)), address.family == question.family else {
-          throw .malformed("a reply whose \(key) holds what is no such address")
+          throw .malformed("a reply whose \(key) holds what is not such an address")
         }
         if addresses.count < Answer.addressLimit, !addresses.contains(address) { addresses.append(address) }
       }

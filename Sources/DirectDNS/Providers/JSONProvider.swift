@@ -145,7 +145,7 @@ extension JSONValue {
   }
 
   fileprivate func section() throws(ProviderFailure) -> [JSONValue] {
-    guard let elements else { throw .malformed("a section that is no list") }
+    guard let elements else { throw .malformed("a section that is not a list") }
     return elements
   }
 

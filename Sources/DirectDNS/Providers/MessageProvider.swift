@@ -85,7 +85,7 @@ extension DNSMessage {
     } catch {
       throw .malformed("not a DNS message: \(error)")
     }
-    guard message.isResponse, message.opcode == 0 else { throw .malformed("a DNS message that is no response") }
+    guard message.isResponse, message.opcode == 0 else { throw .malformed("a DNS message that is not a response") }
     guard message.id == id else { throw .malformed("a response with another id") }
     guard message.questions.count == 1, message.questions.first == question else {
       throw .malformed("a response to another question")
@@ -160,7 +160,7 @@ extension RecordAnswer {
     do { message = try RecordMessage(decoding: bytes, freshness: freshness) } catch {
       throw .malformed("not a DNS message: \(error)")
     }
-    guard message.flags & 0xf800 == 0x8000 else { throw .malformed("a DNS message that is no response") }
+    guard message.flags & 0xf800 == 0x8000 else { throw .malformed("a DNS message that is not a response") }
     guard message.id == 0 else { throw .malformed("a response with another id") }
     guard message.questions == [question] else { throw .malformed("a response to another question") }
     guard message.flags & 0x0200 == 0 else { throw .malformed("a truncated response") }

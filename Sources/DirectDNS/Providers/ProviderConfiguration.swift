@@ -64,7 +64,7 @@ private struct ProviderEndpoint {
       let advice =
         Self.isWebURL(text)
         ? "does not say in which format it is asked: put one of \(formats) and a + in front of it. For DNS messages (RFC 8484) that is doh+https://…"
-        : "is no provider. Use one of \(Preset.names), or a URL with its format: FORMAT+https://… where FORMAT is one of \(formats)."
+        : "is not a provider. Use one of \(Preset.names), or a URL with its format: FORMAT+https://… where FORMAT is one of \(formats)."
       throw DirectDNSError(.invalidConfiguration, "\(shown) \(advice)")
     }
     var rest = written

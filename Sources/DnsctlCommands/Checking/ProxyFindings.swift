@@ -17,7 +17,7 @@ extension Finding {
     case .success(let reply):
       .warn(
         "proxy", "\(place) answers, and says \(reply.status) to /ready",
-        "It is no dnsctl proxy: what it does with names and addresses is its own business.")
+        "It is not a dnsctl proxy: what it does with names and addresses is its own business.")
     }
   }
 

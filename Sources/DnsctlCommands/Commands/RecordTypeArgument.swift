@@ -11,10 +11,10 @@ enum RecordTypeArgument {
     try text.split(separator: ",", omittingEmptySubsequences: false).map { word in
       guard let type = DNSRecordType(String(word)) else {
         throw ValidationError(
-          "\(DirectDNSError.quoted(word)) is no record type that is known by name. Write one such as MX, or any by its number: TYPE65280."
+          "\(DirectDNSError.quoted(word)) is not a record type that is known by name. Write one such as MX, or any by its number: TYPE65280."
         )
       }
-      guard type.isQueryable else { throw ValidationError("\(type) is no type that records can be asked for by.") }
+      guard type.isQueryable else { throw ValidationError("\(type) is not a type that records can be asked for by.") }
       return type
     }
   }

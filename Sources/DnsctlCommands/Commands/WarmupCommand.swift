@@ -44,7 +44,7 @@ struct WarmupCommand: ContextCommand {
   @OptionGroup(title: "Upstream options")
   var upstream: UpstreamOptions
 
-  @OptionGroup(title: "Metrics")
+  @OptionGroup(title: "Metrics options")
   var metrics: MetricsOptions
 
   @Option(

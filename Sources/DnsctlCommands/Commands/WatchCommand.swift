@@ -36,7 +36,7 @@ struct WatchCommand: ContextCommand {
   @OptionGroup(title: "Upstream options")
   var upstream: UpstreamOptions
 
-  @OptionGroup(title: "Metrics")
+  @OptionGroup(title: "Metrics options")
   var metrics: MetricsOptions
 
   @Option(

@@ -114,7 +114,7 @@ struct Comparison: Sendable, Hashable {
         others.contains(where: { !answers[$0].addresses.contains(address) })
       else { continue }
       let range = objection.rangeName.map { " (\($0))" } ?? ""
-      add(.notPublic, "\(address) is no public address\(range), and not everybody has it", to: index)
+      add(.notPublic, "\(address) is not a public address\(range), and not everybody has it", to: index)
     }
     let networks = Set(others.flatMap { answers[$0].addresses.map(Self.network) })
     if !networks.isEmpty, networks.isDisjoint(with: addresses.map(Self.network)) {

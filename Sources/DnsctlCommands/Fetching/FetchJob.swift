@@ -189,7 +189,7 @@ extension RequestFlags {
     }
     guard isRange, range.contains(where: \.isNumber) else {
       throw SettingsError(
-        .usage, "-r: \"\(range.printable)\" is no range. Write 0-499, 500-, -500, or several with commas.")
+        .usage, "-r: \"\(range.printable)\" is not a range. Write 0-499, 500-, -500, or several with commas.")
     }
     // A single number is the start, as in curl.
     return "bytes=\(range.contains("-") ? range : range + "-")"

@@ -10,7 +10,7 @@ struct RequestFlags: ParsableArguments {
     help: ArgumentHelp("The method. (default: GET; POST with -d, PUT with -T, HEAD with -I)", valueName: "method"),
     transform: { text in
       guard let method = HTTPRequest.Method(text) else {
-        throw ValidationError("\"\(text.printable)\" is no HTTP method. Write GET, POST or the like.")
+        throw ValidationError("\"\(text.printable)\" is not an HTTP method. Write GET, POST or the like.")
       }
       return method
     })
@@ -133,7 +133,7 @@ struct RequestFlags: ParsableArguments {
       valueName: "name"),
     transform: { text in
       guard let name = HTTPField.Name(text) else {
-        throw ValidationError("\"\(text.printable)\" is no header field's name. Write X-Api-Key, for example.")
+        throw ValidationError("\"\(text.printable)\" is not a header field's name. Write X-Api-Key, for example.")
       }
       return name
     })

@@ -5,13 +5,19 @@ internal import DirectDNS
 struct NamePattern: Sendable, Hashable {
   private let bytes: [UInt8]
 
-  /// Reads a pattern; labels that are not ASCII are converted to the form in which names are stored.
+  /// Reads a pattern; whole labels that are not ASCII are converted to the form in which names are stored.
   init(_ text: String) throws(SettingsError) {
     var labels: [String] = []
     for label in text.split(separator: ".", omittingEmptySubsequences: false) {
       if label.utf8.allSatisfy({ $0 < 0x80 }) {
         labels.append(label.lowercased())
         continue
+      }
+      guard !label.contains(where: { $0 == "*" || $0 == "?" }) else {
+        throw SettingsError(
+          .usage,
+          "\"\(text.printable)\": names are stored in ASCII, so * and ? stand for no part of an international label. Write the whole label, or a pattern of its ASCII form, such as xn--*."
+        )
       }
       do throws(DirectDNSError) { labels.append(try HostName(String(label)).text) } catch {
         throw SettingsError(.usage, "\"\(text.printable)\" can be no part of a name: \(error.message.asSentence)")

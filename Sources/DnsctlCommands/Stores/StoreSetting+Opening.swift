@@ -38,7 +38,8 @@ extension StoreSetting {
     // The XDG Base Directory Specification ignores paths that are not absolute.
     if let folder = environment["XDG_CACHE_HOME"], folder.hasPrefix("/") { return folder + "/directdns/answers.sqlite" }
     guard let home = environment["HOME"], home.hasPrefix("/") else {
-      throw SettingsError(fault("There is no cache folder, since HOME is not set. Name a file: sqlite:PATH."))
+      let state = environment["HOME"] == nil ? "not set" : "not an absolute path"
+      throw SettingsError(fault("There is no cache folder, since HOME is \(state). Name a file: sqlite:PATH."))
     }
     return home + "/.cache/directdns/answers.sqlite"
   }

@@ -53,7 +53,8 @@ struct WarmupSummary {
 
   private var verdict: String {
     let took = "in \(report.duration.readable)"
-    let wanted = report.isListComplete ? "\(report.needed) (\(report.minimum))" : "\(report.minimum)"
+    let (needed, minimum) = ("\(report.needed)", "\(report.minimum)")
+    let wanted = report.isListComplete && needed != minimum ? "\(needed) (\(minimum))" : minimum
     let enough =
       "\(report.answered) of \(report.names) \(report.names == 1 ? "has" : "have") an address, \(wanted) \(Self.verb(report))"
     let end =

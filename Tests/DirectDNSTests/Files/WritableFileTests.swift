@@ -135,7 +135,7 @@ import Testing
     #expect(lseek(own, 0, SEEK_END) == 4)
     let path = "\(names)\(own)"
     guard case .inPlace(isLink: true) = try PathTarget(path) else {
-      Issue.record("it is no descriptor of ours")
+      Issue.record("it is not a descriptor of ours")
       return
     }
     let file = try written(.inPlace(path, isLink: true, isPrivate: true), "one ")

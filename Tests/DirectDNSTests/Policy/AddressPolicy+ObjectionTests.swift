@@ -93,8 +93,16 @@ struct AddressPolicyObjectionTests {
     #expect(objection.range == nil)
     #expect(
       objection.description == """
-        www.bad.example is bad.example or lies below it, which deniedSuffixes forbids; to allow it, take bad.example \
-        out of deniedSuffixes (dnsctl: --deny)
+        www.bad.example lies below bad.example, which deniedSuffixes forbids; to allow it, take bad.example out of \
+        deniedSuffixes (dnsctl: --deny)
         """)
+  }
+
+  @Test(arguments: ["bad.example", "bad.example."]) func `a denied name itself is named once`(_ host: String) throws {
+    let policy = AddressPolicy(.any, deniedSuffixes: [Sample.name("bad.example")])
+    #expect(
+      try objection(policy, "8.8.8.8", host: host).description
+        == "bad.example is forbidden by deniedSuffixes; to allow it, take bad.example out of deniedSuffixes (dnsctl: --deny)"
+    )
   }
 }

@@ -48,7 +48,7 @@ struct NAT64PrefixTests {
     let network = IPNetwork(constant: text)
     let error = #expect(throws: DirectDNSError.self) { try NAT64Prefix(network) }
     #expect(error?.code == .invalidConfiguration)
-    #expect(error?.message.contains("\(network) is no NAT64 prefix") == true)
+    #expect(error?.message.contains("\(network) is not a NAT64 prefix") == true)
     #expect(error?.message.contains(part) == true)
   }
 

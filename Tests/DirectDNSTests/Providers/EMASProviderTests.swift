@@ -86,8 +86,8 @@ struct EMASProviderTests {
 
   @Test(
     arguments: [
-      ("/", nil, "no path of EMAS"), ("/d", nil, "no path of EMAS"), ("/1/x", nil, "no path of EMAS"),
-      ("/1/d/x", nil, "no path of EMAS"), ("/1/sign_d", nil, "needs a secret"),
+      ("/", nil, "not a path of EMAS"), ("/d", nil, "not a path of EMAS"), ("/1/x", nil, "not a path of EMAS"),
+      ("/1/d/x", nil, "not a path of EMAS"), ("/1/sign_d", nil, "needs a secret"),
       ("/1/sign_resolve", nil, "needs a secret"),
       ("/v2/d", nil, "needs an account"), ("/v2/d?id=1", "xyz", "hexadecimal"),
       ("/v2/d?id=1", "abc", "hexadecimal"),

@@ -318,7 +318,7 @@ struct JSONProviderRecordsTests {
     ("a reply that does not repeat the question", #"{"Status":0}"#),
     ("a reply to another question", #"{"Status":0,"Question":[{"name":"example.com","type":16}]}"#),
     ("a reply to another question", #"{"Status":0,"Question":[{"name":"example.net","type":15}]}"#),
-    ("a section that is no list", #"{"Status":0,"Question":[{"name":"example.com","type":15}],"Answer":1}"#),
+    ("a section that is not a list", #"{"Status":0,"Question":[{"name":"example.com","type":15}],"Answer":1}"#),
     (
       "a record without a name or a type",
       #"{"Status":0,"Question":[{"name":"example.com","type":15}],"Answer":[{"name":"example.com"}]}"#

@@ -264,7 +264,7 @@ struct MessageProviderRecordsTests {
 
   @Test(arguments: [
     ("not a DNS message: the message ends early at byte 2", wire("0000")),
-    ("a DNS message that is no response", response("0100")), ("a response with another id", response(id: "0001")),
+    ("a DNS message that is not a response", response("0100")), ("a response with another id", response(id: "0001")),
     ("a response to another question", response(question: "0010 0001")),
     ("a response to another question", response(question: "000f 0003")), ("a truncated response", response("8380")),
     ("not a DNS message: bytes behind the last record at byte 25", response("8180", "00")),

@@ -49,10 +49,10 @@ struct ProviderConfigurationTests {
   }
 
   @Test(arguments: [
-    ("", "no provider"), ("nobody", "\"nobody\""), ("AliDNS", "\"AliDNS\""),
+    ("", "not a provider"), ("nobody", "\"nobody\""), ("AliDNS", "\"AliDNS\""),
     ("https://doh.test/q", "that is doh+https://"), ("http://127.0.0.1/dns-query/x", "that is doh+https://"),
     ("ftp://doh.test/dns-query", "FORMAT+https"), ("http://doh.test/dns-query", "plain http"),
-    ("dot+https://doh.test/", "\"dot+https://doh.test/\""), ("+https://doh.test/", "no provider"),
+    ("dot+https://doh.test/", "\"dot+https://doh.test/\""), ("+https://doh.test/", "not a provider"),
     ("doh+", "Provider doh+"),
     ("doh+doh.test", "Provider doh+"), ("doh+ftp://doh.test/", "\"ftp\""),
     ("doh+wss://doh.test/", "http or https only"),
@@ -61,7 +61,7 @@ struct ProviderConfigurationTests {
     ("doh+http://doh.test/", "plain http"), ("doh-post+http://192.0.2.1/", "plain http"),
     ("json+http://json.test/r", "plain http"),
     ("json+http://localhost.evil.test/r", "plain http"), ("json+http://[::ffff:192.0.2.1]/r", "plain http"),
-    ("dnspod+https://pod.test/d?alg=aes", "encrypted"), ("emas+https://emas.test/x", "no path"),
+    ("dnspod+https://pod.test/d?alg=aes", "encrypted"), ("emas+https://emas.test/x", "not a path"),
   ])
   func `what is no provider is refused, and the error names the part`(_ text: String, _ part: String) {
     let error = #expect(throws: DirectDNSError.self) { try ProviderConfiguration(text) }
