@@ -60,7 +60,7 @@ struct SessionCookies: Sendable {
     let before = Set(jar.cookies)
     jar.store(setCookie: fields, for: response.url, hostField: hostField, staysOnMachine: false)
     let after = jar.cookies
-    for cookie in before where !after.contains(where: { $0.isFiled(like: cookie) }) {
+    for cookie in before where !after.contains(where: cookie.replaces) {
       HTTPCookie(cookie).map(storage.deleteCookie)
     }
     for cookie in after where !before.contains(cookie) { HTTPCookie(cookie).map(storage.setCookie) }
