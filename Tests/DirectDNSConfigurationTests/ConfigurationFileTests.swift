@@ -31,7 +31,7 @@ import Testing
     (#"{ proxy: { upstreamResolves: true } }"#, "proxy.upstreamResolves is there without upstream"),
     (#"{ proxy: { routes: { "a b": "direct" } } }"#, "the key is not NAME, =NAME or *"),
     (#"{ proxy: { routes: { a: "somehow" } } }"#, #"Give one of "direct", "system", "upstream", "refuse"."#),
-    (#"{ proxy: { routes: { "a.example": "direct", "A.example.": "refuse" } } }"#, "stands there twice"),
+    (#"{ proxy: { routes: { "a.example": "direct", "A.example.": "refuse" } } }"#, "is there twice"),
     (#"{ direct: "of" }"#, #"direct is "of". Give "on", "off""#), (#"{ direct: 0 }"#, "direct is 0. Give"),
     (#"{ direct: {} }"#, "direct.off is missing. Give"), (#"{ direct: { on: ["a"] } }"#, "direct.on is not a key"),
     (#"{ direct: { off: "bank.example" } }"#, #"direct.off is "bank.example". Give a list of names."#),
@@ -115,8 +115,8 @@ import Testing
       "line 2, column 3: the key timeout is there for the second time, first in line 1."
     ),
     (#"{ pins: {}, "p\u0069ns": {} }"#, "line 1, column 13: the key pins is there for the second time. Keep one"),
-    ("{ cache: { grace: 1, // one\n grace: 2 } }", "line 2, column 2: the key grace stands there"),
-    (#"{ pins: { "B.example": ["192.0.2.1"], "b.example.": ["192.0.2.2"] } }"#, "b.example stands there twice"),
+    ("{ cache: { grace: 1, // one\n grace: 2 } }", "line 2, column 2: the key grace is there for the second time"),
+    (#"{ pins: { "B.example": ["192.0.2.1"], "b.example.": ["192.0.2.2"] } }"#, "b.example is there twice"),
     ("{ timeout: 86401 }", "timeout is 86401. Give a number of seconds, more than 0 and at most 86400."),
     ("{ timeout: 0 }", "timeout is 0. Give a number of seconds, more than 0 and at most 86400."),
   ])

@@ -51,9 +51,9 @@ import Testing
     try await FetchFixture.with(handler: Self.answer) { fixture in
       let url = fixture.url("/none")
       let outcome = await fixture.fetch(["-f"] + more + [fixture.url(), url, fixture.url(host: "gone.example")])
-      #expect(outcome.errors.contains("dnsctl: URL 2 of 3: \(url) answered 404.\n"), "\(outcome)")
+      #expect(outcome.errors.contains("dnsctl: URL 2 of 3: \(url) answered 404 Not Found.\n"), "\(outcome)")
       #expect(outcome.errors.contains("dnsctl: URL 3 of 3: gone.example does not exist."), "\(outcome)")
-      #expect(await fixture.fetch(["-f", url]).errors == "dnsctl: \(url) answered 404.\n")
+      #expect(await fixture.fetch(["-f", url]).errors == "dnsctl: \(url) answered 404 Not Found.\n")
     }
   }
 

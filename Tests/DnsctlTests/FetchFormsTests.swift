@@ -112,7 +112,7 @@ import Testing
     (["-F", "a=b", "-d", "c"], "one of them"), (["-F", "a=b", "-T", "-"], "-F and -T"), (["-I", "-F", "a=b"], "-F"),
     (["-G", "-F", "a=b"], "-G and -F"), (["-r", "0-x"], "not a range"), (["-r", "0-", "-C-", "-o", "f"], "-r and -C"),
     (["--resolve", "shop.example:1"], "HOST:PORT:ADDRESS"), (["--resolve", "*:80:192.0.2.1"], "Name each host"),
-    (["--resolve", "-shop.example:80:192.0.2.1"], "taken away"),
+    (["--resolve", "-shop.example:80:192.0.2.1"], "cannot be removed"),
     (["--resolve", "shop.example:80:x"], "not an address"),
     (["-G", "-T", "-"], "-G and -T"), (["-D", "/tmp/one", "-c", "/tmp/one"], "-D and -c"),
     (["-w", "@/none"], "-w: there is no file"), (["-d", "@/none"], "-d: there is no file"),

@@ -226,7 +226,7 @@ import Testing
       "http://www.evil.example/",
     ])
     #expect(
-      outcome.output.hasPrefix(#"{"outcome":"refused","reason":"addressForbidden: www.evil.example is evil.example"#))
+      outcome.output.hasPrefix(#"{"outcome":"refused","reason":"addressForbidden: www.evil.example lies below evil.example,"#))
     #expect(fixture.transport.asked.withLock { $0 } == [])
   }
 

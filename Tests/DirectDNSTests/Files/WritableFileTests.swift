@@ -149,18 +149,6 @@ import Testing
     #expect(try folder.read("file") == "old one two" && folder.kind("file") == S_IFREG | 0o644)
   }
 
-  @Test func `a path that is no own descriptor's, or one that is only read, is a file like any other`() throws {
-    let folder = try FileFolder()
-    try folder.write("text", to: "file")
-    let own = unsafe open(folder / "file", O_RDONLY | O_CLOEXEC)
-    defer { close(own) }
-    for path in [
-      "/dev/fd/\(own)", "/dev/fd/99999", "/dev/fd/-1", "/dev/fd/", "/dev/fd/1/x", "dev/fd/1", folder / "file", "",
-    ] {
-      #expect(OwnDescriptor(named: path) == nil, "\(path)")
-    }
-  }
-
   // MARK: Going on
 
   @Test func `a draft is continued where it is a file of ours, and no link, no second name and no FIFO`() throws {
