@@ -308,7 +308,8 @@ let package = Package(
     .testTarget(
       name: "DirectDNSProxyTests",
       dependencies: [
-        "DirectDNS", "DirectDNSProxy", "DirectDNSTesting", "DnsctlCommands", "dnsctl-proxy",
+        "DirectDNS", "DirectDNSConfiguration", "DirectDNSProxy", "DirectDNSTesting", "DnsctlCommands", "dnsctl-proxy",
+        .product(name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: commands)),
         .product(name: "HTTPTypes", package: "swift-http-types"),
         .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
         .product(name: "Logging", package: "swift-log"),

@@ -26,6 +26,9 @@ public final class LiveConfiguration: Sendable {
   /// Makes settings from a file's bytes.
   typealias Reading = @Sendable ([UInt8], _ name: String) throws(ConfigurationFault) -> DirectSettings
 
+  /// Checks further settings before anything is changed; throws if the program cannot use them.
+  package typealias Check = @Sendable (DirectSettings) throws(DirectDNSError) -> Void
+
   /// Called after each further reading, with the settings that are then in force.
   package typealias Observer = @Sendable (Result<SettingsDifference, DirectDNSError>, DirectSettings) -> Void
 
@@ -43,6 +46,7 @@ public final class LiveConfiguration: Sendable {
   let clock: any ResolverClock
   private let source: ConfigurationPath
   private let reading: Reading
+  private let check: Check
   private let observer: Observer
   private let logger: Logger
   private let state: Locked<State>
@@ -88,11 +92,11 @@ public final class LiveConfiguration: Sendable {
   /// The same, with the options of a command line over file and environment.
   package convenience init(
     path: String, environment: EnvironmentSettings, overrides: SettingsOverrides, clock: any ResolverClock,
-    observer: @escaping Observer
+    check: @escaping Check = { _ in }, observer: @escaping Observer
   ) throws(ConfigurationFault) {
     try self.init(
       ConfigurationPath(name: path), interval: .seconds(1), clock: clock,
-      logger: Logger(label: "directdns.configuration"), observer: observer
+      logger: Logger(label: "directdns.configuration"), check: check, observer: observer
     ) { bytes, name throws(ConfigurationFault) in
       try DirectSettings(
         ConfigurationFile(checking: bytes, name: name), environment: environment, overrides: overrides)
@@ -101,7 +105,7 @@ public final class LiveConfiguration: Sendable {
 
   init(
     _ source: ConfigurationPath, interval: Duration, clock: any ResolverClock, logger: Logger,
-    observer: @escaping Observer = { _, _ in }, reading: @escaping Reading
+    check: @escaping Check = { _ in }, observer: @escaping Observer = { _, _ in }, reading: @escaping Reading
   ) throws(ConfigurationFault) {
     guard interval > .zero else {
       throw ConfigurationFault("interval is \(interval): leave some time between one look at the file and the next.")
@@ -112,6 +116,7 @@ public final class LiveConfiguration: Sendable {
     self.logger = logger
     self.observer = observer
     self.reading = reading
+    self.check = check
     // The stamp first, so that a later write is noticed as another state.
     let stamp = source.stamp()
     state = Locked(State(settings: try Self.settings(source, waits: true, by: reading, logger), stamp: stamp))
@@ -245,6 +250,9 @@ public final class LiveConfiguration: Sendable {
       settings = try Self.settings(source, waits: false, by: reading, logger)
     } catch {
       return failure(error.error, mayPass: error.mayPass)
+    }
+    do throws(DirectDNSError) { try check(settings) } catch {
+      return failure(DirectDNSError(error.code, "\(source.name): \(error.message)"), mayPass: false)
     }
     // Applied even without a visible difference: the program may have changed what a difference does not show.
     let difference = SettingsDifference(from: before, to: settings)

@@ -58,9 +58,14 @@ public final class ProxyServer: Service {
   /// - Parameter configuration: the new configuration.
   /// - Throws: as ``init(_:resolver:)``; then the old configuration stays in force.
   public func update(_ configuration: ProxyConfiguration) throws(DirectDNSError) {
+    try check(configuration)
+    shared.update(configuration)
+  }
+
+  /// Checks whether a configuration could be applied, without applying it.
+  package func check(_ configuration: ProxyConfiguration) throws(DirectDNSError) {
     try configuration.validate()
     for place in places { try configuration.validateAccess(at: place) }
-    shared.update(configuration)
   }
 
   /// Whether a descriptor is a socket that listens (socket(7)).

@@ -24,18 +24,19 @@ extension CommandContext {
   /// - Parameters:
   ///   - path: the configuration file that the options name.
   ///   - overrides: what the options say.
+  ///   - check: checks further settings before anything is changed.
   ///   - observer: called after each further reading.
   /// - Returns: the file, which is followed when it is run; nil if there is none.
   /// - Throws: what is wrong, and where.
   func liveConfiguration(
-    file path: String?, _ overrides: SettingsOverrides,
+    file path: String?, _ overrides: SettingsOverrides, check: @escaping LiveConfiguration.Check,
     observer: @escaping LiveConfiguration.Observer
   ) throws(SettingsError) -> LiveConfiguration? {
     do throws(ConfigurationFault) {
       let variables = try EnvironmentSettings(environment)
       guard let (path, _) = try configurationBytes(path, variables) else { return nil }
       return try LiveConfiguration(
-        path: path, environment: variables, overrides: overrides, clock: clock, observer: observer)
+        path: path, environment: variables, overrides: overrides, clock: clock, check: check, observer: observer)
     } catch {
       throw SettingsError(error)
     }

@@ -99,26 +99,33 @@ extension UpstreamOptions {
   /// Without a terminal, SIGHUP makes it read the file at once. At a terminal SIGHUP ends the process as usual, since
   /// closing the terminal sends it.
   ///
+  /// A file that the resolver or `check` refuses changes nothing.
+  ///
   /// - Parameters:
   ///   - resolver: the resolver that is updated.
   ///   - context: has the file, the clock and the environment.
+  ///   - trapsHangUp: whether SIGHUP is for this; if not, it keeps its effect without a terminal, too.
   ///   - report: called with what changed, and with the reason why a file changed nothing.
   ///   - changed: called with the new settings after each change.
+  ///   - check: checks new settings before any of them is applied.
   ///   - begun: called as soon as changes and SIGHUP are followed; never if nil is returned.
   ///   - read: called after each reading, whatever its result.
   /// - Returns: a task to cancel at the end; nil if there is no file, or one that can be read only once, such as a
   ///   pipe.
   /// - Throws: what is wrong with the file, or with the options combined with it.
   package func follow(
-    _ resolver: DirectResolver, in context: CommandContext, report: @escaping @Sendable (String) -> Void,
-    changed: @escaping @Sendable (DirectSettings) -> Void = { _ in }, begun: @escaping @Sendable () -> Void = {},
+    _ resolver: DirectResolver, in context: CommandContext, trapsHangUp: Bool = true,
+    report: @escaping @Sendable (String) -> Void, changed: @escaping @Sendable (DirectSettings) -> Void = { _ in },
+    check: @escaping LiveConfiguration.Check = { _ in }, begun: @escaping @Sendable () -> Void = {},
     read: @escaping @Sendable () -> Void = {}
   ) throws(SettingsError) -> Task<Void, any Error>? {
     // A pipe can be read only once, and so its settings stay.
     let store = storeText.flatMap { $0.hasPrefix("@") ? String($0.dropFirst()) : nil }
     guard [configurationPath, store].compactMap(\.self).allSatisfy(isRegularFile) else { return nil }
-    if !context.isAtTerminal { context.ignoreHangUp() }
-    let live = try context.liveConfiguration(file: configurationPath, overrides(in: context)) { outcome, settings in
+    let trapsHangUp = trapsHangUp && !context.isAtTerminal
+    if trapsHangUp { context.ignoreHangUp() }
+    let live = try context.liveConfiguration(file: configurationPath, overrides(in: context), check: check) {
+      outcome, settings in
       switch outcome {
       case .success(let difference):
         for change in difference.changes { report("configuration: \(change)") }
@@ -130,12 +137,9 @@ extension UpstreamOptions {
     guard let live else { return nil }
     do throws(DirectDNSError) { try live.keep(resolver) } catch { throw SettingsError(error) }
     return Task {
-      if context.isAtTerminal {
-        begun()
-        await live.follow()
-      } else {
-        try await live.run(listens: begun)
-      }
+      guard !trapsHangUp else { return try await live.run(listens: begun) }
+      begun()
+      await live.follow()
     }
   }
 

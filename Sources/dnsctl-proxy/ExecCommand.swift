@@ -24,7 +24,9 @@ struct ExecCommand: AsyncParsableCommand {
 
       It helps programs that read these variables: curl, wget, git, pip, Python's urllib and requests, Go, Ruby, Node from 22.21 and 24.5 on. Java reads none of them; with --java it gets the proxy by JAVA_TOOL_OPTIONS.
 
-      Signals go to the program. While it runs, anyone with an account on this machine can use its proxy.
+      Signals go to the program. While it runs, anyone with an account on this machine can use its proxy. The proxy ends with the program: processes that the program leaves running lose it.
+
+      The configuration file is followed while the program runs, and so is the file of --upstream with it: new settings apply to what is asked for from then on, and a file with an error changes nothing. What changes is said on standard error.
 
       EXAMPLES
         dnsctl exec -- python3 send.py
@@ -101,11 +103,14 @@ struct ExecCommand: AsyncParsableCommand {
     var limits = ProxyLimits()
     // Processes that the program leaves running do not keep the proxy.
     limits.drainTimeout = .milliseconds(100)
-    let entry = try route.entry(over: settings.proxy, in: context)
-    let configuration = ProxyConfiguration(
-      listeners: [.tcp(.ipv4(0x7f00_0001), port: 0)], policy: policy.policy(over: settings.addressPolicy),
-      direct: settings.direct, upstream: entry.upstream, routes: entry.routes, ports: allowed.ports,
-      lookup: settings.lookup, limits: limits)
+    let drained = limits
+    let inputs = try ProxyInputs(settings, route, nil, in: context) { settings, entry, _ in
+      ProxyConfiguration(
+        listeners: [.tcp(.ipv4(0x7f00_0001), port: 0)], policy: policy.policy(over: settings.addressPolicy),
+        direct: settings.direct, upstream: entry.upstream, routes: entry.routes, ports: allowed.ports,
+        lookup: settings.lookup, limits: drained)
+    }
+    let configuration = try inputs.configuration()
     let server: ProxyServer
     let places: [ListenAddress]
     do throws(DirectDNSError) {
@@ -114,6 +119,22 @@ struct ExecCommand: AsyncParsableCommand {
     } catch {
       throw SettingsError(error.code == .invalidConfiguration ? .usage : .streams, error.message)
     }
+    let following: Task<Void, any Error>?
+    do throws(SettingsError) {
+      // SIGHUP is for the program.
+      following = try upstream.follow(resolver, in: context, trapsHangUp: false, report: context.reportError) {
+        settings in
+        inputs.take(settings)
+      } check: { settings throws(DirectDNSError) in
+        try inputs.check(settings, for: server)
+      } read: {
+        inputs.update(server)
+      }
+    } catch {
+      await server.stop()
+      throw error
+    }
+    defer { following?.cancel() }
     guard case .tcp(let address, let port)? = places.first else { throw SettingsError(.streams, "There is no proxy.") }
     let environment = ChildEnvironment(
       javaOptions: context.environment["JAVA_TOOL_OPTIONS"], host: "\(address)", port: port, tellsJava: tellsJava)

@@ -33,7 +33,7 @@ struct ProxyCommand: ContextCommand {
 
       Under systemd it takes over the sockets of a socket unit and says when it serves, reloads and ends (Type=notify).
 
-      At SIGHUP it reads the configuration file again, and with it the files of --users, --token and --upstream; so it does when the configuration file changes. New settings apply to what is asked for from then on, and a file with an error changes nothing. If it was started at a terminal, SIGHUP ends it. SIGINT and SIGTERM end it: what is under way may finish within --drain.
+      At SIGHUP it reads the configuration file again, and with it the files of --users, --token and --upstream; so it does when the configuration file changes. New settings apply to what is asked for from then on. A file with an error changes nothing, while the others still apply, and a message says what stays. If it was started at a terminal, SIGHUP ends it. SIGINT and SIGTERM end it: what is under way may finish within --drain.
 
       EXAMPLES
         dnsctl proxy
@@ -89,15 +89,13 @@ struct ProxyCommand: ContextCommand {
     let log = proxy.accessLog(in: context)
     let systemd = Systemd(context.environment, process: getpid())
     return try await context.withResolver(settings, store) { resolver throws(SettingsError) in
-      let users = try proxy.users(in: context)
-      let entry = try route.entry(over: settings.proxy, in: context)
-      let configured = { @Sendable (settings: DirectSettings, entry: ProxyEntry, users: ProxyUsers?) in
+      let inputs = try ProxyInputs(settings, route, proxy, in: context) { settings, entry, users in
         var made = configuration(settings, entry, log, users: users, systemd.sockets)
         made.notice = context.reportError
         if let registry { made.metrics = { registry.text() } }
         return made
       }
-      let server = try server(configured(settings, entry, users), resolver)
+      let server = try server(inputs.configuration(), resolver)
       let interruption = Task { await context.interruption() }
       defer { interruption.cancel() }
       let places: [ListenAddress]
@@ -112,27 +110,16 @@ struct ProxyCommand: ContextCommand {
       let said = "proxy at \(places.map(\.description).joined(separator: ", "))"
       context.reportError(said)
       endpoint.say(in: context)
-      let held = Locked((settings: settings, entry: entry, users: users))
       let read = { @Sendable in
         systemd.notify(.reloading(microseconds: Systemd.microseconds))
-        // The upstream proxy and the users are read again, too; a file that cannot be used changes nothing.
-        do throws(SettingsError) {
-          let entry = try route.entry(over: held.withLock { $0.settings.proxy }, in: context)
-          held.withLock { $0.entry = entry }
-          let users = try proxy.users(in: context)
-          held.withLock { $0.users = users }
-        } catch {
-          context.reportError("\(error.message.asSentence) The previous configuration stays in force.")
-        }
-        let (settings, entry, users) = held.withLock(\.self)
-        do throws(DirectDNSError) { try server.update(configured(settings, entry, users)) } catch {
-          context.reportError(error.message)
-        }
+        inputs.update(server)
         systemd.notify(.ready(status: said))
       }
       let begun = { @Sendable in systemd.notify(.ready(status: said)) }
-      var following = try upstream.follow(resolver, in: context, report: context.reportError) { changed in
-        held.withLock { $0.settings = changed }
+      var following = try upstream.follow(resolver, in: context, report: context.reportError) { settings in
+        inputs.take(settings)
+      } check: { settings throws(DirectDNSError) in
+        try inputs.check(settings, for: server)
       } begun: {
         begun()
       } read: {

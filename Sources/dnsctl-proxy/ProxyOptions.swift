@@ -118,21 +118,30 @@ struct ProxyOptions: ParsableArguments {
     return limits
   }
 
-  /// Who may use it; nil for anybody.
-  func users(in context: CommandContext) throws(SettingsError) -> ProxyUsers? {
-    guard usersPath != nil || token != nil else { return nil }
-    var lines = ""
-    if let usersPath { lines = try Self.text(of: usersPath, "--users", in: context) }
-    var tokens: [Secret] = []
-    if let token {
-      guard let text = try Self.secret(token, "--token", in: context) else {
-        throw SettingsError(
-          .usage,
-          "--token: write @FILE, or '$NAME' of an environment variable: all users of a machine can see a command line."
-        )
-      }
-      tokens.append(Secret(text))
+  /// The lines of the file of `--users`; none without that option.
+  func userLines(in context: CommandContext) throws(SettingsError) -> String {
+    guard let usersPath else { return "" }
+    return try Self.text(of: usersPath, "--users", in: context)
+  }
+
+  /// The token of `--token`; none without that option.
+  func tokens(in context: CommandContext) throws(SettingsError) -> [Secret] {
+    guard let token else { return [] }
+    guard let text = try Self.secret(token, "--token", in: context) else {
+      throw SettingsError(
+        .usage,
+        "--token: write @FILE, or '$NAME' of an environment variable: all users of a machine can see a command line.")
     }
+    // Alone, so that a token that is too short is not taken for a mistake in the file of users.
+    do throws(DirectDNSError) { _ = try ProxyUsers(tokens: [Secret(text)]) } catch {
+      throw SettingsError(.configuration, "--token: \(error.message)")
+    }
+    return [Secret(text)]
+  }
+
+  /// Who may use it, by such lines and tokens; nil for anybody.
+  func users(_ lines: String, _ tokens: [Secret]) throws(SettingsError) -> ProxyUsers? {
+    guard usersPath != nil || token != nil else { return nil }
     do throws(DirectDNSError) { return try ProxyUsers(lines: lines, tokens: tokens) } catch {
       throw SettingsError(.configuration, "\(usersPath?.printable ?? "--token"): \(error.message)")
     }

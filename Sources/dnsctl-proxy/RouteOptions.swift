@@ -35,14 +35,20 @@ struct RouteOptions: ParsableArguments {
     })
   var rules: [RouteRule] = []
 
-  /// The configuration file's entry, changed by these options.
-  func entry(over configured: ProxyEntry, in context: CommandContext) throws(SettingsError) -> ProxyEntry {
+  /// The proxy that `--upstream` names; nil without that option.
+  func upstream(in context: CommandContext) throws(SettingsError) -> UpstreamProxy? {
+    guard let upstreamText else { return nil }
+    let text = try ProxyOptions.secret(upstreamText, "--upstream", in: context) ?? upstreamText
+    do throws(DirectDNSError) { return try UpstreamProxy(text, resolvesNames: upstreamResolves) } catch {
+      throw SettingsError(.usage, "--upstream: \(error.message.asSentence)")
+    }
+  }
+
+  /// The configuration file's entry, changed by these options; `upstream` is the proxy that they name.
+  func entry(over configured: ProxyEntry, _ upstream: UpstreamProxy?) throws(SettingsError) -> ProxyEntry {
     var entry = configured
-    if let upstreamText {
-      let text = try ProxyOptions.secret(upstreamText, "--upstream", in: context) ?? upstreamText
-      do throws(DirectDNSError) { entry.upstream = try UpstreamProxy(text, resolvesNames: upstreamResolves) } catch {
-        throw SettingsError(.usage, "--upstream: \(error.message.asSentence)")
-      }
+    if let upstream {
+      entry.upstream = upstream
     } else if upstreamResolves {
       guard entry.upstream != nil else { throw SettingsError(.usage, "--upstream-resolves needs --upstream.") }
       entry.upstream?.resolvesNames = true

@@ -22,11 +22,12 @@ struct LiveConfigurationTests {
   private var path: String { folder / "c.json5" }
 
   private func live(
-    _ text: String, observer: @escaping @Sendable (Result<SettingsDifference, DirectDNSError>) -> Void = { _ in }
+    _ text: String, observer: @escaping @Sendable (Result<SettingsDifference, DirectDNSError>) -> Void = { _ in },
+    check: @escaping LiveConfiguration.Check = { _ in }
   ) throws -> LiveConfiguration {
     try folder.write(text, to: "c.json5")
     return try LiveConfiguration(
-      ConfigurationPath(name: path), interval: .seconds(1), clock: clock, logger: log.logger,
+      ConfigurationPath(name: path), interval: .seconds(1), clock: clock, logger: log.logger, check: check,
       observer: { outcome, _ in observer(outcome) }
     ) { bytes, name throws(ConfigurationFault) in
       try DirectSettings(
@@ -107,6 +108,23 @@ struct LiveConfigurationTests {
       "notice configuration changed change=pins: +www.example.com 192.0.2.1 file=\(path)",
       "change=timeout: 2.0 seconds → 3.0 seconds",
     ] { #expect(log.text.contains(line)) }
+    resolver.shutdown()
+  }
+
+  @Test func `what the program cannot use changes nothing, not even what could be used of it`() throws {
+    let live = try live(
+      "{ timeout: 2 }",
+      check: { settings throws(DirectDNSError) in
+        guard settings.direct == .on else { throw DirectDNSError(.invalidConfiguration, "direct has to be on") }
+      })
+    let resolver = try live.makeResolver()
+    try change("{ timeout: 3, direct: 'off' }")
+    live.reloadIfChanged()
+    #expect(resolver.configuration.timeout == .seconds(2) && live.settings.direct == .on)
+    #expect(log.text.contains("reason=\(path): direct has to be on") && !log.text.contains("change="), "\(log.text)")
+    try change("{ timeout: 3 }")
+    live.reloadIfChanged()
+    #expect(resolver.configuration.timeout == .seconds(3))
     resolver.shutdown()
   }
 

@@ -176,7 +176,7 @@ struct ProxyProgramTests {
         try allow("no line of such a file\n", 22)
         try await becomes {
           try String(contentsOf: folder.appending(path: "log"), encoding: .utf8).contains(
-            "htpasswd -B. The previous configuration stays")
+            "htpasswd -B. The previous users stay in force.")
         }
         #expect(try await status("ada") == "200")
         try allow("bob:\(hash)", 333)
@@ -187,7 +187,7 @@ struct ProxyProgramTests {
   }
 
   /// Runs a proxy at a free port, whose lines come into a file, while `body` asks it.
-  private func running(
+  func running(
     _ options: [String], environment: [String] = [],
     _ body: (UInt16, _ lines: @escaping () throws -> [String]) async throws -> Void
   ) async throws {
@@ -207,8 +207,8 @@ struct ProxyProgramTests {
   }
 
   /// What a proxy answers to a request for a port of this machine where nobody listens.
-  private func status(_ proxy: String) async throws -> String {
-    let target = "http://127.0.0.1:\(try LoopbackPort.free())/"
+  func status(_ proxy: String, of host: String = "127.0.0.1") async throws -> String {
+    let target = "http://\(host):\(try LoopbackPort.free())/"
     let result = try await ServerFixture.run(
       "curl", ["-sS", "-o", "/dev/null", "-w", "%{http_code}", "--noproxy", "", "-x", proxy, target])
     return String(decoding: result.output, as: UTF8.self)
@@ -293,7 +293,7 @@ struct ProxyProgramTests {
   }
 
   /// Waits for what must come; the configuration is looked at each second.
-  private func becomes(_ condition: () async throws -> Bool) async throws {
+  func becomes(_ condition: () async throws -> Bool) async throws {
     let deadline = ContinuousClock.now + .seconds(20)
     while !(try await condition()) {
       guard ContinuousClock.now < deadline else { throw ServerFixture.Failure("it does not come about") }

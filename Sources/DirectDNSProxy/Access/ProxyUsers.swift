@@ -42,7 +42,7 @@ public final class ProxyUsers: Sendable {
     guard !hashes.isEmpty || !tokens.isEmpty else {
       throw DirectDNSError(.invalidConfiguration, "there are no users: write lines NAME:HASH by htpasswd -B")
     }
-    guard !tokens.contains(where: { $0.text.utf8.count < 8 }) else {
+    guard !tokens.contains(where: { $0.text.count < 8 }) else {
       throw DirectDNSError(.invalidConfiguration, "a token has fewer than 8 characters: take a longer one")
     }
     self.hashes = hashes

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import DirectDNS
+import DirectDNSConfiguration
+import Synchronization
+import Testing
+
+@testable import DirectDNSProxy
+@testable import DnsctlCommands
+@testable import dnsctl_proxy
+
+@Suite("The files that a running proxy reads again", .timeLimit(.minutes(1)))
+struct ProxyInputsTests {
+  /// Files by their paths, and what was said on standard error.
+  private final class Desk: OutputSink, InputSource {
+    private let state: Mutex<(files: [String: String], said: String)>
+
+    init(_ files: [String: String]) { state = Mutex((files, "")) }
+
+    var said: String { state.withLock(\.said) }
+
+    func put(_ text: String?, at path: String) { state.withLock { $0.files[path] = text } }
+
+    func write(_ text: String) throws(StreamError) { state.withLock { $0.said += text } }
+
+    func write(_ bytes: [UInt8]) throws(StreamError) { try write(String(decoding: bytes, as: UTF8.self)) }
+
+    func read() async throws(StreamError) -> [UInt8] { [] }
+
+    func file(_ path: String) -> [UInt8]? { state.withLock { $0.files[path].map { Array($0.utf8) } } }
+
+    var context: CommandContext {
+      CommandContext(
+        input: self, output: self, errors: self, environment: [:], clock: SystemClock(), isInputTerminal: false,
+        isOutputTerminal: false, isErrorsTerminal: false, terminalSize: { TerminalSize(columns: 80, rows: 24) },
+        takeKeys: { _ in }, pause: { _ in }, readFile: { path throws(StreamError) in self.file(path) },
+        makeResolver: { configuration, _ throws(DirectDNSError) in try DirectResolver(configuration) },
+        collectMetrics: { _ in }, interruption: { nil }, onTerminalStop: { _ in }, ignoreHangUp: {},
+        packages: { SystemPackages() }, hasRoute: { _ in true }, systemSource: { SystemDNS(servers: $0) },
+        openStore: { _ throws(SettingsError) in nil })
+    }
+  }
+
+  private static let users = "ann:\(TestHashes.bcrypt)\n"
+  private static let others = "bob:\(TestHashes.bcrypt)\n"
+  private static let upstream = "http://192.0.2.1:1"
+  private static let otherUpstream = "http://192.0.2.1:2"
+
+  private func running(
+    _ desk: Desk, _ body: (ProxyInputs, ProxyServer) throws -> Void
+  ) throws {
+    let resolver = try DirectResolver()
+    defer { resolver.shutdown() }
+    let inputs = try ProxyInputs(
+      DirectSettings(), RouteOptions.parse(["--upstream", "@up"]),
+      ProxyOptions.parse(["--users", "users", "--token", "@token"]), in: desk.context
+    ) { settings, entry, users in
+      ProxyConfiguration(
+        policy: settings.addressPolicy, upstream: entry.upstream, routes: entry.routes, users: users)
+    }
+    try body(inputs, ProxyServer(inputs.configuration(), resolver: resolver))
+  }
+
+  private func desk() -> Desk {
+    Desk(["up": Self.upstream + "\n", "users": Self.users, "token": "0123456789abcdef\n"])
+  }
+
+  private func knows(_ name: String, _ server: ProxyServer) -> Bool {
+    server.shared.settings.configuration.users?.checkHash(name, TestHashes.password) == true
+  }
+
+  @Test(
+    arguments: [
+      ("up", "no URL\n", "--upstream: ", "The previous upstream proxy stays in force.\n"),
+      ("up", nil, "--upstream: there is no file up.", "The previous upstream proxy stays in force.\n"),
+      ("users", "broken\n", "users: line 1 of the users", "The previous users stay in force.\n"),
+      ("users", nil, "--users: there is no file users.", "The previous users stay in force.\n"),
+      ("token", "short\n", "--token: ", "The previous token stays in force.\n"),
+    ] as [(String, String?, String, String)])
+  func `a file with a mistake stays as it was, and the others apply`(
+    file: String, text: String?, reason: String, otherwise: String
+  ) throws {
+    let desk = desk()
+    try running(desk) { inputs, server in
+      desk.put(Self.otherUpstream, at: "up")
+      desk.put(Self.others, at: "users")
+      desk.put("fedcba9876543210\n", at: "token")
+      desk.put(text, at: file)
+      inputs.update(server)
+      let configuration = server.shared.settings.configuration
+      let upstream = try UpstreamProxy(file == "up" ? Self.upstream : Self.otherUpstream)
+      #expect(configuration.upstream == upstream)
+      #expect(knows("ann", server) == (file == "users") && knows("bob", server) == (file != "users"))
+      let token = file == "token" ? "0123456789abcdef" : "fedcba9876543210"
+      #expect(configuration.users?.quickCheck("x", token) == .token)
+      #expect(desk.said.hasPrefix("dnsctl: \(reason)") && desk.said.hasSuffix(otherwise), "\(desk.said)")
+    }
+  }
+
+  @Test func `another proxy that is this one stays out, and what else is new applies`() throws {
+    let desk = desk()
+    try running(desk) { inputs, server in
+      desk.put("http://127.0.0.1:3128", at: "up")
+      desk.put(Self.others, at: "users")
+      inputs.update(server)
+      let upstream = try UpstreamProxy(Self.upstream)
+      #expect(server.shared.settings.configuration.upstream == upstream)
+      #expect(knows("bob", server) && desk.said.contains("listens itself"), "\(desk.said)")
+    }
+  }
+
+  @Test func `settings of the configuration file are checked before they are taken`() throws {
+    let desk = desk()
+    try running(desk) { inputs, server in
+      var settings = try DirectSettings()
+      settings.addressPolicy = .any
+      settings.proxy.routes.set(try ProxyRoutes.Pattern("b.test"), .upstream)
+      // There is another proxy, by --upstream.
+      try inputs.check(settings, for: server)
+      #expect(server.shared.settings.configuration.policy == .publicOnly)
+      inputs.take(settings)
+      inputs.update(server)
+      #expect(server.shared.settings.configuration.policy == .any && desk.said == "", "\(desk.said)")
+    }
+  }
+
+  @Test func `a route through another proxy needs one`() throws {
+    let resolver = try DirectResolver()
+    defer { resolver.shutdown() }
+    let inputs = try ProxyInputs(DirectSettings(), RouteOptions.parse([]), nil, in: Desk([:]).context) { _, entry, _ in
+      ProxyConfiguration(upstream: entry.upstream, routes: entry.routes)
+    }
+    let server = try ProxyServer(inputs.configuration(), resolver: resolver)
+    var settings = try DirectSettings()
+    settings.proxy.routes.set(try ProxyRoutes.Pattern("b.test"), .upstream)
+    #expect {
+      try inputs.check(settings, for: server)
+    } throws: {
+      "\($0)".contains("no upstream proxy")
+    }
+  }
+}
