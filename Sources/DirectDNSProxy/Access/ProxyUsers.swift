@@ -78,7 +78,8 @@ public final class ProxyUsers: Sendable {
     return true
   }
 
-  private func tag(_ name: String, _ password: String) -> [UInt8] {
+  /// Identifies a name and a password, of these users alone.
+  func tag(_ name: String, _ password: String) -> [UInt8] {
     let lengths = "\(name.utf8.count):"
     return Digest.hmacSHA256(Array((lengths + name + password).utf8), key: key)
   }

@@ -24,7 +24,8 @@ extension ClientHandler {
     case .connecting(let pending): settings.ended(pending.cancel(), loop.shared.telemetry)
     case .exchange(let exchange): exchange.abandon()
     case .tunnel(let tunnel): tunnel.end(isBroken: isBroken, error)
-    case .head, .socks, .authenticating, .draining, .lingering, .closed: break
+    case .authenticating(let ticket): loop.shared.passwords.cancel(ticket)
+    case .head, .socks, .draining, .lingering, .closed: break
     }
     state = .closed
   }

@@ -89,13 +89,17 @@ extension ClientHandler {
     case .token: start(request, user: ProxyUsers.tokenUser)
     case .wrong: refuse(Self.challenge("The name or the password is wrong."), request)
     case .needsHash:
-      checkPassword(users, credentials) { [self] isCorrect in
+      let isTaken = checkPassword(users, credentials) { [self] isCorrect in
         if isCorrect {
           start(request, user: credentials.name)
         } else {
           refuse(Self.challenge("The name or the password is wrong."), request)
         }
       }
+      guard !isTaken else { return }
+      refuse(
+        ProxyRefusal(
+          503, nil, "Too many passwords from your address wait to be checked: try again in some seconds."), request)
     }
   }
 
@@ -104,13 +108,17 @@ extension ClientHandler {
   }
 
   /// Checks a password away from the loop, which a slow hash would block.
-  func checkPassword(_ users: ProxyUsers, _ credentials: BasicCredentials, _ completion: @escaping (Bool) -> Void) {
-    state = .authenticating
+  ///
+  /// - Returns: whether it will be checked: not if too many of this client's address wait.
+  func checkPassword(
+    _ users: ProxyUsers, _ credentials: BasicCredentials, _ completion: @escaping (Bool) -> Void
+  ) -> Bool {
     let bound = NIOLoopBound((self, completion), eventLoop: loop.eventLoop)
     let eventLoop = loop.eventLoop
     let (name, password) = (credentials.name, credentials.password)
-    loop.shared.passwords.add {
-      let isCorrect = users.checkHash(name, password)
+    let ticket = loop.shared.passwords.add(users.tag(name, password), from: address) {
+      users.checkHash(name, password)
+    } completion: { isCorrect in
       eventLoop.execute {
         let (client, completion) = bound.value
         guard case .authenticating = client.state else { return }
@@ -119,6 +127,9 @@ extension ClientHandler {
         client.resume()
       }
     }
+    guard let ticket else { return false }
+    state = .authenticating(ticket)
+    return true
   }
 
   private func start(_ request: ClientRequest, user: String? = nil) {

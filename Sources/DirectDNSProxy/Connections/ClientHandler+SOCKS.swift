@@ -44,12 +44,13 @@ extension ClientHandler {
         state = .socks(handshake, since: since)
         return take(step, handshake, since)
       case .needsHash:
-        checkPassword(users, credentials) { [self] isCorrect in
+        let finish = { [self] (isCorrect: Bool) in
           let step = handshake.authenticated(isCorrect)
           state = .socks(handshake, since: since)
-          _ = take(step, handshake, since)
+          return take(step, handshake, since)
         }
-        return false
+        // SOCKS5 has no other refusal here than that of a wrong password (RFC 1929).
+        return checkPassword(users, credentials, { _ = finish($0) }) ? false : finish(false)
       }
     case .connect(let origin):
       // SOCKS has no field for the proxies that a request has come through.

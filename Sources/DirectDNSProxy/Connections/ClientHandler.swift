@@ -15,7 +15,7 @@ final class ClientHandler: ChannelDuplexHandler {
     case head(since: NIODeadline?)
     case socks(SOCKSHandshake, since: NIODeadline)
     /// A password is being checked.
-    case authenticating
+    case authenticating(PasswordQueue.Ticket)
     /// A tunnel is being connected.
     case connecting(PendingTunnel)
     /// A request is under way.
