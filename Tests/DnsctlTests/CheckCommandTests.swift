@@ -52,6 +52,7 @@ struct CheckCommandTests {
   @Test(arguments: [
     ("socks5://127.0.0.1:1080", "only HTTP proxies that take no TLS are checked: write http://ADDRESS:PORT."),
     ("https://127.0.0.1:3128", "only HTTP proxies that take no TLS are checked: write http://ADDRESS:PORT."),
+    ("unix:s.sock", "a proxy at a Unix socket cannot be checked: give an address of it"),
     ("proxy.example:3128", "give the proxy's address, such as http://127.0.0.1:3128."),
     ("HTTP://a:b@127.0.0.1:3128", "name and password have their place in --proxy-user @FILE."),
   ])

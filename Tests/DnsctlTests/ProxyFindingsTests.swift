@@ -39,10 +39,17 @@ struct ProxyFindingsTests {
   func `a tunnel that does not open is told with what to do`(
     status: Int, error: String?, grade: String, advice: String
   ) throws {
-    let finding = Finding.proxyTunnel(try reply(status, error), to: "example.com:443", after: .zero)
+    let finding = Finding.proxyTunnel(
+      try reply(status, error), to: "example.com:443", hasPassword: false, after: .zero)
     #expect(finding.grade.rawValue == grade)
     #expect(advice.isEmpty ? finding.advice == nil : finding.advice?.contains(advice) == true)
     #expect(error.map { finding.detail.contains($0) } ?? true)
+  }
+
+  @Test(arguments: [(false, "wants a name and a password"), (true, "refuses the name and the password")])
+  func `a password that is missing is told from one that is wrong`(hasPassword: Bool, detail: String) throws {
+    let finding = Finding.proxyTunnel(try reply(407), to: "x:443", hasPassword: hasPassword, after: .zero)
+    #expect(finding.detail == "x:443: it \(detail)" && finding.advice?.contains("--proxy-user") == true)
   }
 
   @Test func `a proxy that reaches inside has failed, and one that wants a password has been told of already`() throws {

@@ -37,11 +37,12 @@ extension AddressPolicy {
     /// The setting that would allow the address, in words.
     public var remedy: String {
       let one = IPNetwork(judgedAddress)
+      let place = "allowedNetworks (configuration file: addressPolicy.allow; dnsctl: --allow \(one))"
       return switch cause {
-      case .specialPurpose(let row) where row.network != one:
-        "add \(row.network) (or the address) to allowedNetworks (dnsctl: --allow \(one))"
-      case .specialPurpose, .outside: "add \(one) to allowedNetworks (dnsctl: --allow \(one))"
-      case .deniedNetwork(let network): "take \(network) out of deniedNetworks (dnsctl: --deny)"
+      case .specialPurpose(let row) where row.network != one: "add \(row.network) (or the address) to \(place)"
+      case .specialPurpose, .outside: "add \(one) to \(place)"
+      case .deniedNetwork(let network):
+        "take \(network) out of deniedNetworks (configuration file: addressPolicy.deny; dnsctl: leave out that --deny)"
       case .deniedSuffix(let suffix): Self.remedy(for: suffix)
       }
     }
@@ -61,7 +62,7 @@ extension AddressPolicy {
         "\(subject) lies in \(row.network) (\(row.name), \(row.source)), which the address policy publicOnly forbids"
       case .outside(let networks):
         "\(subject) lies in none of the networks that the address policy allows (\(Self.list(networks)))"
-      case .deniedNetwork(let network): "\(subject) lies in \(network), which deniedNetworks forbids"
+      case .deniedNetwork(let network): "\(subject) lies in \(network), which the address policy denies"
       case .deniedSuffix(let suffix): Self.reason(host, suffix)
       }
     }
@@ -79,7 +80,7 @@ extension AddressPolicy {
     }
 
     private static func remedy(for suffix: HostName) -> String {
-      "take \(suffix) out of deniedSuffixes (dnsctl: --deny)"
+      "take \(suffix) out of deniedSuffixes (configuration file: addressPolicy.deny; dnsctl: leave out that --deny)"
     }
 
     private var subject: String {

@@ -21,18 +21,20 @@ extension Finding {
     }
   }
 
-  /// The finding about a tunnel that a proxy should open.
-  static func proxyTunnel(_ reply: Result<ProxyReply, ProxyProbe.Failure>, to target: String, after time: Duration)
-    -> Self
-  {
+  /// The finding about a tunnel that a proxy should open; `hasPassword` says whether a name and a password were sent.
+  static func proxyTunnel(
+    _ reply: Result<ProxyReply, ProxyProbe.Failure>, to target: String, hasPassword: Bool, after time: Duration
+  ) -> Self {
     let subject = "proxy tunnel"
     switch reply {
     case .failure(let failure): return .fail(subject, "\(target): \(failure.reason)", "See what the proxy itself says.")
     case .success(let reply) where reply.status == 200: return .ok(subject, "\(target) is reached, \(time.readable)")
     case .success(let reply) where reply.status == 407:
       return .fail(
-        subject, "\(target): it wants a name and a password, or others",
-        "Give them: --proxy-user @FILE holds USER:PASSWORD.")
+        subject,
+        hasPassword ? "\(target): it refuses the name and the password" : "\(target): it wants a name and a password",
+        hasPassword
+          ? "Check what --proxy-user names." : "Give them: --proxy-user @FILE, with USER:PASSWORD in its first line.")
     case .success(let reply):
       let reason = [reply.error, reply.details].compactMap(\.self).joined(separator: ": ").printable
       return .fail(
@@ -78,7 +80,7 @@ struct ProxyCheckup: Sendable {
     let target = "\(name):443"
     let (tunnel, second) = await timed("CONNECT", target)
     let (refused, _) = await timed("CONNECT", Self.inside)
-    return [finding, .proxyTunnel(tunnel, to: target, after: second)]
+    return [finding, .proxyTunnel(tunnel, to: target, hasPassword: probe.credentials != nil, after: second)]
       + [Finding.proxyPolicy(refused, to: Self.inside)].compactMap(\.self)
   }
 

@@ -96,6 +96,11 @@ struct CheckCommand: ContextCommand {
   private func proxyCheckup(
     _ text: String, _ host: HostName, in context: CommandContext
   ) throws(SettingsError) -> ProxyCheckup {
+    guard !text.hasPrefix("unix:") else {
+      throw SettingsError(
+        .usage,
+        "--proxy: a proxy at a Unix socket cannot be checked: give an address of it, such as http://127.0.0.1:3128.")
+    }
     let scheme = text.firstRange(of: "://").map { text[..<$0.lowerBound].lowercased() }
     guard scheme == nil || scheme == "http" else {
       throw SettingsError(

@@ -14,7 +14,10 @@ struct AddressPolicyObjectionTests {
     let objection = try objection(.publicOnly, "10.1.2.3", host: "intranet.example")
     #expect(objection.range == IPNetwork("10.0.0.0/8"))
     #expect(objection.rangeName == "Private-Use")
-    #expect(objection.remedy == "add 10.0.0.0/8 (or the address) to allowedNetworks (dnsctl: --allow 10.1.2.3/32)")
+    #expect(
+      objection.remedy
+        == "add 10.0.0.0/8 (or the address) to allowedNetworks (configuration file: addressPolicy.allow; dnsctl: --allow 10.1.2.3/32)"
+    )
     #expect(
       objection.description == """
         the address 10.1.2.3 of intranet.example lies in 10.0.0.0/8 (Private-Use, RFC 1918), which the address policy \
@@ -30,7 +33,8 @@ struct AddressPolicyObjectionTests {
 
   @Test func `a range of one address is not offered twice`() throws {
     #expect(
-      try objection(.publicOnly, "::1").remedy == "add ::1/128 to allowedNetworks (dnsctl: --allow ::1/128)")
+      try objection(.publicOnly, "::1").remedy
+        == "add ::1/128 to allowedNetworks (configuration file: addressPolicy.allow; dnsctl: --allow ::1/128)")
   }
 
   @Test func `the IPv4 address inside is named, and it is what must be allowed`() throws {
@@ -39,7 +43,7 @@ struct AddressPolicyObjectionTests {
       objection.description == """
         the address 64:ff9b::a01:203 of a.example stands for 10.1.2.3; that lies in 10.0.0.0/8 (Private-Use, \
         RFC 1918), which the address policy publicOnly forbids; to allow it, add 10.0.0.0/8 (or the address) to \
-        allowedNetworks (dnsctl: --allow 10.1.2.3/32)
+        allowedNetworks (configuration file: addressPolicy.allow; dnsctl: --allow 10.1.2.3/32)
         """)
     #expect(objection.address == Sample.address("64:ff9b::10.1.2.3"))
     #expect(objection.judgedAddress == Sample.address("10.1.2.3"))
@@ -59,7 +63,7 @@ struct AddressPolicyObjectionTests {
     #expect(
       objection.description == """
         the address 8.8.8.8 of a.example lies in none of the networks that the address policy allows (10.0.0.0/8, \
-        fd00::/8); to allow it, add 8.8.8.8/32 to allowedNetworks (dnsctl: --allow 8.8.8.8/32)
+        fd00::/8); to allow it, add 8.8.8.8/32 to allowedNetworks (configuration file: addressPolicy.allow; dnsctl: --allow 8.8.8.8/32)
         """)
     let four = (0..<4).map { IPNetwork(.ipv4(0x0A00_0000 + $0)) }
     #expect(try self.objection(AddressPolicy(.networks(four)), "8.8.8.8").description.contains("10.0.0.3/32)"))
@@ -82,8 +86,8 @@ struct AddressPolicyObjectionTests {
     #expect(objection.range == IPNetwork("10.0.0.0/8") && objection.rangeName == nil)
     #expect(
       objection.description == """
-        the address ::ffff:10.1.2.3 of a.example stands for 10.1.2.3; that lies in 10.0.0.0/8, which deniedNetworks \
-        forbids; to allow it, take 10.0.0.0/8 out of deniedNetworks (dnsctl: --deny)
+        the address ::ffff:10.1.2.3 of a.example stands for 10.1.2.3; that lies in 10.0.0.0/8, which the address \
+        policy denies; to allow it, take 10.0.0.0/8 out of deniedNetworks (configuration file: addressPolicy.deny; dnsctl: leave out that --deny)
         """)
   }
 

@@ -261,7 +261,7 @@ struct AddressPolicyTests {
       error?.message == """
         the address 169.254.169.254 of metadata.example lies in 169.254.0.0/16 (Link Local, RFC 3927), which the \
         address policy publicOnly forbids; to allow it, add 169.254.0.0/16 (or the address) to allowedNetworks \
-        (dnsctl: --allow 169.254.169.254/32); its other addresses (2) are forbidden too
+        (configuration file: addressPolicy.allow; dnsctl: --allow 169.254.169.254/32); its other addresses (2) are forbidden too
         """)
   }
 
