@@ -19,7 +19,7 @@ struct ConnectFailure {
 
   /// Whether it says something about the address, and not about this process or its policy.
   var isAboutAddress: Bool {
-    guard let code else { return true }
+    guard let code else { return refusal?.error != "proxy_loop_detected" }
     return ![EMFILE, ENFILE, ENOBUFS, ENOMEM, EADDRNOTAVAIL, EACCES, EPERM].contains(code)
   }
 

@@ -173,6 +173,13 @@ final class Dialer: Connector {
       channel.close(promise: nil)
       return failed(number, IOError(errnoCode: EACCES, reason: "connect"))
     }
+    // The machine may have got the address since the proxy started.
+    if let local = channel.localAddress?.ipAddressValue,
+      settings.places.contains(where: { $0.isReached(from: local, to: real, port: origin.port) })
+    {
+      channel.close(promise: nil)
+      return failed(number, ProxyRefusal(403, "proxy_loop_detected", "this proxy itself listens there"))
+    }
     guard race.connected(number), let completion, let handler = attempt.handler else {
       return channel.close(promise: nil)
     }

@@ -52,7 +52,8 @@ final class RouteFinder {
       return completion(.refused(ProxyRefusal(403, "http_request_denied", text)))
     }
     do throws(DirectDNSError) { try policy.check(origin.host) } catch {
-      return completion(.refused(ProxyRefusal(error)))
+      // RFC 9209 has `destination_ip_prohibited` for addresses alone, and this is a name.
+      return completion(.refused(ProxyRefusal(403, "http_request_denied", error.message)))
     }
     let route = configuration.route(for: origin.host)
     guard route != .refuse else {
@@ -176,7 +177,8 @@ final class RouteFinder {
     do throws(DirectDNSError) { allowed = try policy.allowed(addresses, for: origin.host) } catch {
       return .failure(ProxyRefusal(error))
     }
-    // A request to the proxy itself would loop for ever.
+    // A request to the proxy itself would loop for ever. An address that this machine got since it started is noticed
+    // once it is connected to.
     let others = allowed.filter { address in
       !settings.places.contains { $0.leads(from: address, port: origin.port, machine: shared.machine) }
     }
@@ -184,18 +186,6 @@ final class RouteFinder {
       return .failure(ProxyRefusal(403, "proxy_loop_detected", "\(origin) is this proxy itself."))
     }
     return .success(others)
-  }
-}
-
-extension ListenAddress {
-  /// Whether a connection to an address may reach this listener; `machine` has the addresses of this machine.
-  func leads(from address: IPAddress, port: UInt16, machine: Set<IPAddress>) -> Bool {
-    guard case .tcp(let place, let ownPort) = self, ownPort == port else { return false }
-    let (own, address) = (place.unmapped, address.unmapped)
-    // 0.0.0.0 and :: listen at every address of this machine, and a connection to them goes to this machine.
-    let isUnspecified = { (address: IPAddress) in address.bytes.allSatisfy { $0 == 0 } }
-    return own == address || address.isLoopback || isUnspecified(address)
-      || isUnspecified(own) && machine.contains(address)
   }
 }
 

@@ -9,9 +9,10 @@ import Testing
 
 @Suite("Connecting", .timeLimit(.minutes(1)))
 struct DialerTests {
-  /// Why a connection did not come about, which is judged by the strictest policy; nil where it did.
+  /// Why a connection did not come about, which is judged by the strictest policy unless another is given; nil where it did.
   private func refusal(
     _ address: IPAddress, port: UInt16, through upstream: UpstreamProxy? = nil,
+    by policy: AddressPolicy = .publicOnly, at places: [ListenAddress] = [],
     _ change: (inout ProxyConfiguration) -> Void = { _ in }
   ) async throws -> ProxyRefusal? {
     let resolver = try DirectResolver()
@@ -19,13 +20,13 @@ struct DialerTests {
     let eventLoop = MultiThreadedEventLoopGroup.singleton.any()
     var configuration = ProxyConfiguration()
     change(&configuration)
-    let settings = ProxySettings(configuration)
+    let settings = ProxySettings(configuration, at: places)
     let shared = ProxyShared(resolver, settings)
     return try await eventLoop.flatSubmit {
       let promise = eventLoop.makePromise(of: ProxyRefusal?.self)
       let dialer = Dialer(
         ProxyLoop(eventLoop, shared), settings, ForwardOrigin(.name("public.test"), port: port),
-        ChosenRoute(addresses: [address], upstream: upstream), .publicOnly)
+        ChosenRoute(addresses: [address], upstream: upstream), policy)
       dialer.start { outcome in
         switch outcome {
         case .connected: promise.succeed(nil)
@@ -42,6 +43,16 @@ struct DialerTests {
     #expect(refusal?.status == 403 && refusal?.error == "destination_ip_prohibited")
     // It stood, and was closed before a byte went over it.
     #expect(await (try origin.connection()).receiveToEnd().isEmpty)
+    await origin.stop()
+  }
+
+  @Test func `a connection that comes back to the proxy itself is seen when it stands`() async throws {
+    let origin = try await RawListener.start()
+    let own = ListenAddress.tcp(.ipv4(0), port: origin.port)
+    let refusal = try await refusal(.ipv4(0x7f00_0001), port: origin.port, by: .any, at: [own])
+    #expect(refusal?.status == 403 && refusal?.error == "proxy_loop_detected", "\(String(describing: refusal))")
+    #expect(await (try origin.connection()).receiveToEnd().isEmpty)
+    #expect(try await self.refusal(.ipv4(0x7f00_0001), port: origin.port, by: .any) == nil)
     await origin.stop()
   }
 

@@ -36,7 +36,11 @@ struct RouteFinderTests {
   @Test(arguments: [
     ("0.0.0.0", "192.168.1.5", true), ("0.0.0.0", "::ffff:192.168.1.5", true), ("::", "::ffff:192.168.1.5", true),
     ("192.168.1.5", "::ffff:192.168.1.5", true), ("::ffff:192.168.1.5", "192.168.1.5", true),
-    ("::ffff:0.0.0.0", "192.168.1.5", true), ("192.168.1.5", "::ffff:0.0.0.0", true), ("192.168.1.5", "::", true),
+    ("::ffff:0.0.0.0", "192.168.1.5", true), ("192.168.1.5", "::ffff:0.0.0.0", false), ("192.168.1.5", "::", false),
+    ("127.0.0.1", "127.0.0.1", true), ("127.0.0.1", "::ffff:127.0.0.1", true), ("127.0.0.1", "0.0.0.0", true),
+    ("127.0.0.1", "127.0.0.2", false), ("127.0.0.1", "::1", false), ("127.0.0.1", "::", false), ("::1", "::", true),
+    ("::1", "127.0.0.1", false), ("0.0.0.0", "127.0.0.2", true), ("0.0.0.0", "::1", false), ("::", "127.0.0.1", true),
+    ("::", "::1", true), ("::", "0.0.0.0", true), ("0.0.0.0", "::", false), ("192.168.1.5", "127.0.0.1", false),
     ("0.0.0.0", "::ffff:192.168.1.6", false), ("192.168.1.5", "::ffff:192.168.1.6", false),
   ])
   func `an address leads to the proxy itself in each of its spellings`(
@@ -46,5 +50,20 @@ struct RouteFinderTests {
     let machine: Set<IPAddress> = [.ipv4(0xc0a8_0105)]
     #expect(ListenAddress.tcp(own, port: 3128).leads(from: address, port: 3128, machine: machine) == leads)
     #expect(!ListenAddress.tcp(own, port: 3128).leads(from: address, port: 80, machine: machine))
+  }
+
+  @Test(arguments: [
+    ("0.0.0.0", "192.0.2.7", "192.0.2.7", true), ("::", "::ffff:192.0.2.7", "192.0.2.7", true),
+    ("::", "2001:db8::7", "2001:db8::7", true), ("0.0.0.0", "2001:db8::7", "2001:db8::7", false),
+    ("0.0.0.0", "192.0.2.7", "192.0.2.8", false), ("192.0.2.1", "192.0.2.7", "192.0.2.7", false),
+  ])
+  func `an address that the machine got later is known by the connection to it`(
+    own: String, local: String, remote: String, isReached: Bool
+  ) throws {
+    let place = ListenAddress.tcp(try #require(IPAddress(own)), port: 3128)
+    let (local, remote) = (try #require(IPAddress(local)), try #require(IPAddress(remote)))
+    #expect(place.isReached(from: local, to: remote, port: 3128) == isReached)
+    #expect(!place.isReached(from: local, to: remote, port: 80))
+    #expect(!ListenAddress.unix(path: "/x").isReached(from: local, to: remote, port: 3128))
   }
 }
