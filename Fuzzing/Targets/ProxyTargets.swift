@@ -45,10 +45,12 @@ extension FuzzTarget {
     }
     try require(again.values(.host).map(again.text) == [origin.hostField], "Host is not \(origin.hostField)")
     try require((try? BodyFraming.of(request: again)) == framing, "the body ends elsewhere for the next hop")
-    for name in [FieldName.proxyAuthorization, .proxyConnection, .keepAlive, .te, .originalURL, .http2Settings] {
+    for name in [FieldName.proxyAuthorization, .proxyConnection, .keepAlive, .originalURL, .http2Settings] {
       try require(!again.contains(name), "\(name) is passed on")
     }
-    try require(again.contains(.connection) == again.contains(.upgrade), "Connection is passed on")
+    try require(
+      again.contains(.connection) == (again.contains(.upgrade) || again.contains(.te)), "Connection is passed on")
+    try require(again.values(.te).allSatisfy { again.text($0) == "trailers" }, "TE is passed on")
     try require(
       (try? ForwardOrigin("\(origin)".utf8.span, defaultPort: nil)) == origin, "an origin changes as text: \(origin)")
   }

@@ -16,10 +16,14 @@ public enum ListenAddress: Sendable, Hashable, CustomStringConvertible {
   public init(_ text: String) throws(DirectDNSError) {
     if text.hasPrefix("unix:") {
       let path = String(text.dropFirst(5))
-      // The size of sun_path on Linux (sockaddr_un), with the NUL at its end.
-      guard !path.isEmpty, path.utf8.count < 108, !path.utf8.contains(0) else {
+      guard !path.isEmpty else {
         throw DirectDNSError(
-          .invalidConfiguration, "\(text): the path of a socket has 1 to 107 bytes: take a shorter one")
+          .invalidConfiguration, "\(text): there is no path: write unix:PATH, such as unix:/run/proxy.sock")
+      }
+      // The size of sun_path on Linux (sockaddr_un), with the NUL at its end.
+      guard path.utf8.count < 108, !path.utf8.contains(0) else {
+        throw DirectDNSError(
+          .invalidConfiguration, "\(text): the path of a socket has at most 107 bytes, and no NUL: take another one")
       }
       // systemd and socat write an abstract socket like this: it has no file, so no mode says who may use it.
       guard !path.hasPrefix("@") else {

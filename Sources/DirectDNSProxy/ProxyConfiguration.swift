@@ -128,6 +128,11 @@ public struct ProxyConfiguration: Sendable {
   /// Requires users at an address that other machines can reach.
   func validateAccess(at place: ListenAddress) throws(DirectDNSError) {
     guard users == nil, place.isRemote else { return }
+    // Users would not help.
+    if case .tcp(let address, _) = place, !MachineAddresses.hold(address) {
+      throw DirectDNSError(
+        .invalidConfiguration, "\(place): this machine has no such address: take 127.0.0.1, or an address that it has")
+    }
     throw DirectDNSError(
       .invalidConfiguration,
       "\(place): other machines reach that address, and whoever reaches it could use the proxy: take 127.0.0.1, or say who may use it (dnsctl proxy: --users FILE or --token @FILE)"
@@ -177,7 +182,7 @@ public struct ProxyPorts: Sendable, Hashable, CustomStringConvertible {
 public struct ProxyLimits: Sendable, Hashable {
   /// The most connections from clients at a time, tunnels included; 10 000 by default.
   ///
-  /// Another one is refused with 503.
+  /// Another one is refused with 503, and closed at once.
   public var clients = 10_000
   /// The most tunnels at a time, by CONNECT, by SOCKS and by `Upgrade`, counted from the request on; as many as
   /// ``clients`` by default.

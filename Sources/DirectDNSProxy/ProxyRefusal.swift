@@ -89,15 +89,20 @@ struct ProxyRefusal: Error, Equatable, Sendable {
   /// The format of the body, by the request's `Accept`.
   enum Form { case none, text, json, html }
 
-  /// The response as bytes.
+  /// The response as it is sent.
   ///
   /// - Parameters:
   ///   - form: what kind of body it has.
   ///   - isToHEAD: whether the body is left out.
   ///   - closes: whether the connection ends with it.
+  ///   - date: the value of `Date`; nil leaves the field out.
   /// - Returns: head and body.
-  func bytes(as form: Form, isToHEAD: Bool = false, closes: Bool) -> [UInt8] {
-    var lines = "HTTP/1.1 \(status) \(reason)\r\nCache-Control: no-store\r\n"
+  func response(
+    as form: Form, isToHEAD: Bool = false, closes: Bool, date: String? = nil
+  ) -> (head: String, body: String) {
+    var lines = "HTTP/1.1 \(status) \(reason)\r\n"
+    if let date { lines += "Date: \(date)\r\n" }
+    lines += "Cache-Control: no-store\r\n"
     if let error { lines += "Proxy-Status: directdns; error=\(error)\r\n" }
     if let challenge { lines += "Proxy-Authenticate: Basic realm=\"\(challenge)\", charset=\"UTF-8\"\r\n" }
     if status == 405 { lines += "Allow: \(error == nil ? "GET, HEAD" : Self.allowedMethods)\r\n" }
@@ -120,7 +125,7 @@ struct ProxyRefusal: Error, Equatable, Sendable {
     if form != .none { lines += "X-Content-Type-Options: nosniff\r\n" }
     lines += "Content-Length: \(body.utf8.count)\r\n"
     if closes { lines += "Connection: close\r\n" }
-    return Array((lines + "\r\n" + (isToHEAD ? "" : body)).utf8)
+    return (lines + "\r\n", isToHEAD ? "" : body)
   }
 
   private static func escaped(_ text: String) -> String {

@@ -152,8 +152,13 @@ public final class ProxyServer: Service {
       if let error = error as? DirectDNSError { throw error }
       let wanted =
         configuration.inherited.map { "the socket with descriptor \($0)" } + configuration.listeners.map(\.description)
+      let place = places.count - configuration.inherited.count
+      let isUnix =
+        if configuration.listeners.indices.contains(place), case .unix = configuration.listeners[place] { true } else {
+          false
+        }
       throw DirectDNSError(
-        .fileUnusable, "\(wanted[places.count]): the proxy cannot listen there: \(Self.reason(error))",
+        .fileUnusable, "\(wanted[places.count]): the proxy cannot listen there: \(Self.reason(error, isUnix: isUnix))",
         underlying: error)
     }
     shared.listens(at: places)
@@ -212,12 +217,13 @@ public final class ProxyServer: Service {
     }
   }
 
-  private static func reason(_ error: any Error) -> String {
+  /// Why a socket cannot listen, in words.
+  static func reason(_ error: any Error, isUnix: Bool) -> String {
     guard let error = error as? IOError else { return "\(error)" }
     return switch error.errnoCode {
-    case EADDRINUSE: "another program listens there: choose another port"
+    case EADDRINUSE: "another program listens there: choose another \(isUnix ? "path" : "port")"
     case EADDRNOTAVAIL: "this machine has no such address"
-    case EACCES: "that is not allowed: choose a port from 1024, or another folder"
+    case EACCES: "that is not allowed: choose \(isUnix ? "another folder" : "a port from 1024")"
     case ENOENT: "there is no such folder"
     case ENOTSOCK, EBADF, EINVAL, EOPNOTSUPP:
       "it is no socket for connections: a socket unit wants ListenStream= with an address or a path, and Accept=no"

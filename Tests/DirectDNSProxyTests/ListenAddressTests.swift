@@ -28,6 +28,14 @@ struct ListenAddressTests {
     }
   }
 
+  @Test func `an empty path is told as that`() {
+    #expect {
+      try ListenAddress("unix:")
+    } throws: {
+      "\($0)".contains("there is no path: write unix:PATH")
+    }
+  }
+
   @Test func `other machines reach all but loopback and the file system`() throws {
     #expect(try ListenAddress("0.0.0.0:1").isRemote)
     #expect(try ListenAddress("192.0.2.1:1").isRemote)

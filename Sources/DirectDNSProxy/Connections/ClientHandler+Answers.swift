@@ -21,7 +21,6 @@ extension ClientHandler {
     access.status = refusal.status
     access.error = refusal.error
     if let began = request?.began ?? headBegan { access.duration = Duration(.now() - began) }
-    settings.ended(access, loop.shared.telemetry)
     let closes = refusal.closes || request.map { !keeps($0) } ?? true
     // If the body can be read to its end, the connection goes on; otherwise the next request cannot be found.
     let isDrained =
@@ -29,9 +28,11 @@ extension ClientHandler {
     let head = request?.head ?? head
     let isConnect = request?.isConnect ?? mayBeConnect
     let form = head.map { ProxyRefusal.Form($0, isConnect: isConnect) } ?? (isConnect ? .none : .text)
-    write(
-      ByteBuffer(
-        bytes: refusal.bytes(as: form, isToHEAD: head?.isToHEAD ?? false, closes: closes || !isDrained)))
+    let response = refusal.response(
+      as: form, isToHEAD: head?.isToHEAD ?? false, closes: closes || !isDrained, date: loop.date)
+    access.sent = response.body.utf8.count
+    settings.ended(access, loop.shared.telemetry)
+    write(ByteBuffer(string: response.head + response.body))
     flush()
     guard !isGone else { return }
     guard !closes, isDrained, let request else { return linger() }
@@ -63,9 +64,15 @@ extension ClientHandler {
     }
     switch path {
     case "/proxy.pac":
+      guard let place = pacPlace else {
+        return refuse(
+          ProxyRefusal(
+            404, nil, "There is no address that a PAC file could name: this proxy listens at Unix sockets alone."),
+          request, access)
+      }
       respond(
         200, "Content-Type: application/x-ns-proxy-autoconfig\r\nCache-Control: no-store\r\n",
-        body: ProxyAutoConfiguration(place: pacPlace, settings.configuration).text, request, access)
+        body: ProxyAutoConfiguration(place: place, settings.configuration).text, request, access)
     case "/live":
       respond(200, "Content-Type: text/plain\r\nCache-Control: no-store\r\n", body: "live\n", request, access)
     case "/ready":
@@ -80,12 +87,12 @@ extension ClientHandler {
     }
   }
 
-  /// The address at which this client reached the proxy.
-  private var pacPlace: String {
+  /// The address at which this client reached the proxy, or another one of the proxy; nil if there is none.
+  private var pacPlace: String? {
     if let local = context?.channel.localAddress, let address = local.ipAddressValue?.unmapped, let port = local.port {
       return "\(ListenAddress.tcp(address, port: UInt16(port)))"
     }
-    return settings.places.first { if case .tcp = $0 { true } else { false } }?.description ?? "127.0.0.1:3128"
+    return settings.places.first { if case .tcp = $0 { true } else { false } }?.description
   }
 
   func respond(_ status: Int, _ fields: String, body: String, _ request: ClientRequest, _ access: ProxyAccess) {
@@ -96,7 +103,7 @@ extension ClientHandler {
     access.duration = Duration(.now() - request.began)
     settings.ended(access, loop.shared.telemetry)
     var text =
-      "HTTP/1.1 \(status) \(status == 200 ? "OK" : "Service Unavailable")\r\n\(fields)X-Content-Type-Options: nosniff\r\nContent-Length: \(body.utf8.count)\r\n"
+      "HTTP/1.1 \(status) \(status == 200 ? "OK" : "Service Unavailable")\r\nDate: \(loop.date)\r\n\(fields)X-Content-Type-Options: nosniff\r\nContent-Length: \(body.utf8.count)\r\n"
     if closes { text += "Connection: close\r\n" }
     text += "\r\n"
     if request.method != "HEAD" { text += body }

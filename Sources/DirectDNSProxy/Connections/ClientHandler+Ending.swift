@@ -11,10 +11,15 @@ extension ClientHandler {
   }
 
   /// The proxy is stopping: closes a connection that waits for a request; others close after their response.
-  func drain() {
-    switch state {
-    case .head(since: nil): isWrittenOut ? close() : linger()
-    default: break
+  ///
+  /// - Parameter isLast: whether a client that has sent nothing yet is not waited for any longer.
+  func drain(isLast: Bool) {
+    guard case .head(since: nil) = state else { return }
+    if speaksHTTP {
+      isWrittenOut ? close() : linger()
+    } else if isLast {
+      // Its request may come at this moment.
+      linger()
     }
   }
 
@@ -40,7 +45,8 @@ extension ClientHandler {
   /// and lose the response.
   func linger() {
     guard let context, !isGone else { return }
-    guard !hasStopped else {
+    // A client above the limit must not keep its descriptor.
+    guard !hasStopped, isCounted else {
       state = .closed
       return closeBehindWrites()
     }

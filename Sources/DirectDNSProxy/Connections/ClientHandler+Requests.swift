@@ -79,60 +79,12 @@ extension ClientHandler {
   private func begin(_ head: MessageHead, _ framing: BodyFraming, _ target: ForwardTarget) {
     guard case .request(let method, _) = head.start else { return }
     let request = ClientRequest(head, framing, method: head.text(method), target, began: headBegan ?? .now())
-    if case .own(let path) = target { return serveOwn(path, request) }
+    if case .own(let path) = target { return path == "*" ? answerOptions(request) : serveOwn(path, request) }
     guard let users = settings.configuration.users else { return start(request) }
-    guard let value = head.onlyValue(.proxyAuthorization),
-      let credentials = BasicCredentials(head.bytes.span.extracting(value))
-    else { return refuse(Self.challenge("This proxy wants a name and a password."), request) }
-    switch users.quickCheck(credentials.name, credentials.password) {
-    case .correct: start(request, user: credentials.name)
-    case .token: start(request, user: ProxyUsers.tokenUser)
-    case .wrong: refuse(Self.challenge("The name or the password is wrong."), request)
-    case .needsHash:
-      let isTaken = checkPassword(users, credentials) { [self] isCorrect in
-        if isCorrect {
-          start(request, user: credentials.name)
-        } else {
-          refuse(Self.challenge("The name or the password is wrong."), request)
-        }
-      }
-      guard !isTaken else { return }
-      refuse(
-        ProxyRefusal(
-          503, nil, "Too many passwords from your address wait to be checked: try again in some seconds."), request)
-    }
+    authenticate(request, users)
   }
 
-  private static func challenge(_ text: String) -> ProxyRefusal {
-    ProxyRefusal(407, nil, text, challenge: "DirectDNS proxy")
-  }
-
-  /// Checks a password away from the loop, which a slow hash would block.
-  ///
-  /// - Returns: whether it will be checked: not if too many of this client's address wait.
-  func checkPassword(
-    _ users: ProxyUsers, _ credentials: BasicCredentials, _ completion: @escaping (Bool) -> Void
-  ) -> Bool {
-    let bound = NIOLoopBound((self, completion), eventLoop: loop.eventLoop)
-    let eventLoop = loop.eventLoop
-    let (name, password) = (credentials.name, credentials.password)
-    let ticket = loop.shared.passwords.add(users.tag(name, password), from: address) {
-      users.checkHash(name, password)
-    } completion: { isCorrect in
-      eventLoop.execute {
-        let (client, completion) = bound.value
-        guard case .authenticating = client.state else { return }
-        completion(isCorrect)
-        client.processInput()
-        client.resume()
-      }
-    }
-    guard let ticket else { return false }
-    state = .authenticating(ticket)
-    return true
-  }
-
-  private func start(_ request: ClientRequest, user: String? = nil) {
+  func start(_ request: ClientRequest, user: String? = nil) {
     guard !request.via.isLoop(at: loop.shared.mark) else {
       return refuse(
         ProxyRefusal(
@@ -159,7 +111,7 @@ extension ClientHandler {
     }
   }
 
-  /// Answers OPTIONS that may not be forwarded (RFC 9110 §7.6.2).
+  /// Answers OPTIONS that may not be forwarded (RFC 9110 §7.6.2), or is about the proxy itself (RFC 9112 §3.2.4).
   private func answerOptions(_ request: ClientRequest) {
     respond(
       200, "Allow: \(ProxyRefusal.allowedMethods)\r\n", body: "", request, access(.http, request.origin, request))
@@ -176,10 +128,11 @@ extension ClientHandler {
     var access = access(.connect, origin, request)
     access.user = user
     let goesOn = { [self] in keeps(request) }
-    open(origin, access, request.via, began: request.began) { outcome in
+    open(origin, access, request.via, began: request.began) { [self] outcome in
       switch outcome {
       case .success: ByteBuffer(string: "HTTP/1.1 200 Connection established\r\n\r\n")
-      case .failure(let refusal): ByteBuffer(bytes: refusal.bytes(as: .none, closes: !goesOn()))
+      case .failure(let refusal):
+        ByteBuffer(string: refusal.response(as: .none, closes: !goesOn(), date: loop.date).head)
       }
     } refused: {
       goesOn()

@@ -37,7 +37,8 @@ final class ClientHandler: ChannelDuplexHandler {
   var speaksHTTP = false
   private(set) var context: ChannelHandlerContext?
   private var hasPendingRead = false
-  private var isCounted = false
+  /// Whether it is one of as many clients as there may be.
+  private(set) var isCounted = false
   var isProcessingInput = false
   /// Whether the client has stopped sending; what it has asked for is still answered.
   private(set) var hasStopped = false

@@ -38,7 +38,8 @@ extension Exchange {
     closesClient = !client.keeps(request) || framing == .untilClose || !progress.isOver
     client.write(
       ByteBuffer(
-        bytes: ForwardedHead.response(head, closes: closesClient, isDecoded: request.head.minorVersion == 0)))
+        bytes: ForwardedHead.response(
+          head, closes: closesClient, isDecoded: request.head.minorVersion == 0, date: loop.date)))
     // A response that cannot have a body, but announces one, may still send it. It would be taken for the next
     // response.
     let announcesBody =

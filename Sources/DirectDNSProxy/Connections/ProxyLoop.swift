@@ -9,6 +9,7 @@ final class ProxyLoop {
   let pool: OriginPool
   private var clients: [ObjectIdentifier: ClientHandler] = [:]
   private var sweep: RepeatedTask?
+  private var lastCall: Scheduled<Void>?
 
   init(_ eventLoop: any EventLoop, _ shared: ProxyShared) {
     self.eventLoop = eventLoop
@@ -18,6 +19,14 @@ final class ProxyLoop {
 
   /// Whether the proxy is ending.
   private(set) var isDraining = false
+  private var dated: (second: Int64, text: String) = (.min, "")
+
+  /// The present time as `Date` has it (RFC 9110 §6.6.1), made once a second.
+  var date: String {
+    let second = shared.resolver.clock.secondsSince1970
+    if second != dated.second { dated = (second, HTTPDate.text(secondsSince1970: second)) }
+    return dated.text
+  }
 
   /// Starts to check the timeouts once a second: that is enough for limits in seconds, and a silent tunnel costs no
   /// timer.
@@ -40,15 +49,26 @@ final class ProxyLoop {
   /// From now on connections close after their responses.
   func beginDraining() { isDraining = true }
 
+  /// How long a client that has sent nothing yet may take to do so when the proxy ends.
+  ///
+  /// Its first request may be on its way, and a client does not expect to lose that one. A second is longer than any
+  /// round trip.
+  private static let firstRequestTime = TimeAmount.seconds(1)
+
   /// Closes idle connections; requests and tunnels in progress may end by themselves.
   func drain() {
     pool.closeAll()
-    for client in clients.values { client.drain() }
+    for client in clients.values { client.drain(isLast: false) }
+    let bound = NIOLoopBound(self, eventLoop: eventLoop)
+    lastCall = eventLoop.scheduleTask(in: Self.firstRequestTime) {
+      for client in bound.value.clients.values { client.drain(isLast: true) }
+    }
   }
 
   /// Ends everything.
   func stop() {
     sweep?.cancel()
+    lastCall?.cancel()
     pool.closeAll()
     for client in clients.values { client.abort() }
   }
@@ -72,7 +92,7 @@ final class ProxyShared: Sendable {
   init(_ resolver: DirectResolver, _ settings: ProxySettings, _ telemetry: ProxyTelemetry = ProxyTelemetry()) {
     self.resolver = resolver
     self.telemetry = telemetry
-    machine = Set(((try? System.enumerateDevices()) ?? []).compactMap { $0.address?.ipAddressValue })
+    machine = MachineAddresses.all
     held = Locked(settings)
   }
 

@@ -23,6 +23,7 @@ package enum FieldName: UInt8, Sendable {
   case originalURL
   case proxyVia
   case accept
+  case date
   case other
 
   private static let known: [(text: String, name: FieldName)] = [
@@ -33,6 +34,7 @@ package enum FieldName: UInt8, Sendable {
     ("expect", .expect), ("max-forwards", .maxForwards), ("authorization", .authorization),
     ("www-authenticate", .wwwAuthenticate), ("cookie", .cookie),
     ("originalurl", .originalURL), ("directdns-via", .proxyVia), ("accept", .accept),
+    ("date", .date),
   ]
 
   /// The same by length, which tells most names apart.
@@ -59,7 +61,7 @@ package enum FieldName: UInt8, Sendable {
       .proxyAuthenticate, .proxyAuthenticationInfo, .originalURL, .proxyVia:
       true
     case .host, .trailer, .transferEncoding, .contentLength, .expect, .maxForwards, .authorization, .wwwAuthenticate,
-      .cookie, .accept, .other:
+      .cookie, .accept, .date, .other:
       false
     }
   }
@@ -73,7 +75,7 @@ package enum FieldName: UInt8, Sendable {
   }
 
   /// Whether it may be a trailer (RFC 9110 §6.5.1).
-  var isAllowedInTrailers: Bool { self == .other || self == .accept }
+  var isAllowedInTrailers: Bool { [.other, .accept, .date].contains(self) }
 }
 
 extension Span<UInt8> {

@@ -7,7 +7,7 @@ enum ForwardTarget: Equatable, Sendable {
   case absolute(ForwardOrigin, path: [UInt8], authorization: String? = nil)
   /// An origin to connect to.
   case authority(ForwardOrigin)
-  /// A path of the proxy's own.
+  /// A path of the proxy's own; `*` for OPTIONS about the proxy as a whole.
   case own(path: String)
 
   /// Reads a request's target.
@@ -22,6 +22,7 @@ enum ForwardTarget: Equatable, Sendable {
       let origin = try ForwardOrigin(bytes.extracting(range), defaultPort: nil)
       return .authority(origin)
     }
+    if bytes.extracting(range).isEqual("*"), bytes.extracting(method).isEqual("OPTIONS") { return .own(path: "*") }
     if bytes[range.lowerBound] == UInt8(ascii: "/") {
       let path = range.prefix { bytes[$0] != UInt8(ascii: "?") && bytes[$0] != UInt8(ascii: "#") }
       return .own(path: head.text(path))

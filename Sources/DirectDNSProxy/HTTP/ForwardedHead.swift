@@ -37,6 +37,10 @@ enum ForwardedHead {
     }
     let upgrade = upgrades ? upgrade(head) : nil
     appendFields(head, without: [.host], maxForwards: maxForwards, to: &bytes)
+    // Trailers pass. Other transfer codings that a client accepts are of no use here (RFC 9110 §10.1.4).
+    if head.minorVersion == 1, head.has("te", in: .connection), head.has("trailers", in: .te) {
+      bytes += "Connection: TE\r\nTE: trailers\r\n".utf8
+    }
     if let upgrade {
       bytes += "Connection: Upgrade\r\nUpgrade: ".utf8
       bytes += head.bytes[upgrade]
@@ -52,11 +56,14 @@ enum ForwardedHead {
   ///   - head: the response.
   ///   - closes: whether the client's connection ends after it.
   ///   - isDecoded: whether it goes to a client of HTTP/1.0, for which a chunked body is decoded.
+  ///   - date: when it came, for a response without `Date` (RFC 9110 §6.6.1); nil leaves it as it is.
   /// - Returns: the head, with its empty line.
-  static func response(_ head: MessageHead, closes: Bool = false, isDecoded: Bool = false) -> [UInt8] {
+  static func response(
+    _ head: MessageHead, closes: Bool = false, isDecoded: Bool = false, date: String? = nil
+  ) -> [UInt8] {
     guard case .response(let status, _) = head.start else { return [] }
     var bytes: [UInt8] = []
-    bytes.reserveCapacity(head.bytes.count + 32)
+    bytes.reserveCapacity(head.bytes.count + 72)
     bytes += "HTTP/1.1".utf8
     // From after the version to the line's end.
     let lineEnd = head.bytes.firstIndex(of: 0x0a) ?? head.bytes.endIndex - 1
@@ -82,6 +89,7 @@ enum ForwardedHead {
         bytes += "\r\n".utf8
       }
     }
+    if status >= 200, let date, !head.contains(.date) { bytes += "Date: \(date)\r\n".utf8 }
     if status >= 200, closes { bytes += "Connection: close\r\n".utf8 }
     bytes += "\r\n".utf8
     return bytes

@@ -141,7 +141,8 @@ package enum HeadParser {
     return (.response(status: status, reason: reason), minorVersion)
   }
 
-  /// `HTTP/1.0` and `HTTP/1.1`, only in capitals (RFC 9112 §2.3).
+  /// `HTTP/1.0` and `HTTP/1.1`, only in capitals (RFC 9112 §2.3); a later `HTTP/1.x` is read as the latter (RFC 9110
+  /// §2.5).
   private static func version(_ bytes: Span<UInt8>, _ range: Range<Int>) throws(MessageFault) -> Int {
     let name = "HTTP/".utf8
     guard zip(range, name).allSatisfy({ bytes[$0] == $1 }), bytes[range.lowerBound + 6] == UInt8(ascii: "."),
@@ -149,7 +150,7 @@ package enum HeadParser {
     else { throw .malformed("the first line names no HTTP version") }
     switch (bytes[range.lowerBound + 5], bytes[range.lowerBound + 7]) {
     case (0x31, 0x30): return 0
-    case (0x31, 0x31): return 1
+    case (0x31, 0x31...0x39): return 1
     default: throw .version
     }
   }

@@ -166,7 +166,7 @@ struct ExchangeTests {
     let begun = try await begin()
     let (client, server) = (begun.client, begun.server)
     try await server.send("HTTP/1.1 \(status) No\r\nTransfer-Encoding: chunked\r\n\r\n")
-    #expect(await client.receive("\r\n\r\n") == "HTTP/1.1 \(status) No\r\n\r\n")
+    #expect(await client.receiveUndated("\r\n\r\n") == "HTTP/1.1 \(status) No\r\n\r\n")
     client.forget()
     _ = await server.receiveToEnd()
     try await client.send("GET http://127.0.0.1:\(begun.origin.port)/ HTTP/1.1\r\nHost: x\r\n\r\n")

@@ -79,6 +79,15 @@ final class RawConnection: Sendable {
     return received
   }
 
+  /// All that has come, without the lines of `Date`, which the proxy adds.
+  @discardableResult
+  func receiveUndated(_ text: String) async -> String { Self.undated(await receive(text)) }
+
+  static func undated(_ text: String) -> String {
+    text.split(separator: "\r\n", omittingEmptySubsequences: false).filter { !$0.hasPrefix("Date: ") }
+      .joined(separator: "\r\n")
+  }
+
   /// Forgets what has come.
   func forget() { state.change { $0.received = [] } }
 

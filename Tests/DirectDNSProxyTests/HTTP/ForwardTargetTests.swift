@@ -79,6 +79,7 @@ struct ForwardTargetTests {
 
   @Test func `an origin form is for the proxy itself`() throws {
     #expect(try target("GET", "/proxy.pac?x") == .own(path: "/proxy.pac"))
+    #expect(try target("OPTIONS", "*") == .own(path: "*"))
     #expect(try target("GET", "//a.example/") == .own(path: "//a.example/"))
   }
 

@@ -17,11 +17,12 @@ struct ForwardedHeadTests {
   }
 
   private func response(
-    _ lines: String..., start: String = "HTTP/1.1 200 Fine", closes: Bool = false, isDecoded: Bool = false
+    _ lines: String..., start: String = "HTTP/1.1 200 Fine", closes: Bool = false, isDecoded: Bool = false,
+    date: String? = nil
   ) throws -> [String] {
     let head = try HeadParser.parse(
       Array("\(start)\r\n\(lines.map { $0 + "\r\n" }.joined())\r\n".utf8), .response)
-    let bytes = ForwardedHead.response(head, closes: closes, isDecoded: isDecoded)
+    let bytes = ForwardedHead.response(head, closes: closes, isDecoded: isDecoded, date: date)
     return String(decoding: bytes, as: UTF8.self).split(separator: "\r\n", omittingEmptySubsequences: false).map(
       String.init)
   }
@@ -89,6 +90,19 @@ struct ForwardedHeadTests {
   @Test func `a response says what becomes of the connection`() throws {
     #expect(try response(closes: true) == ["HTTP/1.1 200 Fine", "Connection: close", "", ""])
     #expect(try response(start: "HTTP/1.1 103 Early Hints", closes: true) == ["HTTP/1.1 103 Early Hints", "", ""])
+  }
+
+  @Test func `a response without a date gets one, an interim one none`() throws {
+    #expect(try response("X: 1", date: "now") == ["HTTP/1.1 200 Fine", "X: 1", "Date: now", "", ""])
+    #expect(try response("Date: then", date: "now") == ["HTTP/1.1 200 Fine", "Date: then", "", ""])
+    #expect(try response(start: "HTTP/1.1 103 Hints", date: "now") == ["HTTP/1.1 103 Hints", "", ""])
+  }
+
+  @Test func `that a client takes trailers is said once more to the next hop`() throws {
+    #expect(
+      try request("Connection: TE, X", "TE: deflate, trailers", "X: 1")
+        == ["GET /x HTTP/1.1", "Host: a.example:8080", "Connection: TE", "TE: trailers", "", ""])
+    #expect(try request("Connection: TE", "TE: deflate") == ["GET /x HTTP/1.1", "Host: a.example:8080", "", ""])
   }
 
   @Test func `a response's own version goes no further`() throws {

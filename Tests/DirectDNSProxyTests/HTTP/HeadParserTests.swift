@@ -69,9 +69,14 @@ struct HeadParserTests {
     #expect(throws: MessageFault.self) { try parse("GET / HTTP/1.1\r\nHost: a\r\n\(line)\r\n\r\n") }
   }
 
-  @Test(arguments: ["HTTP/2.0", "HTTP/1.2", "HTTP/0.9", "HTTP/3.1"])
+  @Test(arguments: ["HTTP/2.0", "HTTP/0.9", "HTTP/3.1"])
   func `another version is told apart from a malformed one`(version: String) {
     #expect(throws: MessageFault.version) { try parse("GET / \(version)\r\n\r\n") }
+  }
+
+  @Test(arguments: ["HTTP/1.2", "HTTP/1.9"]) func `a later HTTP 1 is read as 1_1`(version: String) throws {
+    #expect(try parse("GET / \(version)\r\n\r\n").minorVersion == 1)
+    #expect(try parse("\(version) 200 OK\r\n\r\n", .response).minorVersion == 1)
   }
 
   @Test(arguments: [

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-import DirectDNS
-
 /// The date format of HTTP (RFC 9110 §5.6.7), such as `Tue, 14 Nov 2023 22:13:20 GMT`.
-enum HTTPDate {
+package enum HTTPDate {
   private static let days = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
   private static let months = [
     "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
   ]
 
   /// The text of an instant from 1970 on.
-  static func text(secondsSince1970 seconds: Int64) -> String {
+  package static func text(secondsSince1970 seconds: Int64) -> String {
     let seconds = max(0, seconds)
     let day = seconds / 86_400
     let time = seconds % 86_400

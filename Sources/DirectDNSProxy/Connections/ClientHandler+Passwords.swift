@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import DirectDNS
+internal import NIOCore
+
+/// Who a client is.
+extension ClientHandler {
+  /// Starts a request if its name and password are right, and refuses it if not.
+  func authenticate(_ request: ClientRequest, _ users: ProxyUsers) {
+    let head = request.head
+    guard let value = head.onlyValue(.proxyAuthorization),
+      let credentials = BasicCredentials(head.bytes.span.extracting(value))
+    else { return refuse(Self.challenge("This proxy wants a name and a password."), request) }
+    switch users.quickCheck(credentials.name, credentials.password) {
+    case .correct: start(request, user: credentials.name)
+    case .token: start(request, user: ProxyUsers.tokenUser)
+    case .wrong: refuse(Self.challenge("The name or the password is wrong."), request)
+    case .needsHash:
+      let isTaken = checkPassword(users, credentials) { [self] isCorrect in
+        if isCorrect {
+          start(request, user: credentials.name)
+        } else {
+          refuse(Self.challenge("The name or the password is wrong."), request)
+        }
+      }
+      guard !isTaken else { return }
+      refuse(
+        ProxyRefusal(
+          503, nil, "Too many passwords from your address wait to be checked: try again in some seconds."), request)
+    }
+  }
+
+  private static func challenge(_ text: String) -> ProxyRefusal {
+    ProxyRefusal(407, nil, text, challenge: "DirectDNS proxy")
+  }
+
+  /// Checks a password away from the loop, which a slow hash would block.
+  ///
+  /// - Returns: whether it will be checked: not if too many of this client's address wait.
+  func checkPassword(
+    _ users: ProxyUsers, _ credentials: BasicCredentials, _ completion: @escaping (Bool) -> Void
+  ) -> Bool {
+    let bound = NIOLoopBound((self, completion), eventLoop: loop.eventLoop)
+    let eventLoop = loop.eventLoop
+    let (name, password) = (credentials.name, credentials.password)
+    let ticket = loop.shared.passwords.add(users.tag(name, password), from: address) {
+      users.checkHash(name, password)
+    } completion: { isCorrect in
+      eventLoop.execute {
+        let (client, completion) = bound.value
+        guard case .authenticating = client.state else { return }
+        completion(isCorrect)
+        client.processInput()
+        client.resume()
+      }
+    }
+    guard let ticket else { return false }
+    state = .authenticating(ticket)
+    return true
+  }
+}

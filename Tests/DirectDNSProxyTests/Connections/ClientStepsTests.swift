@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+import DirectDNS
+import NIOCore
+import NIOEmbedded
+import Testing
+
+@testable import DirectDNSProxy
+
+/// What becomes of a client's connection at the limit and at the end; time is moved by hand.
+@Suite("Clients at the limit and at the end")
+struct ClientStepsTests {
+  /// The other side, which reads at once.
+  private final class Peer: ChannelOutboundHandler {
+    typealias OutboundIn = ByteBuffer
+    /// It was told that nothing more follows.
+    private(set) var hasEnd = false
+
+    /// An embedded channel knows no half-closing.
+    func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
+      hasEnd = hasEnd || mode == .output
+      if mode == .output { promise?.succeed() } else { context.close(mode: mode, promise: promise) }
+    }
+  }
+
+  private struct Client {
+    let handler: ClientHandler
+    let channel: EmbeddedChannel
+    let peer = Peer()
+
+    init(_ loop: ProxyLoop, _ eventLoop: EmbeddedEventLoop) throws {
+      handler = ClientHandler(loop)
+      channel = EmbeddedChannel(handlers: [peer, handler], loop: eventLoop)
+      try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
+    }
+
+    func ask(_ path: String) throws -> String {
+      try channel.writeInbound(ByteBuffer(string: "GET \(path) HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"))
+      return try said()
+    }
+
+    func said() throws -> String {
+      var text = ""
+      while let part = try channel.readOutbound(as: ByteBuffer.self) { text += String(buffer: part) }
+      return text
+    }
+  }
+
+  private func withClients(
+    _ count: Int, limit: Int = 10, _ body: ([Client], ProxyLoop, EmbeddedEventLoop) throws -> Void
+  ) throws {
+    let resolver = try DirectResolver()
+    defer { resolver.shutdown() }
+    let eventLoop = EmbeddedEventLoop()
+    var configuration = ProxyConfiguration()
+    configuration.limits.clients = limit
+    let loop = ProxyLoop(eventLoop, ProxyShared(resolver, ProxySettings(configuration)))
+    let clients = try (0..<count).map { _ in try Client(loop, eventLoop) }
+    // A channel and its handlers hold each other until it has ended and its loop has gone on.
+    defer {
+      for client in clients { _ = try? client.channel.finish(acceptAlreadyClosed: true) }
+      eventLoop.run()
+    }
+    try body(clients, loop, eventLoop)
+  }
+
+  @Test func `a client that has sent nothing yet may still do so for a second when the proxy ends`() throws {
+    try withClients(2) { clients, loop, eventLoop in
+      let (fresh, silent) = (clients[0], clients[1])
+      loop.beginDraining()
+      loop.drain()
+      eventLoop.advanceTime(by: .milliseconds(999))
+      #expect(fresh.channel.isActive && !fresh.peer.hasEnd)
+      let said = try fresh.ask("/live")
+      #expect(said.hasPrefix("HTTP/1.1 200 ") && said.contains("Connection: close\r\n"), "\(said)")
+      #expect(fresh.peer.hasEnd && !silent.peer.hasEnd)
+      eventLoop.advanceTime(by: .milliseconds(1))
+      // What still comes is read: a reset would tell the client that its request was lost, or worse, half done.
+      #expect(silent.peer.hasEnd && silent.channel.isActive)
+      silent.handler.timePassed(.now() + .seconds(3))
+      #expect(!silent.channel.isActive)
+      loop.stop()
+    }
+  }
+
+  @Test func `one that was served, and waits, is closed at once`() throws {
+    try withClients(1) { clients, loop, _ in
+      let said = try clients[0].ask("/live")
+      #expect(said.hasSuffix("live\n"))
+      loop.beginDraining()
+      loop.drain()
+      #expect(!clients[0].channel.isActive)
+      loop.stop()
+    }
+  }
+
+  @Test func `one above the limit is told so and closed at once, and the others are served`() throws {
+    try withClients(3, limit: 1) { clients, _, _ in
+      for client in clients.dropFirst() {
+        let said = try client.said()
+        #expect(said.hasPrefix("HTTP/1.1 503 ") && !client.channel.isActive)
+      }
+      let said = try clients[0].ask("/live")
+      #expect(said.hasSuffix("live\n"))
+      #expect(clients[0].channel.isActive)
+    }
+  }
+
+  @Test func `where there is no address, there is no PAC file`() throws {
+    try withClients(1) { clients, _, _ in
+      // An embedded channel has no address of its own, as a Unix socket has none.
+      let said = try clients[0].ask("/proxy.pac")
+      #expect(said.hasPrefix("HTTP/1.1 404 ") && said.contains("no address that a PAC file could name"), "\(said)")
+    }
+  }
+}
