@@ -75,8 +75,8 @@ extension AddressPolicy {
     private static func reason(_ host: WebURL.Host?, _ suffix: HostName) -> String {
       let isSuffix = host.flatMap { try? HostName($0) } == suffix
       return isSuffix
-        ? "\(suffix) is forbidden by deniedSuffixes"
-        : "\(host?.description ?? "the host") lies below \(suffix), which deniedSuffixes forbids"
+        ? "the address policy denies \(suffix)"
+        : "\(host?.description ?? "the host") lies below \(suffix), which the address policy denies"
     }
 
     private static func remedy(for suffix: HostName) -> String {

@@ -97,8 +97,8 @@ struct AddressPolicyObjectionTests {
     #expect(objection.range == nil)
     #expect(
       objection.description == """
-        www.bad.example lies below bad.example, which deniedSuffixes forbids; to allow it, take bad.example out of \
-        deniedSuffixes (dnsctl: --deny)
+        www.bad.example lies below bad.example, which the address policy denies; to allow it, take bad.example \
+        out of deniedSuffixes (configuration file: addressPolicy.deny; dnsctl: leave out that --deny)
         """)
   }
 
@@ -106,7 +106,9 @@ struct AddressPolicyObjectionTests {
     let policy = AddressPolicy(.any, deniedSuffixes: [Sample.name("bad.example")])
     #expect(
       try objection(policy, "8.8.8.8", host: host).description
-        == "bad.example is forbidden by deniedSuffixes; to allow it, take bad.example out of deniedSuffixes (dnsctl: --deny)"
-    )
+        == """
+        the address policy denies bad.example; to allow it, take bad.example out of deniedSuffixes (configuration file: \
+        addressPolicy.deny; dnsctl: leave out that --deny)
+        """)
   }
 }
