@@ -139,7 +139,7 @@
 
     /// The addresses that the policy allows, and the fields that the origin gets: one rule with every other client.
     private func rewrite(
-      _ request: HTTPClientRequest, to url: WebURL, using found: [IPAddress]
+      _ request: HTTPClientRequest, to url: WebURL, using found: AddressList
     ) throws -> (addresses: [IPAddress], fields: HTTPFields) {
       let head = request.head(to: url)
       switch RequestRewriter(form: .pinned, policy: policy).rewrite(head, using: found) {

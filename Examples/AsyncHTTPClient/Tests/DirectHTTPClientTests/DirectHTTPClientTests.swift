@@ -207,8 +207,9 @@ struct DirectHTTPClientTests {
         resolver: try resolver(), policy: AddressPolicy(.any, deniedSuffixes: [try HostName("b.test")]))
       var request = HTTPClientRequest(url: origin.url("/", host: "a.test"))
       for host in hosts { request.headers.add(name: "Host", value: host) }
-      let error = await #expect(throws: DirectDNSError.self) { [request] in
-        try await client.execute(request, timeout: .minutes(1))
+      let sent = request
+      let error = await #expect(throws: DirectDNSError.self) {
+        _ = try await client.execute(sent, timeout: .minutes(1))
       }
       #expect(error?.code == code && origin.requests.isEmpty)
     }
