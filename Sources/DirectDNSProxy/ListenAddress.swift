@@ -18,7 +18,7 @@ public enum ListenAddress: Sendable, Hashable, CustomStringConvertible {
       let path = String(text.dropFirst(5))
       guard !path.isEmpty else {
         throw DirectDNSError(
-          .invalidConfiguration, "\(text): there is no path: write unix:PATH, such as unix:/run/proxy.sock")
+          .invalidConfiguration, "\(text) names no path: write unix:PATH, such as unix:/run/proxy.sock")
       }
       // The size of sun_path on Linux (sockaddr_un), with the NUL at its end.
       guard path.utf8.count < 108, !path.utf8.contains(0) else {

@@ -86,7 +86,7 @@ def reload(folder, dnsctl, options):
         service.hear("RELOADING=1")
         service.hear("READY=1")
         assert (status(service, "ada"), status(service, "bob")) == expected, line
-    assert service.end().count("stays in force") == 1
+    assert service.end().count("users stay in force") == 1
 
     # With no file at all a reload changes nothing, and ends nothing.
     os.unlink(os.path.join(folder, "notices"))

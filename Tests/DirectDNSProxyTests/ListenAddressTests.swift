@@ -32,7 +32,7 @@ struct ListenAddressTests {
     #expect {
       try ListenAddress("unix:")
     } throws: {
-      "\($0)".contains("there is no path: write unix:PATH")
+      "\($0)".contains("unix: names no path: write unix:PATH")
     }
   }
 

@@ -124,10 +124,16 @@ struct TunnelTests {
     await proxy.stop()
   }
 
-  @Test(arguments: [
-    "127.0.0.1", "127.0.0.2", "[::1]", "localhost", "0.0.0.0", "[::]", "[::ffff:127.0.0.1]", "[::ffff:0.0.0.0]",
-    "[::ffff:0:0]",
-  ])
+  @Test(arguments: ["127.0.0.2", "[::1]", "[::]"])
+  func `another address of this machine with the same port is not the proxy itself`(host: String) async throws {
+    let proxy = try await ProxyFixture()
+    let client = try await proxy.client()
+    try await client.send("CONNECT \(host):\(proxy.port) HTTP/1.1\r\n\r\n")
+    #expect(await client.receive("\r\n\r\n").contains("HTTP/1.1 502 "))
+    await proxy.stop()
+  }
+
+  @Test(arguments: ["127.0.0.1", "0.0.0.0", "[::ffff:127.0.0.1]", "[::ffff:0.0.0.0]", "[::ffff:0:0]"])
   func `a tunnel to the proxy itself is refused`(host: String) async throws {
     let proxy = try await ProxyFixture()
     let client = try await proxy.client()

@@ -20,7 +20,7 @@ extension ProxyProgramTests {
       let refusal = try lines().first { $0.contains("The previous configuration") } ?? ""
       #expect(refusal.contains(file.path) && refusal.contains("no upstream proxy"), "\(refusal)")
       let said = try lines()
-      #expect(!said.contains { $0.contains("configuration: ") }, "\(said)")
+      #expect(!said.contains { $0.hasPrefix("dnsctl: configuration: ") }, "\(said)")
       #expect(try await status(proxy, of: "a.test") == "502")
       try write("deny: ['a.test']", "} }")
       try await becomes { try await status(proxy, of: "a.test") == "403" }
