@@ -76,9 +76,6 @@ struct CachedName: Sendable, Hashable {
     set { if family == .ipv4 { ipv4 = newValue } else { ipv6 = newValue } }
   }
 
-  /// Whether an answer of the system's DNS is among them.
-  var isFromSystem: Bool { [ipv4, ipv6].contains { $0.entry?.source == SourceNames.system } }
-
   /// Whether there is nothing that the table has to keep.
   var isEmpty: Bool { ipv4.entry == nil && ipv6.entry == nil && !isKeptAlive }
 }

@@ -165,7 +165,7 @@ public final class DirectClient: Sendable {
 
   /// Tells the client that the machine is on another network: it closes idle connections, and tells its resolver too.
   ///
-  /// Connections that carry requests stay, and may be used again.
+  /// Connections that carry requests stay until these have ended; new requests open connections of their own.
   public func networkDidChange() {
     resolver.networkDidChange()
     for loop in loops { _ = loop.post(.closeIdle(nil)) }

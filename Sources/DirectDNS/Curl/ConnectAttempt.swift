@@ -177,9 +177,11 @@ internal import CDirectDNSCurl
 
   /// Whether the whole response has come, by its length.
   var hasWholeBody: Bool {
-    guard let transfer, lines?.isHeadComplete == true, !transfer.request.decompresses else { return false }
+    guard let transfer, lines?.isHeadComplete == true else { return false }
     if [204, 304].contains(handle.number(CURLINFO_RESPONSE_CODE)) { return true }
-    return transfer.progress.received == handle.offset(CURLINFO_CONTENT_LENGTH_DOWNLOAD_T)
+    let length = handle.offset(CURLINFO_CONTENT_LENGTH_DOWNLOAD_T)
+    guard length == 0 || !transfer.request.decompresses else { return false }
+    return transfer.progress.received == length
   }
 
   /// Whether the response's status is one of success: then the server may still want the rest of the request's body.

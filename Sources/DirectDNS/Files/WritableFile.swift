@@ -91,7 +91,10 @@ package final class WritableFile {
   static let privateMode: UInt32 = 0o600
 
   /// Opens a file to append to it; nil if there is no regular file.
+  ///
+  /// A descriptor of this process is none, whatever it is open at: what is there is not the beginning of the rest.
   package static func toContinue(_ path: String) throws(FileFailure) -> WritableFile? {
+    guard OwnDescriptor(named: path) == nil else { return nil }
     let isLink: Bool
     switch try PathTarget(path) {
     case .missing: return nil

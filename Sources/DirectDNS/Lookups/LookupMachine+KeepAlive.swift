@@ -57,13 +57,14 @@ extension LookupMachine {
   /// servers or a network that have changed.
   mutating func refreshSoon(_ hosts: [HostName], within spread: Duration = .zero, at now: ResolverInstant) {
     for host in hosts {
-      guard var state = keptAlive[host], state.open.isEmpty else { continue }
+      guard var state = keptAlive[host] else { continue }
       let next = now + spread * ((1 + keptAlive.jitter()) / 2)
-      for family in settings.configuration.families.members {
+      // What is under way decides about its own families.
+      for family in settings.configuration.families.members where !state.open.contains(AddressFamilies(family)) {
         state[family].next = min(state[family].next ?? next, next)
       }
       keptAlive[host] = state
-      setTimer(host)
+      if state.open.isEmpty { setTimer(host) }
     }
   }
 

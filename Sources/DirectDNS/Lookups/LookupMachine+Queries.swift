@@ -188,11 +188,12 @@ extension LookupMachine {
       guard !failed.isCancelled else { return queryOutcomes.append((number, .failed(shutDownDuring(question.host)))) }
       let error = providersFailed(question, failed)
       // If no server was asked, none has failed: that the request rate is used up is not remembered as a failure.
-      if !query.isInvalidated, !failed.servers.isEmpty, !(query.deadlines.isShort && failed.isLate) {
+      let isTelling = !(query.deadlines.isShort && failed.isLate)
+      if !query.isInvalidated, !failed.servers.isEmpty, isTelling {
         cache.remember(error, for: question, by: failed.servers.map { .provider($0) }, now: now)
       }
       queryOutcomes.append((number, .failed(error)))
-      renewSystemAnswer(query, at: now)
+      if isTelling { renewSystemAnswer(query, at: now) }
     }
   }
 

@@ -117,9 +117,10 @@ extension LookupMachine {
       systemFailures.forget(question)
       serverAnswered(.system, at: now)
       let isItsOwn = settings.configuration.localZones.route(question.host) == .system
-      // For any other name a negative answer is not kept: it may come from a captive portal.
+      // For any other name a negative answer is not kept: it may come from a captive portal. None is once the system's
+      // DNS has been switched off.
       let entry =
-        isItsOwn || !answer.addresses.isEmpty
+        isItsOwn || settings.system != nil && !answer.addresses.isEmpty
         ? CacheEntry(
           answer, source: SourceNames.system, policy: settings.configuration.cache.atMost(Self.systemLifetimeLimit),
           asked: query.asked, now: now) : nil

@@ -85,12 +85,15 @@ extension QueryMachine {
   }
 
   /// Asks the next server although a query is still under way, because another query has failed.
-  mutating func askAnother(_ number: Int, _ question: inout PendingQuestion, at now: ResolverInstant) {
+  mutating func askAnother(
+    _ number: Int, _ question: inout PendingQuestion, isHedge: Bool, at now: ResolverInstant
+  ) {
     guard now < question.deadlines.providers else { return }
-    switch states.takeFailover(among: question.candidates.order, before: question.deadlines.providers, at: now) {
+    let (order, deadline) = (question.candidates.order, question.deadlines.providers)
+    switch states.takeFailover(among: order, before: deadline, isHedge: isHedge, at: now) {
     case .replace(let next), .alongside(let next):
       question.candidates.order.removeAll { $0 == next.number }
-      begin(number, &question, next, at: now)
+      begin(number, &question, next, isHedge: isHedge, at: now)
     // The timeout of the query that is under way decides.
     case .later, .noServer: break
     }

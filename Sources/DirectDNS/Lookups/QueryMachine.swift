@@ -190,7 +190,7 @@ struct QueryMachine: Sendable {
       question.race?.end(attempt.server.number)
       guard !question.running.isEmpty else { return start(attempt.question, question, at: now) }
       // One that was given up has been replaced already.
-      if !attempt.isGivenUp { askAnother(attempt.question, &question, at: now) }
+      if !attempt.isGivenUp { askAnother(attempt.question, &question, isHedge: attempt.isHedge, at: now) }
       setTimer(attempt.question, question)
       pending[attempt.question] = question
     // Impossible: a failure to get records also counts as one for the server's health.

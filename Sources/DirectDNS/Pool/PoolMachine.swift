@@ -131,6 +131,14 @@ struct PoolMachine<Route: Hashable> {
   /// Has new requests open connections of their own; the present pools end with their transfers.
   mutating func retirePools() { poolOf = [:] }
 
+  /// Ends the connections of a retired pool once it has no more to do: nobody else would use or end them.
+  private mutating func endRetired(_ id: SlabID<Pool>) {
+    guard let pool = pools[id], pool.load.running == 0, !pool.sockets.isEmpty, poolOf[pool.route] != id,
+      !waiting.isWaiting(in: id)
+    else { return }
+    for socket in pool.sockets { actions.append(.endConnection(socket)) }
+  }
+
   /// Ends a transfer that nobody wants any more.
   mutating func cancel(_ id: TransferID) { finish(id, .failure(TransferFailure(.cancelled))) }
 
@@ -184,6 +192,7 @@ struct PoolMachine<Route: Hashable> {
         admitWaiting(at: now)
       }
       for pool in changed {
+        endRetired(pool)
         let isEmpty = pools.change(pool) { pool in
           pool.isChanged = false
           return pool.load.isEmpty && pool.sockets.isEmpty

@@ -100,10 +100,17 @@ extension DirectResolver {
     let (before, zones) = (old.configuration.localZones, new.configuration.localZones)
     let isSystemGone = old.system != nil && new.system == nil
     guard before != zones || isSystemGone else { return }
-    let moved = cache.all().filter { name, value in
-      (value.ipv4 != .neverAsked || value.ipv6 != .neverAsked)
-        && (before.route(name) != zones.route(name)
-          || isSystemGone && value.isFromSystem && zones.route(name) == .providers)
+    let all = cache.all()
+    if isSystemGone {
+      // Of a name that providers are asked for, only what the system has said: the other family may be a provider's.
+      for (name, value) in all where zones.route(name) == .providers {
+        for family in IPAddress.Family.allCases where value[family].entry?.source == SourceNames.system {
+          _ = cache.store(nil, inAnswerTo: AddressQuestion(name, family), now: clock.now)
+        }
+      }
+    }
+    let moved = all.filter { name, value in
+      (value.ipv4 != .neverAsked || value.ipv6 != .neverAsked) && before.route(name) != zones.route(name)
     }.map(\.name)
     guard !moved.isEmpty else { return }
     for name in moved { cache.forget(name, now: clock.now) }

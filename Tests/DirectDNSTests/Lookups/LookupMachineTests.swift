@@ -159,6 +159,21 @@ struct LookupMachineTests {
     #expect(words(&machine) == ["send 3 to 0: [A]"])
   }
 
+  @Test func `a family that is wanted during the other's refresh is asked for after it`() throws {
+    var machine = machine { $0.families = .ipv4 }
+    machine.keepAlive([Self.host], at: Sample.at(0))
+    machine.timePassed(at: Sample.at(0))
+    #expect(words(&machine) == ["send 1 to 0: [A]"])
+    var configuration = machine.settings.configuration
+    configuration.families = .ipv6
+    machine.update(ResolverSettings(configuration, system: Unused()), at: Sample.at(0.1))
+    machine.ended(1, reply(.addresses("192.0.2.1", ttl: 3600)), at: Sample.at(0.2))
+    let next = machine.nextInstant()
+    #expect(try #require(next) <= Sample.at(2.2))
+    machine.timePassed(at: Sample.at(2.2))
+    #expect(words(&machine) == ["send 2 to 0: [AAAA]"])
+  }
+
   @Test func `a kept-alive name that is forgotten during its refresh is asked for anew, in both families`() throws {
     var machine = machine { $0.families = .any }
     machine.keepAlive([Self.host], at: Sample.at(0))

@@ -40,6 +40,18 @@ struct ResolverUpdatingTests {
     _ = try await fixture.resolver.resolve(Self.host)
     try update(fixture) { $0.usesSystemDNS = false }
     #expect(fixture.resolver.cached(Self.host) == nil && fixture.resolver.snapshot().isEmpty)
+
+    // One that is under way counts no more, either.
+    try update(fixture) { $0.usesSystemDNS = true }
+    fixture.clock.advance(by: .seconds(2))
+    fixture.system.answer { _ in .answer(.addresses("192.0.2.66", ttl: 60), after: .seconds(1)) }
+    let lookup = fixture.begin()
+    await fixture.system.waitForAsked(2)
+    await fixture.clock.waitForSleepers()
+    try update(fixture) { $0.usesSystemDNS = false }
+    fixture.clock.advance(by: .seconds(1))
+    _ = await lookup.value
+    #expect(fixture.resolver.snapshot().isEmpty)
   }
 
   @Test func `a kept-alive name that is looked up elsewhere for a while is asked for soon when it is back`()
