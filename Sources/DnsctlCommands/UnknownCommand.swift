@@ -38,7 +38,9 @@ enum UnknownCommand {
       return "the \(place) is empty, and should be a command: \(help)"
     }
     // A URL may have a password in it, and is not repeated.
-    if commands.contains("fetch"), word.contains("://") { return "a URL is not a command. Write dnsctl fetch URL." }
+    if word.contains("://") {
+      return "a URL is not a command" + (commands.contains("fetch") ? ". Write dnsctl fetch URL." : ": \(help)")
+    }
     return "there is no command \(path)\(word.printable). \(advice(on: word, commands, below: path, help))"
   }
 

@@ -106,7 +106,7 @@ extension UpstreamOptions {
   ///   - context: has the file, the clock and the environment.
   ///   - trapsHangUp: whether SIGHUP is for this; if not, it keeps its effect without a terminal, too.
   ///   - report: called with what changed, and with the reason why a file changed nothing.
-  ///   - changed: called with the new settings after each change.
+  ///   - changed: called with the settings that are in force, at first and after each reading.
   ///   - check: checks new settings before any of them is applied.
   ///   - begun: called as soon as changes and SIGHUP are followed; never if nil is returned.
   ///   - read: called after each reading, whatever its result.
@@ -129,13 +129,21 @@ extension UpstreamOptions {
       switch outcome {
       case .success(let difference):
         for change in difference.changes { report("configuration: \(change)") }
-        if !difference.isEmpty { changed(settings) }
+        // Without a difference too: what was missed at an earlier reading is made up for.
+        changed(settings)
       case .failure(let error): report("\(error.message.asSentence) The previous configuration stays in force.")
       }
       read()
     }
     guard let live else { return nil }
-    do throws(DirectDNSError) { try live.keep(resolver) } catch { throw SettingsError(error) }
+    // The file may be another one than when the command began.
+    do throws(DirectDNSError) {
+      try check(live.settings)
+      try live.keep(resolver)
+    } catch {
+      throw SettingsError(error)
+    }
+    changed(live.settings)
     return Task {
       guard !trapsHangUp else { return try await live.run(listens: begun) }
       begun()

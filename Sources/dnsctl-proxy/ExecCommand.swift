@@ -124,7 +124,7 @@ struct ExecCommand: AsyncParsableCommand {
       // SIGHUP is for the program.
       following = try upstream.follow(resolver, in: context, trapsHangUp: false, report: context.reportError) {
         settings in
-        inputs.take(settings)
+        inputs.take(settings, for: server)
       } check: { settings throws(DirectDNSError) in
         try inputs.check(settings, for: server)
       } read: {

@@ -116,14 +116,20 @@ struct ProxyCommand: ContextCommand {
         systemd.notify(.ready(status: said))
       }
       let begun = { @Sendable in systemd.notify(.ready(status: said)) }
-      var following = try upstream.follow(resolver, in: context, report: context.reportError) { settings in
-        inputs.take(settings)
-      } check: { settings throws(DirectDNSError) in
-        try inputs.check(settings, for: server)
-      } begun: {
-        begun()
-      } read: {
-        read()
+      var following: Task<Void, any Error>?
+      do throws(SettingsError) {
+        following = try upstream.follow(resolver, in: context, report: context.reportError) { settings in
+          inputs.take(settings, for: server)
+        } check: { settings throws(DirectDNSError) in
+          try inputs.check(settings, for: server)
+        } begun: {
+          begun()
+        } read: {
+          read()
+        }
+      } catch {
+        await server.stop()
+        throw error
       }
       // Without a configuration file SIGHUP still has the other files read again, so that a reload never ends a
       // service; at a terminal SIGHUP ends the process.

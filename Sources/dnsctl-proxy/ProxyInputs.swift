@@ -70,9 +70,12 @@ final class ProxyInputs: Sendable {
     }
   }
 
-  /// Takes settings of the configuration file that were checked.
-  func take(_ settings: DirectSettings) {
-    changing.withLock { _ in held.withLock { $0.settings = settings } }
+  /// Takes settings of the configuration file that were checked, and updates a proxy.
+  func take(_ settings: DirectSettings, for server: ProxyServer) {
+    changing.withLock { _ in
+      held.withLock { $0.settings = settings }
+      apply(to: server)
+    }
   }
 
   /// Reads the other files again, and updates a proxy.
@@ -89,12 +92,16 @@ final class ProxyInputs: Sendable {
           values.tokens = try proxy.tokens(in: context)
         }
       }
-      do throws(SettingsError) {
-        let configuration = try configuration()
-        do throws(DirectDNSError) { try server.update(configuration) } catch { context.reportError(error.message) }
-      } catch {
-        context.reportError(error.message)
-      }
+      apply(to: server)
+    }
+  }
+
+  private func apply(to server: ProxyServer) {
+    do throws(SettingsError) {
+      let configuration = try configuration()
+      do throws(DirectDNSError) { try server.update(configuration) } catch { context.reportError(error.message) }
+    } catch {
+      context.reportError(error.message)
     }
   }
 

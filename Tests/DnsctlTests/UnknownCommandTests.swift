@@ -32,6 +32,9 @@ struct UnknownCommandTests {
     #expect(
       UnknownCommand.objection(to: "https://me:hunter2@shop.test/", commands: commands)
         == "a URL is not a command. Write dnsctl fetch URL.")
+    let below = UnknownCommand.objection(
+      to: "https://me:hunter2@shop.test/", commands: ["list", "show"], below: ["cache"])
+    #expect(below == "a URL is not a command: see cache --help.")
   }
 
   @Test(arguments: [

@@ -6,7 +6,7 @@ internal import NIOCore
 /// Checks passwords away from the threads that carry connections, and leaves one core to them if there are several.
 ///
 /// The hashes are slow on purpose, and anybody may send a wrong password on each connection. So that this keeps nobody
-/// else from logging in, a check is dropped when its client leaves, each source of clients may have only so many checks
+/// else from logging in, a check is dropped when its client is gone, each source of clients may have only so many checks
 /// waiting, and sources take turns. Clients of one source that sent the same name and password share a check.
 final class PasswordQueue: Sendable {
   /// A client's place in the queue.
@@ -62,7 +62,7 @@ final class PasswordQueue: Sendable {
   ///   - tag: the same for the same name and password, and for nothing else.
   ///   - address: the client's; nil for a Unix socket.
   ///   - hash: computes the hash, and says whether the password is right.
-  ///   - completion: gets the result, on any thread; not called after ``cancel(_:)``.
+  ///   - completion: gets the result, on any thread; after ``cancel(_:)`` only if the check ends at that moment.
   /// - Returns: the client's place; nil if too many checks of its source wait.
   func add(
     _ tag: [UInt8], from address: IPAddress?, hash: @escaping @Sendable () -> Bool,

@@ -92,7 +92,7 @@ extension ClientHandler {
     if let local = context?.channel.localAddress, let address = local.ipAddressValue?.unmapped, let port = local.port {
       return "\(ListenAddress.tcp(address, port: UInt16(port)))"
     }
-    return settings.places.first { if case .tcp = $0 { true } else { false } }?.description
+    return settings.places.lazy.compactMap(\.place).first
   }
 
   func respond(_ status: Int, _ fields: String, body: String, _ request: ClientRequest, _ access: ProxyAccess) {

@@ -4,8 +4,9 @@ internal import NIOCore
 
 /// How a client's connection ends: by the client, by the proxy, and by timeouts.
 extension ClientHandler {
-  /// Ends it at once, by a reset, so that what was cut off does not look complete.
+  /// Ends it at once, by a reset if something was cut off, so that it does not look complete.
   func abort() {
+    if case .head(since: nil) = state, isWrittenOut { return close() }
     leave(isBroken: true, "connection_terminated")
     reset()
   }
@@ -29,7 +30,7 @@ extension ClientHandler {
     case .connecting(let pending): settings.ended(pending.cancel(), loop.shared.telemetry)
     case .exchange(let exchange): exchange.abandon()
     case .tunnel(let tunnel): tunnel.end(isBroken: isBroken, error)
-    case .authenticating(let ticket): loop.shared.passwords.cancel(ticket)
+    case .authenticating(let ticket, _): loop.shared.passwords.cancel(ticket)
     case .head, .socks, .draining, .lingering, .closed: break
     }
     state = .closed
@@ -114,7 +115,14 @@ extension ClientHandler {
         let isRead = canTakeMore && tunnel.origin.isWritable
         cutOff(tunnel, isRead ? "connection_read_timeout" : "connection_write_timeout")
       }
-    case .authenticating, .connecting, .closed: break
+    case .authenticating(let ticket, let since):
+      guard now - since > TimeAmount(limits.headTimeout) else { break }
+      loop.shared.passwords.cancel(ticket)
+      guard speaksHTTP else { return close() }
+      refuse(
+        ProxyRefusal(503, nil, "Too many passwords wait to be checked: try again in some seconds.", closes: true), nil,
+        mayBeConnect: true)
+    case .connecting, .closed: break
     }
   }
 }

@@ -54,7 +54,7 @@ extension ClientHandler {
       }
     }
     guard let ticket else { return false }
-    state = .authenticating(ticket)
+    state = .authenticating(ticket, since: .now())
     return true
   }
 }

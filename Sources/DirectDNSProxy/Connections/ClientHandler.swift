@@ -15,7 +15,7 @@ final class ClientHandler: ChannelDuplexHandler {
     case head(since: NIODeadline?)
     case socks(SOCKSHandshake, since: NIODeadline)
     /// A password is being checked.
-    case authenticating(PasswordQueue.Ticket)
+    case authenticating(PasswordQueue.Ticket, since: NIODeadline)
     /// A tunnel is being connected.
     case connecting(PendingTunnel)
     /// A request is under way.

@@ -60,7 +60,8 @@ final class ProxyLoop {
     pool.closeAll()
     for client in clients.values { client.drain(isLast: false) }
     let bound = NIOLoopBound(self, eventLoop: eventLoop)
-    lastCall = eventLoop.scheduleTask(in: Self.firstRequestTime) {
+    let wait = min(Self.firstRequestTime, TimeAmount(shared.settings.limits.drainTimeout / 2))
+    lastCall = eventLoop.scheduleTask(in: wait) {
       for client in bound.value.clients.values { client.drain(isLast: true) }
     }
   }

@@ -69,7 +69,7 @@ package enum FieldName: UInt8, Sendable {
   /// Whether `Connection` cannot remove it: a message's framing, its destination and its credentials.
   var isProtected: Bool {
     switch self {
-    case .host, .transferEncoding, .contentLength, .authorization, .cookie, .expect: true
+    case .host, .transferEncoding, .contentLength, .authorization, .cookie, .expect, .date: true
     default: false
     }
   }

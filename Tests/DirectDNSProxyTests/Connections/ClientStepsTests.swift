@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import DirectDNS
+import Dispatch
 import NIOCore
 import NIOEmbedded
 import Testing
@@ -46,13 +47,15 @@ struct ClientStepsTests {
   }
 
   private func withClients(
-    _ count: Int, limit: Int = 10, _ body: ([Client], ProxyLoop, EmbeddedEventLoop) throws -> Void
+    _ count: Int, limit: Int = 10, users: ProxyUsers? = nil,
+    _ body: ([Client], ProxyLoop, EmbeddedEventLoop) throws -> Void
   ) throws {
     let resolver = try DirectResolver()
     defer { resolver.shutdown() }
     let eventLoop = EmbeddedEventLoop()
     var configuration = ProxyConfiguration()
     configuration.limits.clients = limit
+    configuration.users = users
     let loop = ProxyLoop(eventLoop, ProxyShared(resolver, ProxySettings(configuration)))
     let clients = try (0..<count).map { _ in try Client(loop, eventLoop) }
     // A channel and its handlers hold each other until it has ended and its loop has gone on.
@@ -90,6 +93,43 @@ struct ClientStepsTests {
       loop.drain()
       #expect(!clients[0].channel.isActive)
       loop.stop()
+    }
+  }
+
+  @Test func `where less time than that is left, silent clients get half of it, and none is reset`() throws {
+    try withClients(1) { clients, loop, eventLoop in
+      var configuration = loop.shared.settings.configuration
+      configuration.limits.drainTimeout = .milliseconds(100)
+      loop.shared.update(configuration)
+      loop.beginDraining()
+      loop.drain()
+      #expect(!clients[0].peer.hasEnd)
+      eventLoop.advanceTime(by: .milliseconds(50))
+      #expect(clients[0].peer.hasEnd)
+      loop.stop()
+    }
+  }
+
+  @Test func `a client whose password is not checked in time is told to try again`() throws {
+    let users = try ProxyUsers(lines: "ann:\(TestHashes.bcrypt)")
+    let proceed = DispatchSemaphore(value: 0)
+    try withClients(1, users: users) { clients, loop, _ in
+      let others = (0..<UInt8(64)).map { number in
+        loop.shared.passwords.add([number], from: .ipv4(UInt32(number))) {
+          proceed.wait()
+          return false
+        } completion: { _ in
+        }
+      }
+      try clients[0].channel.writeInbound(
+        ByteBuffer(
+          string: "GET http://a.test/ HTTP/1.1\r\nHost: a.test\r\nProxy-Authorization: Basic YW5uOndyb25n\r\n\r\n"))
+      #expect(try clients[0].said() == "")
+      let limit = loop.shared.settings.limits.headTimeout
+      clients[0].handler.timePassed(.now() + .nanoseconds(Int64(limit / .nanoseconds(1))) + .seconds(1))
+      let said = try clients[0].said()
+      #expect(said.hasPrefix("HTTP/1.1 503 "), "\(said)")
+      for _ in others { proceed.signal() }
     }
   }
 

@@ -38,7 +38,8 @@ struct RouteFinderTests {
     ("192.168.1.5", "::ffff:192.168.1.5", true), ("::ffff:192.168.1.5", "192.168.1.5", true),
     ("::ffff:0.0.0.0", "192.168.1.5", true), ("192.168.1.5", "::ffff:0.0.0.0", false), ("192.168.1.5", "::", false),
     ("127.0.0.1", "127.0.0.1", true), ("127.0.0.1", "::ffff:127.0.0.1", true), ("127.0.0.1", "0.0.0.0", true),
-    ("127.0.0.1", "127.0.0.2", false), ("127.0.0.1", "::1", false), ("127.0.0.1", "::", false), ("::1", "::", true),
+    ("127.0.0.2", "0.0.0.0", false), ("127.0.0.1", "127.0.0.2", false), ("127.0.0.1", "::1", false),
+    ("127.0.0.1", "::", false), ("::1", "::", true),
     ("::1", "127.0.0.1", false), ("0.0.0.0", "127.0.0.2", true), ("0.0.0.0", "::1", false), ("::", "127.0.0.1", true),
     ("::", "::1", true), ("::", "0.0.0.0", true), ("0.0.0.0", "::", false), ("192.168.1.5", "127.0.0.1", false),
     ("0.0.0.0", "::ffff:192.168.1.6", false), ("192.168.1.5", "::ffff:192.168.1.6", false),
@@ -50,6 +51,13 @@ struct RouteFinderTests {
     let machine: Set<IPAddress> = [.ipv4(0xc0a8_0105)]
     #expect(ListenAddress.tcp(own, port: 3128).leads(from: address, port: 3128, machine: machine) == leads)
     #expect(!ListenAddress.tcp(own, port: 3128).leads(from: address, port: 80, machine: machine))
+  }
+
+  @Test(arguments: [
+    ("127.0.0.2:1", "127.0.0.2:1"), ("0.0.0.0:1", "127.0.0.1:1"), ("[::]:1", "[::1]:1"), ("unix:/a", nil),
+  ])
+  func `a client of this machine is told an address that it can connect to`(listener: String, place: String?) throws {
+    #expect(try ListenAddress(listener).place == place)
   }
 
   @Test(arguments: [

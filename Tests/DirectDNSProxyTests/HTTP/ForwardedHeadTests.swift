@@ -95,6 +95,8 @@ struct ForwardedHeadTests {
   @Test func `a response without a date gets one, an interim one none`() throws {
     #expect(try response("X: 1", date: "now") == ["HTTP/1.1 200 Fine", "X: 1", "Date: now", "", ""])
     #expect(try response("Date: then", date: "now") == ["HTTP/1.1 200 Fine", "Date: then", "", ""])
+    #expect(
+      try response("Connection: date", "Date: then", date: "now") == ["HTTP/1.1 200 Fine", "Date: then", "", ""])
     #expect(try response(start: "HTTP/1.1 103 Hints", date: "now") == ["HTTP/1.1 103 Hints", "", ""])
   }
 

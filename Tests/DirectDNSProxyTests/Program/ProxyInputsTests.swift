@@ -118,8 +118,7 @@ struct ProxyInputsTests {
       // There is another proxy, by --upstream.
       try inputs.check(settings, for: server)
       #expect(server.shared.settings.configuration.policy == .publicOnly)
-      inputs.take(settings)
-      inputs.update(server)
+      inputs.take(settings, for: server)
       #expect(server.shared.settings.configuration.policy == .any && desk.said == "", "\(desk.said)")
     }
   }
