@@ -79,9 +79,6 @@ struct HedgeBudget: Sendable {
   /// Counts a query that is not a hedge.
   mutating func queried(at now: ResolverInstant) { seconds[current(now)].queries += 1 }
 
-  /// Counts a hedge that takes the place of a failed one, whatever room there is: later ones make up for it.
-  mutating func replaced(at now: ResolverInstant) { seconds[current(now)].hedges += 1 }
-
   /// Counts a hedge if the budget has room for it.
   ///
   /// - Returns: whether it may be sent.

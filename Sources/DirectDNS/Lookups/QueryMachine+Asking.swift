@@ -90,13 +90,20 @@ extension QueryMachine {
   ) {
     guard now < question.deadlines.providers else { return }
     let (order, deadline) = (question.candidates.order, question.deadlines.providers)
-    switch states.takeFailover(among: order, before: deadline, isHedge: isHedge, at: now) {
-    case .replace(let next), .alongside(let next):
-      question.candidates.order.removeAll { $0 == next.number }
-      begin(number, &question, next, isHedge: isHedge, at: now)
-    // The timeout of the query that is under way decides.
-    case .later, .noServer: break
+    let next: DNSServer?
+    if isHedge {
+      // In place of a hedge, and as part of their budget.
+      next = states.takeHedge(among: order, at: now)
+    } else {
+      switch states.takeFailover(among: order, before: deadline, at: now) {
+      case .replace(let server), .alongside(let server): next = server
+      case .later, .noServer: next = nil
+      }
     }
+    // Without one the timeout of the query that is under way decides.
+    guard let next else { return }
+    question.candidates.order.removeAll { $0 == next.number }
+    begin(number, &question, next, isHedge: isHedge, at: now)
   }
 
   /// Gives up a query whose time is used up, so that another server is asked instead.

@@ -157,10 +157,10 @@ struct ServerStates: Sendable {
     return all[place].server
   }
 
-  /// Takes a server to ask when the time of an attempt is used up, or when an attempt beside another has failed: one whose
-  /// breaker is closed, or else one whose breaker is open; `isHedge` if it takes the place of a hedge.
+  /// Takes a server to ask when the time of an attempt is used up, or when it has failed beside another: one whose breaker
+  /// is closed, or else one whose breaker is open.
   mutating func takeFailover(
-    among numbers: [Int], before deadline: ResolverInstant, isHedge: Bool = false, at now: ResolverInstant
+    among numbers: [Int], before deadline: ResolverInstant, at now: ResolverInstant
   ) -> Failover {
     let inTime = places(of: numbers).filter { all[$0].ready(at: now) < deadline }
     let usable = inTime.filter { !all[$0].isOpen(at: now) }
@@ -169,7 +169,7 @@ struct ServerStates: Sendable {
       return .noServer
     }
     guard all[soonest].take(at: now) else { return .later(all[soonest].ready(at: now)) }
-    if isHedge { budget.replaced(at: now) } else { budget.queried(at: now) }
+    budget.queried(at: now)
     let server = all[soonest].server
     return usable.isEmpty ? .alongside(server) : .replace(server)
   }

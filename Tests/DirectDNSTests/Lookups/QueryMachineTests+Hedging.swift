@@ -61,6 +61,9 @@ extension QueryMachineTests {
     _ failing: String
   ) async {
     let upstreams = upstreams("one", "two", "three", hedges: true)
+    transport.reply { _ in Self.good }
+    // Queries that leave room in the budget of hedges for one in place of a failed one.
+    for number in 0..<11 { _ = await ask(upstreams, "n\(number).example") }
     transport.reply { query in
       switch query.provider {
       case "three": Self.good
@@ -71,11 +74,11 @@ extension QueryMachineTests {
     let lookup = begin(upstreams)
     await clock.waitForSleepers(2)
     clock.advance(by: .milliseconds(150))
-    await transport.waitForSent(2)
+    await transport.waitForSent(13)
     await clock.waitForSleepers(3)
     clock.advance(by: .milliseconds(failing == "one" ? 50 : 200))
     #expect(provider(await lookup.value) == 2)
-    #expect(transport.asked == ["one", "two", "three"])
+    #expect(transport.asked.suffix(3) == ["one", "two", "three"])
   }
 
   @Test func `a first provider that fails is replaced at once, without waiting for the delay`() async {
