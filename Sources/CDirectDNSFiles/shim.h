@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <fcntl.h>
+#include <poll.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/stat.h>
@@ -32,6 +33,12 @@ static inline int directdns_remove_attribute(int file, const char *name) {
 #else
   return fremovexattr(file, name);
 #endif
+}
+
+/// Waits until a descriptor takes more. Whose `pollfd` Swift takes for its own depends on what else a module imports, too.
+static inline void directdns_wait_until_writable(int file) {
+  struct pollfd entry = {file, POLLOUT, 0};
+  poll(&entry, 1, -1);
 }
 
 /// What tells one state of a file from the next. By value, and as numbers: whose `timespec` Swift takes for its own

@@ -138,8 +138,7 @@ package final class WritableFile {
         rest = rest.dropFirst(count)
       } else if errno == EAGAIN, isShared {
         // Another process that shares it may have made it non-blocking.
-        var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-        unsafe poll(&entry, 1, -1)
+        directdns_wait_until_writable(descriptor)
       } else if errno != EINTR {
         throw .last()
       }
