@@ -38,6 +38,8 @@ struct PoolMachine<Route: Hashable> {
     var outage: PoolOutage?
     /// Whether it is in ``PoolMachine/changed``.
     var isChanged = false
+    /// Whether new requests of its route have another pool, since the network has changed.
+    var isRetired = false
   }
 
   struct Transfer {
@@ -129,14 +131,16 @@ struct PoolMachine<Route: Hashable> {
   }
 
   /// Has new requests open connections of their own; the present pools end with their transfers.
-  mutating func retirePools() { poolOf = [:] }
+  mutating func retirePools() {
+    for pool in pools.ids { pools.change(pool) { $0.isRetired = true } }
+    poolOf = [:]
+  }
 
   /// Ends the connections of a retired pool once it has no more to do: nobody else would use or end them.
   private mutating func endRetired(_ id: SlabID<Pool>) {
-    guard let pool = pools[id], pool.load.running == 0, !pool.sockets.isEmpty, poolOf[pool.route] != id,
-      !waiting.isWaiting(in: id)
-    else { return }
-    for socket in pool.sockets { actions.append(.endConnection(socket)) }
+    let sockets = pools.read(id) { $0.isRetired && $0.load.running == 0 ? $0.sockets : [] } ?? []
+    guard !sockets.isEmpty, !waiting.isWaiting(in: id) else { return }
+    for socket in sockets { actions.append(.endConnection(socket)) }
   }
 
   /// Ends a transfer that nobody wants any more.

@@ -154,14 +154,20 @@ final class PoolMachineTests {
     #expect(failure.forbidden == near)
   }
 
-  @Test
-  func `a request that may have arrived goes out again once, and then it is asked whether it was refused`() {
+  /// A request that was sent on a connection which another one had opened: libcurl repeats it if no response comes.
+  private func sentOnSharedConnection() -> Machine.TransferID {
     let first = start(.always)
     _ = connect(first, 7)
     _ = machine.endTurn(at: 1)
     let second = start(.always)
     _ = machine.maySend(second, attempt: 0, at: 2)
     _ = taken()
+    return second
+  }
+
+  @Test
+  func `a request that may have arrived goes out again once, and then it is asked whether it was refused`() {
+    let second = sentOnSharedConnection()
     let once = machine.maySend(second, attempt: 0, at: 3)
     machine.repeats(second, attempt: 0, isRewound: true, at: 3)
     #expect(once.isAgain && machine.maySend(second, attempt: 0, at: 3).isNo)
@@ -173,12 +179,7 @@ final class PoolMachineTests {
   }
 
   @Test func `a request is not sent again whose body cannot be sent from the beginning`() {
-    let first = start(.always)
-    _ = connect(first, 7)
-    _ = machine.endTurn(at: 1)
-    let second = start(.always)
-    _ = machine.maySend(second, attempt: 0, at: 2)
-    _ = taken()
+    let second = sentOnSharedConnection()
     let verdict = machine.maySend(second, attempt: 0, at: 3)
     machine.repeats(second, attempt: 0, isRewound: false, at: 3)
     machine.ended(second, attempt: 0, .aborted(.cancelled), at: 4)
