@@ -41,7 +41,7 @@ struct ProxyRefusal: Error, Equatable, Sendable {
   init(response fault: MessageFault, from origin: ForwardOrigin) {
     switch fault {
     case .malformed(let text):
-      self.init(502, "http_protocol_error", "\(origin) answered with what is no HTTP response: \(text).")
+      self.init(502, "http_protocol_error", "\(origin) did not answer with an HTTP response: \(text).")
     case .tooLarge:
       self.init(502, "http_response_header_section_size", "\(origin) answered with a header that is too large.")
     case .version: self.init(502, "http_protocol_error", "\(origin) answered in another version of HTTP.")

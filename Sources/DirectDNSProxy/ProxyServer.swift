@@ -226,7 +226,7 @@ public final class ProxyServer: Service {
     case EACCES: "that is not allowed: choose \(isUnix ? "another folder" : "a port from 1024")"
     case ENOENT: "there is no such folder"
     case ENOTSOCK, EBADF, EINVAL, EOPNOTSUPP:
-      "it is no socket for connections: a socket unit wants ListenStream= with an address or a path, and Accept=no"
+      "it is not a stream socket that listens: a socket unit wants ListenStream= with an address or a path, and Accept=no"
     default: error.description
     }
   }

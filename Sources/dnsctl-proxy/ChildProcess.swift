@@ -25,7 +25,7 @@ struct ChildProcess: Sendable {
       // machine.
       case ENOEXEC:
         self = .notExecutable(
-          "it is no program of this machine, and no script whose first line names what reads it, such as #!/bin/sh")
+          "it is neither a program for this machine nor a script whose first line names its interpreter, such as #!/bin/sh")
       default: self = .notExecutable(unsafe String(cString: strerror(code)))
       }
     }

@@ -140,7 +140,7 @@ struct UnixSocketTests {
     #expect(FileManager.default.fileExists(atPath: path))
   }
 
-  @Test func `a descriptor that is no socket for connections is refused with what it should be`() async throws {
+  @Test func `a descriptor that is not a listening stream socket is refused with what it should be`() async throws {
     let file = unsafe open("/dev/null", O_RDONLY)
     let error = await #expect(throws: DirectDNSError.self) {
       try await ProxyFixture { $0.inherited = [file] }

@@ -66,10 +66,10 @@ import Testing
   }
 
   @Test(arguments: ["HTTP/3.1 200 OK\r\n\r\n", "ICY 200 OK\r\n\r\n", "hello"])
-  func `what is no response of HTTP is called that`(_ text: String) async throws {
+  func `an answer that is not an HTTP response is called that`(_ text: String) async throws {
     try await FetchFixture.with(handler: { _ in throw OriginFault.text(text) }) { fixture in
       let outcome = await fixture.fetch([fixture.url()])
-      #expect(outcome.status == 2 && outcome.errors.contains("what came is no response of HTTP"), "\(outcome)")
+      #expect(outcome.status == 2 && outcome.errors.contains("the answer is not an HTTP response"), "\(outcome)")
     }
   }
 

@@ -162,7 +162,7 @@ extension DirectClient {
     guard let read = ResponseHead(head.lines) else {
       throw DirectDNSError(
         .connectionLost,
-        "\(Origin(target.original)) answered with what is no HTTP response, or does not say how long it is")
+        "\(Origin(target.original)) did not answer with an HTTP response, or the response does not say how long it is")
     }
     let restored = target.restore(read)
     let connection = ConnectionDetails(

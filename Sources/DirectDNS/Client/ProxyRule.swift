@@ -63,7 +63,7 @@ struct ProxyRule: Sendable {
       return try checked(WebURL(text.contains("://") ? text : "http://" + text))
     } catch {
       throw DirectDNSError(
-        .invalidConfiguration, "\(name) is no proxy that can be used: \(error.message)", underlying: error)
+        .invalidConfiguration, "\(name) cannot be used as a proxy: \(error.message)", underlying: error)
     }
   }
 

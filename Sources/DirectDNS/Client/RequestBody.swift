@@ -154,7 +154,7 @@ private struct SentFile: Sendable {
   func length() throws(DirectDNSError) -> Int64 {
     guard ReadableFile.isReadable(path) else { throw unusable("cannot be read") }
     guard let length = try? ReadableFile(path, waits: false).length else {
-      throw unusable("is no file of known length")
+      throw unusable("is not a regular file")
     }
     return length
   }
@@ -163,7 +163,7 @@ private struct SentFile: Sendable {
   func read(_ length: Int64, _ write: @Sendable ([UInt8]) async -> Bool) async throws {
     // It may have been replaced by something else, such as a FIFO, which must not block.
     guard let file = try? ReadableFile(path, waits: false) else { throw unusable("cannot be opened") }
-    guard file.length != nil else { throw unusable("is no file any more") }
+    guard file.length != nil else { throw unusable("is not a regular file any more") }
     var left = length
     while left > 0 {
       let size = Int(min(left, Self.pieceSize))

@@ -29,7 +29,7 @@ extension DirectResolver {
       }
     }
     guard type.isQueryable else {
-      throw DirectDNSError(.invalidRequest, "\(type) is no type that records can be asked for by.")
+      throw DirectDNSError(.invalidRequest, "\(type) is not a record type that can be queried.")
     }
     if let host = name.routed { try checkZone(of: host, type) }
     return try await ask(DNSQuestion(name: name, type: type), options.timeout)

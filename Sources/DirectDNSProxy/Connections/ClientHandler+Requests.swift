@@ -34,7 +34,7 @@ extension ClientHandler {
     do throws(MessageFault) {
       guard first.isTokenByte else {
         throw .malformed(
-          first == 0x16 ? "this port takes no TLS: use http:// for the proxy's own URL" : "that is no HTTP request")
+          first == 0x16 ? "this port takes no TLS: use http:// for the proxy's own URL" : "this is not an HTTP request")
       }
       let place = try HeadParser.end(in: bytes.readableBytesUInt8Span, from: searched)
       guard case .at(let end) = place else {

@@ -60,7 +60,7 @@ struct UnixSocketFile: Sendable {
     guard status.st_mode & S_IFMT == S_IFSOCK else {
       throw DirectDNSError(
         .fileUnusable,
-        "unix:\(path): the proxy cannot listen there: there is a file that is no socket. Choose another path")
+        "unix:\(path): the proxy cannot listen there: the file there is not a socket. Choose another path")
     }
     let descriptor = try makeSocket()
     defer { close(descriptor) }

@@ -76,7 +76,7 @@ package struct ChunkedBody: Sendable {
             var part = ChunkExtension()
             _ = try part.read(byte)
             state = .chunkExtension(part, length: 1)
-          default: throw .malformed("a chunk's size has a character that is no digit")
+          default: throw .malformed("a chunk size has a character that is not a hexadecimal digit")
           }
         }
         index += 1

@@ -16,7 +16,7 @@ enum ForwardTarget: Equatable, Sendable {
   /// - Returns: the target.
   /// - Throws: what is wrong with it; a host that cannot be used is a fault too.
   static func of(_ head: MessageHead) throws(MessageFault) -> ForwardTarget {
-    guard case .request(let method, let range) = head.start else { throw .malformed("that is no request") }
+    guard case .request(let method, let range) = head.start else { throw .malformed("this is not an HTTP request") }
     let bytes = head.bytes.span
     if bytes.extracting(method).isEqual("CONNECT") {
       let origin = try ForwardOrigin(bytes.extracting(range), defaultPort: nil)
@@ -30,7 +30,7 @@ enum ForwardTarget: Equatable, Sendable {
     guard let scheme = scheme(bytes, range) else {
       throw .malformed(
         head.text(range).contains("://")
-          ? "what is no http goes through a tunnel: send CONNECT HOST:PORT, and all else within it"
+          ? "only http:// URLs are forwarded: send CONNECT HOST:PORT for everything else"
           : "this is a proxy: ask it with the whole URL, or with CONNECT HOST:PORT")
     }
     var end = scheme.upperBound

@@ -87,7 +87,7 @@ struct UpstreamHandshake {
         return .failed(refused(status, head.text(reason), head))
       }
     } catch {
-      throw broken("it answered with what is no HTTP response", "http_protocol_error")
+      throw broken("it did not answer with an HTTP response", "http_protocol_error")
     }
   }
 

@@ -128,7 +128,7 @@ public struct RecordTable: Sendable {
   // A test writes its records as constants: a mistake in one ends the process there, and the calls need no `try`.
 
   static func name(_ text: String) -> DNSName {
-    guard let name = DNSName(text) else { preconditionFailure("\(text) is no domain name") }
+    guard let name = DNSName(text) else { preconditionFailure("\(text) is not a domain name") }
     return name
   }
 

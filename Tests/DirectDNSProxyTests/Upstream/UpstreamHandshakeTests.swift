@@ -71,7 +71,7 @@ struct UpstreamHandshakeTests {
   }
 
   @Test(arguments: ["SSH-2.0-x\r\n\r\n", "HTTP/1.1 200\rOK\r\n\r\n", String(repeating: "x", count: 2000)])
-  func `what is no response of HTTP is told as that`(_ answer: String) throws {
+  func `an answer that is not an HTTP response is told as that`(_ answer: String) throws {
     guard case .failed(let failure) = run(try handshake("http://proxy.example"), Array(answer.utf8)).end else {
       Issue.record("no failure")
       return
