@@ -100,14 +100,15 @@ extension DirectClient {
     transfer.request.others?.connect { [weak loop, weak transfer] addresses in
       if let transfer { _ = loop?.post(.join(transfer, addresses)) }
     }
-    return await withTaskCancellationHandler {
-      await transfer.head {
+    await withTaskCancellationHandler {
+      await transfer.waitForHead {
         if !loop.post(.start(transfer)) { transfer.deliver(end: .failure(TransferFailure(loop.refusal))).resume() }
       }
     } onCancel: {
       // If the task was cancelled before, this comes before the start; the mailbox keeps that order.
       _ = loop.post(.cancel(transfer))
     }
+    return transfer.takeHead()
   }
 
   // MARK: Before sending
@@ -121,7 +122,7 @@ extension DirectClient {
     let host = url.host
     try rewriter.policy.check(host)
     let proxy = call.settings.proxies.proxy(for: url)
-    let target = RequestTarget(url, request.fields.forOrigin(of: url))
+    let target = RequestTarget(url, host, request.fields.forOrigin(of: url))
     var name: HostName?
     switch host {
     case .address(let address): target.addresses = [address]

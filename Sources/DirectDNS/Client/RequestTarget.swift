@@ -9,6 +9,8 @@ final class RequestTarget {
   let url: WebURL
   /// The URL as the caller, or a redirect, gave it.
   let original: WebURL
+  /// The URL's host.
+  let host: WebURL.Host
   /// The fields that are sent.
   var fields: HTTPFields
   /// The addresses that may be connected to, in the order of use.
@@ -23,9 +25,10 @@ final class RequestTarget {
   /// How long the lookup took; zero if the cache had the answer.
   var lookup = Duration.zero
 
-  init(_ original: WebURL, _ fields: HTTPFields) {
+  init(_ original: WebURL, _ host: WebURL.Host, _ fields: HTTPFields) {
     url = original.requested
     self.original = original
+    self.host = host
     self.fields = fields
   }
 
@@ -110,10 +113,10 @@ extension RequestTarget {
       idleTimeout: call.timeouts.idle?.wholeMilliseconds, deadline: call.deadline)
     return TransferRequest(
       route: route, terms: terms, others: others, port: url.effectivePort,
-      policy: settings.configuration.policy, host: original.host, url: url.href, method: method.rawValue,
+      settings: settings, host: host, url: url.href, method: method.rawValue,
       fields: lines.bytes, hasOwnHost: hasFields && fields.contains(.hostField),
       body: sent,
-      trailers: FieldLines(trailers: body.trailerFields).bytes,
+      trailers: body.trailerFields.isEmpty ? [] : FieldLines(trailers: body.trailerFields).bytes,
       decompresses: call.options.decompresses ?? settings.configuration.decompresses,
       observer: observer, progress: call.options.progress)
   }

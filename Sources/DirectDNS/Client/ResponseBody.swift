@@ -26,6 +26,11 @@ public struct ResponseBody: AsyncSequence, Sendable {
       case .synthetic(let body): try await body.next()
       }
     }
+
+    /// The next piece, or the end, if it is there; nil if it has to be waited for.
+    func ready() throws(DirectDNSError) -> BodyReader.Ready? {
+      if case .transfer(let reader) = self { try reader.ready() } else { nil }
+    }
   }
 
   private let source: Source
@@ -79,11 +84,16 @@ public struct ResponseBody: AsyncSequence, Sendable {
     public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async throws(DirectDNSError)
       -> [UInt8]?
     {
-      try await source.next()
+      // Most pieces are there, and need none of what waiting costs.
+      if let ready = try source.ready() { return ready.piece }
+      return try await source.next()
     }
 
     /// The next piece; nil at the end.
-    public mutating func next() async throws(DirectDNSError) -> [UInt8]? { try await source.next() }
+    public mutating func next() async throws(DirectDNSError) -> [UInt8]? {
+      if let ready = try source.ready() { return ready.piece }
+      return try await source.next()
+    }
   }
 
   /// Makes an iterator, which begins where the last reader has stopped.
@@ -96,7 +106,8 @@ public struct ResponseBody: AsyncSequence, Sendable {
   /// - Throws: `bodyTooLarge` if there are more, which ends the transfer; or why the rest does not come.
   nonisolated(nonsending) public func collect(upTo limit: Int) async throws(DirectDNSError) -> [UInt8] {
     var bytes: [UInt8] = []
-    while let piece = try await source.next() {
+    var pieces = makeAsyncIterator()
+    while let piece = try await pieces.next() {
       guard bytes.count + piece.count <= limit else {
         cancel()
         throw DirectDNSError(
@@ -163,22 +174,33 @@ final class BodyReader: Sendable {
     if !transfer.hasEnded, !isDiscarded.load(ordering: .relaxed) { _ = loop.post(.cancel(transfer)) }
   }
 
+  /// What there is to read without waiting.
+  struct Ready {
+    /// The piece; nil at the end.
+    let piece: [UInt8]?
+  }
+
+  /// The next piece, or the end, if it is there; nil if it has to be waited for.
+  func ready() throws(DirectDNSError) -> Ready? {
+    switch transfer.take() {
+    case .bytes(let bytes, let resumes):
+      if resumes { _ = loop.post(.resume(transfer)) }
+      return Ready(piece: bytes)
+    case .end(.success): return Ready(piece: nil)
+    case .end(.failure(let failure)): throw context.error(failure, inBody: true)
+    case .nothingYet: return nil
+    }
+  }
+
   nonisolated(nonsending) func next() async throws(DirectDNSError) -> [UInt8]? {
     while true {
-      switch transfer.take() {
-      case .bytes(let bytes, let resumes):
-        if resumes { _ = loop.post(.resume(transfer)) }
-        return bytes
-      case .end(.success): return nil
-      case .end(.failure(let failure)): throw context.error(failure, inBody: true)
-      case .nothingYet:
-        let isAlone = await withTaskCancellationHandler {
-          await transfer.waitForBody()
-        } onCancel: {
-          cancel()
-        }
-        guard isAlone else { throw Self.secondReader }
+      if let ready = try ready() { return ready.piece }
+      let isAlone = await withTaskCancellationHandler {
+        await transfer.waitForBody()
+      } onCancel: {
+        cancel()
       }
+      guard isAlone else { throw Self.secondReader }
     }
   }
 

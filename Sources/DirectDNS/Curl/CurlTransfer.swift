@@ -64,6 +64,7 @@ internal import Synchronization
   let shared: Locked<Shared>
   /// Bytes of the body that the reader has not taken.
   let unread = Atomic<Int>(0)
+  private let isOver = Atomic<Bool>(false)
 
   init(_ request: TransferRequest) {
     self.request = request
@@ -86,7 +87,10 @@ internal import Synchronization
     var waiters = Waiters()
     shared.withLock { shared in
       if let head { shared.head = head }
-      if let end { shared.end = end }
+      if let end {
+        shared.end = end
+        isOver.store(true, ordering: .releasing)
+      }
       if !incoming.isEmpty {
         shared.body.append(&incoming)
         unread.store(shared.body.bytes.count, ordering: .relaxed)
@@ -137,16 +141,26 @@ internal import Synchronization
 
   // MARK: Called by the caller's task
 
-  /// Waits for the head; `start` is called as soon as the continuation is set.
-  nonisolated(nonsending) func head(_ start: () -> Void) async -> Result<TransferHead, TransferFailure> {
+  /// Waits for the head, or for an end without one; `start` is called as soon as the continuation is set.
+  nonisolated(nonsending) func waitForHead(_ start: () -> Void) async {
     await unsafe withUnsafeContinuation { (continuation: UnsafeContinuation<Void, Never>) in
       shared.withLock { unsafe $0.headWaiter = continuation }
       start()
     }
+  }
+
+  /// Takes the head; the failure if there is none.
+  func takeHead() -> Result<TransferHead, TransferFailure> {
     // Taken under the lock, so that the thread sanitizer sees that one thread passes it to another.
-    return shared.withLock { shared in
-      shared.head.take().map { .success($0) } ?? .failure(TransferFailure(endedWith: shared.end))
+    shared.withLock { shared in
+      shared.head.take().map { .success($0) } ?? .failure(Self.failure(endedWith: shared.end))
     }
+  }
+
+  /// The failure of a transfer that ended before its head came.
+  private static func failure(endedWith end: Result<TransferEnd, TransferFailure>?) -> TransferFailure {
+    if case .failure(let failure)? = end { return failure }
+    return TransferFailure(.connectionLost("the response ended before its head"))
   }
 
   /// What there is to read: bytes, and whether the transfer has to be resumed; the end; or nothing at the moment.
@@ -179,21 +193,8 @@ internal import Synchronization
   }
 
   /// Whether it has ended.
-  var hasEnded: Bool { shared.withLock { $0.end != nil } }
+  var hasEnded: Bool { isOver.load(ordering: .acquiring) }
 
   /// How it ended, if it has.
   var end: Result<TransferEnd, TransferFailure>? { shared.withLock { $0.end } }
-}
-
-extension TransferFailure {
-  /// The failure of a transfer that ended before its head came.
-  fileprivate init(endedWith end: Result<TransferEnd, TransferFailure>?) {
-    self = end?.failure ?? TransferFailure(.connectionLost("the response ended before its head"))
-  }
-}
-
-extension Result {
-  fileprivate var failure: Failure? {
-    if case .failure(let failure) = self { failure } else { nil }
-  }
 }

@@ -6,9 +6,13 @@ extension CurlTransfers {
   /// Carries out the machine's actions, and those that follow from them.
   func perform() {
     while !machine.actions.isEmpty {
-      swap(&actions, &machine.actions)
-      for action in actions { perform(action) }
-      actions.removeAll(keepingCapacity: true)
+      // A local array, and by index: actions are large, and would be copied otherwise.
+      var due: [Machine.Action] = []
+      swap(&due, &spare)
+      swap(&due, &machine.actions)
+      for index in due.indices { perform(due[index]) }
+      due.removeAll(keepingCapacity: true)
+      swap(&due, &spare)
     }
   }
 
@@ -86,9 +90,7 @@ extension CurlTransfers {
     transfer.pending.end = result.map { TransferEnd(trailers: transfer.carrier?.lines?.trailers ?? []) }.mapError {
       failure in
       guard case .pulled(let upload) = transfer.request.body else { return failure }
-      var failure = failure
-      failure.bodyFailure = upload.failure
-      return failure
+      return failure.with(bodyFailure: upload.failure)
     }
     transfer.reportProgress(at: now, isLast: true)
     if case .pulled(let upload) = transfer.request.body { upload.stop() }

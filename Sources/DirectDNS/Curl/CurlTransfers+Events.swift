@@ -10,7 +10,7 @@ extension CurlTransfers {
     }
     // The proxy's own address is the caller's choice.
     guard request.route.proxy == nil else { return true }
-    guard request.policy.objection(to: address, host: request.host) == nil else {
+    guard request.objection(to: address) == nil else {
       machine.forbid(address, attempt.id)
       return false
     }

@@ -30,7 +30,8 @@ final class CurlTransfers: CurlDriver {
   var idleAttempts = IdleAttempts()
   /// How many transfers of each pool were started, and have sent nothing yet.
   var started: [(pool: SlabID<Machine.Pool>, count: Int)] = []
-  var actions: [Machine.Action] = []
+  /// Memory for actions, which is kept from one turn to the next.
+  var spare: [Machine.Action] = []
   /// What is to be delivered to the tasks that wait, at the end of the turn.
   var deliveries = PendingDeliveries()
   /// Transfers with a complete response whose request's body may not have been sent completely.
@@ -128,7 +129,7 @@ final class CurlTransfers: CurlDriver {
   func join(_ transfer: CurlTransfer, _ addresses: [IPAddress]) {
     guard case .pool(let id) = transfer.place else { return }
     let request = transfer.request
-    machine.join(id, addresses.filter { request.policy.objection(to: $0, host: request.host) == nil }, at: now)
+    machine.join(id, addresses.filter { request.objection(to: $0) == nil }, at: now)
   }
 
   // MARK: The end of a turn

@@ -67,8 +67,9 @@ final class TransferRequest: Sendable {
   let others: (any CurlAddressSource)?
   /// The port of the connection.
   let port: UInt16
-  /// The policy for the address that is finally dialled, and the host that it is judged for.
-  let policy: AddressPolicy
+  /// Of these is the policy for the address that is finally dialled; a copy of it would cost a retain for each list.
+  private let settings: ClientSettings
+  /// The host that an address is judged for.
   let host: WebURL.Host
   let url: String
   let method: String
@@ -87,7 +88,7 @@ final class TransferRequest: Sendable {
   let progress: (@Sendable (TransferProgress) -> Void)?
 
   init(
-    route: CurlRoute, terms: TransferTerms, others: (any CurlAddressSource)?, port: UInt16, policy: AddressPolicy,
+    route: CurlRoute, terms: TransferTerms, others: (any CurlAddressSource)?, port: UInt16, settings: ClientSettings,
     host: WebURL.Host, url: String, method: String, fields: [UInt8], hasOwnHost: Bool, body: Body, trailers: [UInt8],
     decompresses: Bool, observer: (@Sendable (CurlEvent) -> Void)? = nil,
     progress: (@Sendable (TransferProgress) -> Void)? = nil
@@ -96,7 +97,7 @@ final class TransferRequest: Sendable {
     self.terms = terms
     self.others = others
     self.port = port
-    self.policy = policy
+    self.settings = settings
     self.host = host
     self.url = url
     self.method = method
@@ -114,6 +115,11 @@ final class TransferRequest: Sendable {
 }
 
 extension TransferRequest {
+  /// Why the address must not be dialled; nil when it may be.
+  func objection(to address: IPAddress) -> AddressPolicy.Objection? {
+    settings.configuration.policy.objection(to: address, host: host)
+  }
+
   /// Whether ``StreamTrace`` is needed: the request may only be sent again if the server has not processed it.
   var followsStream: Bool {
     guard !terms.isRetryable, terms.canStartOver, !isPlain else { return false }

@@ -45,7 +45,10 @@ struct AttemptRace: Sendable, Hashable {
 
   /// When the next decision is due; nil if none is.
   var nextInstant: ResolverInstant? {
-    ([hedgeAt] + running.map(\.timeoutAt)).compactMap(\.self).min()
+    running.reduce(hedgeAt) { first, attempt in
+      guard let first, let timeoutAt = attempt.timeoutAt else { return first ?? attempt.timeoutAt }
+      return min(first, timeoutAt)
+    }
   }
 
   /// The next decision that is due; each is returned once.

@@ -38,13 +38,12 @@ extension QueryMachine {
     at now: ResolverInstant
   ) {
     if question.isRaced {
-      var race =
-        question.race
-        ?? AttemptRace(
+      if question.race == nil {
+        question.race = AttemptRace(
           time: question.deadlines.attempt,
           hedgeAt: question.hedges ? now + states.hedgingDelay(of: server.number) : nil)
-      race.begin(server.number, at: now)
-      question.race = race
+      }
+      question.race?.begin(server.number, at: now)
     }
     lastAttempt += 1
     let left = question.deadlines.timeLeft(at: now) ?? .zero

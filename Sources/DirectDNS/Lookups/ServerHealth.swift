@@ -30,8 +30,11 @@ struct ServerHealth: Sendable, Hashable {
   private(set) var probedAt: ResolverInstant?
   /// Until when the server must not be asked, because it said 429.
   private(set) var blockedUntil: ResolverInstant?
+  /// The times of the last replies; once there are enough of them, the next one replaces that at ``next``.
   private var samples: [Duration] = []
   private var next = 0
+  /// The same times in ascending order: every question asks for a percentile, which would otherwise sort them.
+  private var ascending: [Duration] = []
 
   /// Its place in the order of asking.
   enum BreakerState: Sendable, Hashable {
@@ -85,9 +88,21 @@ struct ServerHealth: Sendable, Hashable {
     if samples.count < Self.sampleLimit {
       samples.append(time)
     } else {
+      ascending.remove(at: place(of: samples[next]))
       samples[next] = time
       next = (next + 1) % Self.sampleLimit
     }
+    ascending.insert(time, at: place(of: time))
+  }
+
+  /// The place in ``ascending`` of the first time that is not shorter.
+  private func place(of time: Duration) -> Int {
+    var (low, high) = (0, ascending.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if ascending[middle] < time { low = middle + 1 } else { high = middle }
+    }
+    return low
   }
 
   /// Notes a failure.
@@ -138,8 +153,7 @@ struct ServerHealth: Sendable, Hashable {
 
   /// A percentile of the times of the last replies; nil before the first one.
   func percentile(_ percent: Int) -> Duration? {
-    guard !samples.isEmpty else { return nil }
-    return samples.sorted()[min(samples.count - 1, samples.count * percent / 100)]
+    ascending.isEmpty ? nil : ascending[min(ascending.count - 1, ascending.count * percent / 100)]
   }
 }
 
@@ -148,11 +162,14 @@ enum ServerOrder {
   /// Usable servers as configured, then those with open breakers in the order of opening.
   ///
   /// An open breaker changes the order and nothing else: if all are open, servers are asked all the same.
-  static func order(_ healths: [ServerHealth], at now: ResolverInstant) -> [Int] {
+  ///
+  /// - Parameter breakers: the breakers of the servers, in the configured order.
+  /// - Returns: their indices.
+  static func order(_ breakers: [ServerHealth.BreakerState]) -> [Int] {
     var usable: [Int] = []
     var open: [(index: Int, since: ResolverInstant)] = []
-    for index in healths.indices {
-      switch healths[index].breaker(at: now) {
+    for index in breakers.indices {
+      switch breakers[index] {
       case .usable, .probe: usable.append(index)
       case .open(let since): open.append((index, since))
       }

@@ -125,9 +125,9 @@ struct ServerStates: Sendable {
 
   /// The numbers of the servers, in the order in which a lookup asks them.
   func order(at now: ResolverInstant) -> [Int] {
-    // A single server is asked whatever its health.
-    guard all.count > 1 else { return numbers }
-    return ServerOrder.order(all.map(\.health), at: now).map { all[$0].number }
+    // A single server is asked whatever its health, and mostly no breaker is open.
+    guard all.count > 1, all.contains(where: { $0.health.openedAt != nil }) else { return numbers }
+    return ServerOrder.order(all.map { $0.health.breaker(at: now) }).map { all[$0].number }
   }
 
   /// Takes the first of those servers that may be asked now, or reserves a request to the one that may be asked

@@ -80,6 +80,8 @@ struct PoolMachine<Route: Hashable> {
   var transfers = Slab<Transfer>()
   var connections = ConnectionTable<SlabID<Pool>>()
   private var poolOf: [Route: SlabID<Pool>] = [:]
+  /// The pool of the last transfer, since many in a row have the same route: comparing is cheaper than hashing.
+  private var lastPool = SlabID<Pool>.none
   /// How many pools there have been.
   private var poolCount = 0
   var waiting = RequestQueue<SlabID<Pool>, TransferID>()
@@ -120,13 +122,18 @@ struct PoolMachine<Route: Hashable> {
   }
 
   private mutating func pool(_ route: Route, _ multiplexing: PoolLoad.Multiplexing) -> SlabID<Pool> {
-    if let known = poolOf[route] { return known }
+    if pools.read(lastPool, { !$0.isRetired && $0.route == route }) == true { return lastPool }
+    if let known = poolOf[route] {
+      lastPool = known
+      return known
+    }
     let load = PoolLoad(
       multiplexing: multiplexing, connectionLimit: limits.connectionsPerRoute, streamLimit: limits.streams)
     poolCount += 1
     let pool = pools.insert(
       Pool(route: route, load: load, cache: connections.assignCache(limits), number: poolCount))
     poolOf[route] = pool
+    lastPool = pool
     return pool
   }
 

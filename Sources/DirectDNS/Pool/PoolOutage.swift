@@ -40,8 +40,6 @@ struct PoolOutage {
     guard now - at < Self.gap, now - max(since, arrival) >= terms.connectTimeout,
       terms.addresses.allSatisfy(addresses.contains)
     else { return nil }
-    var failure = failure
-    failure.isAnothers = true
-    return failure
+    return failure.asAnothers
   }
 }

@@ -97,7 +97,9 @@ extension TransferState {
 }
 
 /// Why a transfer brought no response, or only a part of it.
-struct TransferFailure: Error, Sendable {
+///
+/// A class, so that what every transfer passes around, and few fail, is small.
+final class TransferFailure: Error, Sendable {
   let reason: HTTPTransportError
   /// The addresses that could not be connected to, in the order in which they failed.
   let attempts: [FailedAddress]
@@ -114,16 +116,16 @@ struct TransferFailure: Error, Sendable {
   /// The address of the connection that was lost.
   let address: IPAddress?
   /// The error of the request's body, if that failed.
-  var bodyFailure: (any Error)?
+  let bodyFailure: (any Error)?
   /// Whether it is the failure of other requests, which this one has waited for; see ``PoolOutage``.
-  var isAnothers = false
+  let isAnothers: Bool
 
   enum Timer: String, Sendable, Hashable { case connect, firstByte, idle, whole }
 
   init(
     _ reason: HTTPTransportError, attempts: [FailedAddress] = [], mayHaveArrived: Bool = false,
     wasRefused: Bool = false, wasRetried: Bool = false, timer: Timer? = nil, forbidden: IPAddress? = nil,
-    address: IPAddress? = nil
+    address: IPAddress? = nil, bodyFailure: (any Error)? = nil, isAnothers: Bool = false
   ) {
     self.reason = reason
     self.attempts = attempts
@@ -133,5 +135,21 @@ struct TransferFailure: Error, Sendable {
     self.timer = timer
     self.forbidden = forbidden
     self.address = address
+    self.bodyFailure = bodyFailure
+    self.isAnothers = isAnothers
+  }
+
+  /// The same failure, if the request's body has failed with that error.
+  func with(bodyFailure: (any Error)?) -> TransferFailure {
+    TransferFailure(
+      reason, attempts: attempts, mayHaveArrived: mayHaveArrived, wasRefused: wasRefused, wasRetried: wasRetried,
+      timer: timer, forbidden: forbidden, address: address, bodyFailure: bodyFailure, isAnothers: isAnothers)
+  }
+
+  /// The same failure, as that of a request that has waited for this one.
+  var asAnothers: TransferFailure {
+    TransferFailure(
+      reason, attempts: attempts, mayHaveArrived: mayHaveArrived, wasRefused: wasRefused, wasRetried: wasRetried,
+      timer: timer, forbidden: forbidden, address: address, bodyFailure: bodyFailure, isAnothers: true)
   }
 }

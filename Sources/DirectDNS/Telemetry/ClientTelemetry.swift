@@ -8,14 +8,15 @@ internal import Tracing
 struct ClientTelemetry: Sendable {
   private let tracer: (any Tracer)?
   private let metrics: MetricSource
+  /// Whether anybody collects what it measures.
+  let isActive: Bool
 
   /// Uses the tracer and the metrics system of the process, which have to be set up before the client is created.
   init() {
     tracer = LookupTelemetry.tracer
     metrics = MetricSource()
+    isActive = tracer != nil || metrics.isCollected
   }
-
-  var isActive: Bool { tracer != nil || metrics.isCollected }
 
   /// Begins to watch one request, and adds the fields with which its server can continue the trace.
   func begin(_ method: HTTPRequest.Method, _ url: WebURL, _ fields: inout HTTPFields, hop: Int) -> Watch {

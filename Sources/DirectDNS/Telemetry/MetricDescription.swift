@@ -106,6 +106,8 @@ public struct MetricDescription: Sendable, Hashable {
 /// Creates metrics from their descriptions; they do nothing unless somebody collects.
 package struct MetricSource: Sendable {
   private let factory: (any MetricsFactory)?
+  /// Whether anybody collects.
+  package let isCollected: Bool
 
   /// Uses the metrics system that was set up before, if there is one.
   package init() {
@@ -113,10 +115,10 @@ package struct MetricSource: Sendable {
     self.init(factory is NOOPMetricsHandler ? nil : factory)
   }
 
-  init(_ factory: (any MetricsFactory)?) { self.factory = factory }
-
-  /// Whether anybody collects.
-  package var isCollected: Bool { factory != nil }
+  init(_ factory: (any MetricsFactory)?) {
+    self.factory = factory
+    isCollected = factory != nil
+  }
 
   func counter(_ metric: MetricDescription, _ values: String...) -> Counter {
     Counter(label: metric.name, dimensions: metric.dimensions(values), factory: factory ?? NOOPMetricsHandler.instance)

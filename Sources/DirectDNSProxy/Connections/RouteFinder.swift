@@ -99,8 +99,10 @@ final class RouteFinder {
         ? try await resolver.resolve(name, options: options)
         : try await resolver.resolveWithSystemDNS(name, options: options)
     }
-    let others = { @Sendable (found: Resolution, began: ResolverInstant?) in
-      resolver.otherFamily(than: found, of: name, lookup, since: began, isDirect: isDirect) {
+    let others = { @Sendable (found: Resolution, began: ResolverInstant?) -> OtherFamily? in
+      let missing = resolver.missingFamilies(in: found, lookup)
+      guard !missing.isEmpty else { return nil }
+      return resolver.otherFamily(missing, of: name, lookup, since: began, isDirect: isDirect) {
         families async throws(DirectDNSError) in try await look(families)
       }
     }

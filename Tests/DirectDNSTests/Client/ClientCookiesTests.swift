@@ -81,7 +81,7 @@ struct ClientCookiesTests {
     _ addresses: [String], _ expected: Bool
   ) throws {
     let url = try WebURL("http://x.localhost/")
-    let target = RequestTarget(url, [:])
+    let target = RequestTarget(url, url.host, [:])
     target.addresses = addresses.map(Sample.address)
     #expect(target.staysOnMachine == expected)
     target.proxy = CurlProxy(url: "http://127.0.0.1/", resolvedHost: nil)
