@@ -25,7 +25,7 @@ struct ChildProcess: Sendable {
       // machine.
       case ENOEXEC:
         self = .notExecutable(
-          "it is neither a program for this machine nor a script whose first line names its interpreter, such as #!/bin/sh")
+          "it is neither a program for this machine nor a script whose first line names its interpreter (#!/bin/sh)")
       default: self = .notExecutable(unsafe String(cString: strerror(code)))
       }
     }

@@ -76,7 +76,7 @@ struct DirectClientTests {
             for reply in [plain, two, one] {
               #expect(reply.text == name && reply.response.connection.remoteAddress == IPAddress(address))
             }
-            #expect([plain, two, one].map(\.response.connection.httpVersion) == [1, 2, 1])
+            #expect([plain, two, one].map(\.response.connection.httpVersion.major) == [1, 2, 1])
             #expect(plain.response.timings.tls == nil && two.response.timings.tls != nil)
           }
         }
@@ -239,7 +239,7 @@ struct DirectClientTests {
       try await withClient(of: server) { client in
         let failures = await flood(1_000, 64) { number in
           let reply = try await get(client, url(server, number))
-          guard reply.text == LabSite.api, reply.response.connection.httpVersion == 2 else {
+          guard reply.text == LabSite.api, reply.response.connection.httpVersion == .http2 else {
             throw ServerFixture.Failure("\(reply)")
           }
         }

@@ -21,7 +21,7 @@ extension DirectClient {
       let response = try await sendOnce(request, body, call, watch: watch)
       let connection = response.connection
       watch.end(
-        status: response.status.code, version: connection.protocolVersion, address: connection.remoteAddress,
+        status: response.status.code, version: connection.httpVersion.description, address: connection.remoteAddress,
         port: connection.remotePort, isReused: connection.isReused)
       return response
     } catch {
@@ -71,10 +71,11 @@ extension DirectClient {
         guard history.allows(failure, isRetryable: context.isRetryable, canBeReplayed: body.kind != .oneShot) else {
           throw context.error(failure, others: target.others?.failure)
         }
-        telemetry.retries(failure.wasRefused ? .refused : .connectionLost)
-        let reason = failure.wasRefused ? "refused unprocessed" : failure.reason.text
+        let wasRefused = failure.delivery == .refused
+        telemetry.retries(wasRefused ? .refused : .connectionLost)
+        let reason = wasRefused ? "refused unprocessed" : failure.reason.text
         logger.debug("sent once more", metadata: ["origin": "\(context.origin)", "reason": "\(reason)"])
-        if !failure.wasRefused { target.moveToEnd(failure.address) }
+        if !wasRefused { target.moveToEnd(failure.address) }
         call.options.observer?(.repeating(reason: reason))
       }
     }
@@ -168,7 +169,7 @@ extension DirectClient {
     let restored = target.restore(read)
     let connection = ConnectionDetails(
       remoteAddress: head.address, remotePort: target.url.effectivePort, httpVersion: read.version,
-      httpMinorVersion: read.minorVersion, isReused: head.isReused, failedAddresses: head.attempts.map(\.address))
+      isReused: head.isReused, failedAddresses: head.attempts.map(\.address))
     call.options.observer?(.responded(restored.response, connection))
     let timings = RequestTimings(
       lookup: target.lookup, connect: head.connect.map { .microseconds($0) }, tls: head.tls.map { .microseconds($0) },

@@ -95,10 +95,8 @@ public struct ConnectionDetails: Sendable, Hashable {
   public let remoteAddress: IPAddress?
   /// The server's port.
   public let remotePort: UInt16
-  /// 1 for HTTP/1.1 and HTTP/1.0, 2 for HTTP/2.
-  public let httpVersion: Int
-  /// 1 for HTTP/1.1; 0 for HTTP/1.0, and for HTTP/2, which has no minor version.
-  public let httpMinorVersion: Int
+  /// The version of HTTP.
+  public let httpVersion: HTTPVersion
   /// Whether the connection was there before.
   public let isReused: Bool
   /// Addresses that failed before this one.
@@ -106,19 +104,39 @@ public struct ConnectionDetails: Sendable, Hashable {
 
   /// Creates the details of a connection; default one of HTTP/1.1 to no address, for this response alone.
   public init(
-    remoteAddress: IPAddress? = nil, remotePort: UInt16, httpVersion: Int = 1, httpMinorVersion: Int? = nil,
+    remoteAddress: IPAddress? = nil, remotePort: UInt16, httpVersion: HTTPVersion = .http1_1,
     isReused: Bool = false, failedAddresses: [IPAddress] = []
   ) {
     self.remoteAddress = remoteAddress
     self.remotePort = remotePort
     self.httpVersion = httpVersion
-    self.httpMinorVersion = httpMinorVersion ?? (httpVersion == 1 ? 1 : 0)
     self.isReused = isReused
     self.failedAddresses = failedAddresses
   }
 
-  /// As spans have it: `1.0`, `1.1` or `2`.
-  var protocolVersion: String { httpVersion == 1 ? "1.\(httpMinorVersion)" : "\(httpVersion)" }
+  /// A version of HTTP.
+  public struct HTTPVersion: Sendable, Hashable, CustomStringConvertible {
+    /// The major version: 1 or 2.
+    public let major: Int
+    /// The minor version; 0 for HTTP/2, which has none.
+    public let minor: Int
+
+    /// HTTP/1.0.
+    public static let http1_0 = HTTPVersion(major: 1, minor: 0)
+    /// HTTP/1.1.
+    public static let http1_1 = HTTPVersion(major: 1, minor: 1)
+    /// HTTP/2.
+    public static let http2 = HTTPVersion(major: 2, minor: 0)
+
+    /// Creates a version.
+    public init(major: Int, minor: Int) {
+      self.major = major
+      self.minor = minor
+    }
+
+    /// As OpenTelemetry has it: `1.0`, `1.1` or `2`.
+    public var description: String { major == 1 ? "1.\(minor)" : "\(major)" }
+  }
 }
 
 /// How long the last hop of a request took, up to its response's head.

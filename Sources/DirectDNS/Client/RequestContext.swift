@@ -40,7 +40,7 @@ struct RequestContext: Sendable {
     {
       return DirectDNSError(.addressForbidden, objection.description)
     }
-    let missing = failure.mayHaveArrived ? nil : others
+    let missing = failure.delivery == .mayHaveArrived ? nil : others
     return DirectDNSError(
       failure.reason.code, describe(failure, inBody) + (missing.map { ", and \($0)" } ?? ""), attempts: attempts,
       underlying: failure.reason)
@@ -96,7 +96,7 @@ struct RequestContext: Sendable {
   private func lost(_ failure: TransferFailure, _ reason: String, _ inBody: Bool) -> String {
     if inBody { return "the connection to \(origin) ended in the middle of the body: \(reason)" }
     let advice =
-      isRetryable || !failure.mayHaveArrived
+      isRetryable || failure.delivery != .mayHaveArrived
       ? "" : "; the request may have reached the server, so it was not sent again: repeat it only if that is harmless"
     return "the connection to \(origin) ended before a response came: \(reason)\(advice)"
   }

@@ -8,9 +8,8 @@ internal import Synchronization
 /// the work.
 struct ResponseHead: Sendable {
   let status: HTTPResponse.Status
-  /// The major and minor version of HTTP; the latter is 0 if the status line has none.
-  let version: Int
-  let minorVersion: Int
+  /// The version of HTTP; its minor number is 0 if the status line has none.
+  let version: ConnectionDetails.HTTPVersion
   private let lines: HeadLines
   /// The index of the first field line.
   private let start: Int
@@ -29,8 +28,8 @@ struct ResponseHead: Sendable {
     let reason = HeadLine.text(span.extracting(FieldReader.value(span, min(space + 5, end), end))) ?? ""
     status = reason.isEmpty ? .init(code: code) : .init(code: code, reasonPhrase: reason)
     // "HTTP/2 200" or "HTTP/1.1 200 OK".
-    version = Int(span[5] &- ASCII.zero)
-    minorVersion = space > 7 && ASCII.isDigit(span[7]) ? Int(span[7] - ASCII.zero) : 0
+    version = ConnectionDetails.HTTPVersion(
+      major: Int(span[5] &- ASCII.zero), minor: space > 7 && ASCII.isDigit(span[7]) ? Int(span[7] - ASCII.zero) : 0)
     self.lines = lines
     start = end + 1
   }

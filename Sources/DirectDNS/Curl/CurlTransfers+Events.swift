@@ -201,16 +201,16 @@ extension CurlTransfers {
     if let refusal = attempt.refusal {
       return act { $0.checked(id, wasRefused: refusal.isRemembered) }
     }
-    let ending: Machine.Ending
+    let outcome: Machine.AttemptOutcome
     switch code {
     // libcurl asks for no more of a head than its status line.
     case CURLE_OK where attempt.lines?.isHeadComplete == false:
-      ending = .failed(.connectionLost("the response ended before its head"))
-    case CURLE_OK: ending = .complete
+      outcome = .failed(.connectionLost("the response ended before its head"))
+    case CURLE_OK: outcome = .complete
     // The server has sent its whole response, and then stopped reading the request (RFC 9112 §9.5).
-    case CURLE_SEND_ERROR where attempt.hasWholeBody: ending = .complete
-    case CURLE_ABORTED_BY_CALLBACK: ending = .aborted(attempt.failure(code))
-    default: ending = .failed(attempt.failure(code))
+    case CURLE_SEND_ERROR where attempt.hasWholeBody: outcome = .complete
+    case CURLE_ABORTED_BY_CALLBACK: outcome = .aborted(attempt.failure(code))
+    default: outcome = .failed(attempt.failure(code))
     }
     if code != CURLE_OK { attempt.isClean = false }
     if code != CURLE_OK, attempt.streamTrace.isUnprocessed, attempt.lines?.isUsed == false,
@@ -218,6 +218,6 @@ extension CurlTransfers {
     {
       return act { $0.checked(id, wasRefused: true) }
     }
-    act { $0.ended(id, attempt: number, ending, at: now) }
+    act { $0.ended(id, attempt: number, outcome, at: now) }
   }
 }

@@ -32,7 +32,7 @@ extension HTTPTransportError {
     case CURLE_URL_MALFORMAT, CURLE_NOT_BUILT_IN, CURLE_UNKNOWN_OPTION: self = .invalidRequest(text)
     // About a URL libcurl says `Protocol "x" not supported`; otherwise it means the HTTP version of the response.
     case CURLE_UNSUPPORTED_PROTOCOL where detail.hasPrefix("Protocol "): self = .invalidRequest(text)
-    case CURLE_UNSUPPORTED_PROTOCOL: self = .connectionLost("the answer is not a response of HTTP/1.0, HTTP/1.1 or HTTP/2")
+    case CURLE_UNSUPPORTED_PROTOCOL: self = .connectionLost("the answer is not a response of HTTP 1.0, 1.1 or 2")
     case CURLE_WEIRD_SERVER_REPLY: self = .connectionLost("the answer is not an HTTP response")
     // libcurl's decoder of chunks returns this for a malformed length.
     case CURLE_BAD_FUNCTION_ARGUMENT: self = .connectionLost("its chunks or its lengths are malformed")

@@ -20,7 +20,7 @@ extension PoolMachine {
   }
 
   /// How libcurl ended an attempt.
-  enum Ending: Hashable {
+  enum AttemptOutcome: Hashable {
     case complete
     /// A callback of ours told libcurl to end it.
     case aborted(HTTPTransportError)
@@ -28,12 +28,12 @@ extension PoolMachine {
   }
 
   /// libcurl has ended an attempt.
-  mutating func ended(_ id: TransferID, attempt number: Int, _ ending: Ending, at now: Int64) {
-    if ending == .complete, transfers.read(id, { $0.state.isReceiving(from: number) }) == true {
+  mutating func ended(_ id: TransferID, attempt number: Int, _ outcome: AttemptOutcome, at now: Int64) {
+    if outcome == .complete, transfers.read(id, { $0.state.isReceiving(from: number) }) == true {
       return finish(id, .success(()))
     }
     guard let transfer = transfers[id], transfer.state.attempts[number] != nil else { return }
-    guard let carrier = transfer.state.carrier else { return failed(id, number, ending, at: now) }
+    guard let carrier = transfer.state.carrier else { return failed(id, number, outcome, at: now) }
     guard carrier.attempt == number else {
       transfers.change(id) { $0.state.attempts.drop(number) }
       return actions.append(.close(id, attempt: number))
@@ -43,7 +43,7 @@ extension PoolMachine {
       transfers.change(id) { $0.state.noteRetry(joins: joins) }
       return requeue(id)
     }
-    switch ending {
+    switch outcome {
     case .complete: finish(id, .success(()))
     case .aborted where isAnswered(transfer.state): finish(id, .success(()))
     case .aborted(let reason), .failed(let reason):
@@ -67,11 +67,11 @@ extension PoolMachine {
     finish(id, .failure(failure))
   }
 
-  private mutating func failed(_ id: TransferID, _ number: Int, _ ending: Ending, at now: Int64) {
+  private mutating func failed(_ id: TransferID, _ number: Int, _ outcome: AttemptOutcome, at now: Int64) {
     guard let state = transfers[id]?.state else { return }
     guard !state.mustRequeue else { return requeue(id) }
     let reason: HTTPTransportError =
-      switch ending {
+      switch outcome {
       case .complete: .connectionLost("the connection ended before the request went out")
       case .aborted(let reason), .failed(let reason): reason
       }

@@ -31,13 +31,15 @@ enum RetryRule {
     ///   - canBeReplayed: whether its body can be sent again.
     /// - Returns: whether to send it.
     mutating func allows(_ failure: TransferFailure, isRetryable: Bool, canBeReplayed: Bool) -> Bool {
-      if failure.wasRefused {
+      if failure.delivery == .refused {
         // It was sent more than once, and only the last time is known to have been refused.
         if failure.wasRetried { hasRetried = true }
         refusals += 1
         return canBeReplayed && refusals <= RetryRule.refusalLimit
       }
-      guard isRetryable, !hasRetried, !failure.wasRetried, failure.mayHaveArrived, failure.bodyFailure == nil else {
+      guard isRetryable, !hasRetried, !failure.wasRetried, failure.delivery == .mayHaveArrived,
+        failure.bodyFailure == nil
+      else {
         return false
       }
       // A server that is slow is not helped by a second request.

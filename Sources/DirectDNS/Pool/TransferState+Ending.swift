@@ -41,7 +41,7 @@ extension TransferState {
     // HTTP.
     if case .invalidRequest(let text) = reason { reason = .connectionLost(text) }
     return TransferFailure(
-      reason, attempts: attempts.failed, mayHaveArrived: !wasRefused, wasRefused: wasRefused, wasRetried: hasRetried,
+      reason, attempts: attempts.failed, delivery: wasRefused ? .refused : .mayHaveArrived, wasRetried: hasRetried,
       address: carrier?.address)
   }
 
@@ -92,7 +92,8 @@ extension TransferState {
       if attempts.running.isEmpty { return connectFailure }
       attempts.timeOut(at: now, after: terms.connectTimeout)
     }
-    return TransferFailure(.timedOut, attempts: attempts.failed, mayHaveArrived: carrier != nil, timer: timer)
+    return TransferFailure(
+      .timedOut, attempts: attempts.failed, delivery: carrier == nil ? .notSent : .mayHaveArrived, timer: timer)
   }
 }
 
@@ -103,10 +104,8 @@ final class TransferFailure: Error, Sendable {
   let reason: HTTPTransportError
   /// The addresses that could not be connected to, in the order in which they failed.
   let attempts: [FailedAddress]
-  /// Whether the request, or a part of it, may have reached the server.
-  let mayHaveArrived: Bool
-  /// Whether HTTP/2 refused the request unprocessed (RFC 9113 §8.7).
-  let wasRefused: Bool
+  /// How far the request got.
+  let delivery: Delivery
   /// Whether libcurl has sent it more than once already.
   let wasRetried: Bool
   /// The timeout that was exceeded, if any.
@@ -122,15 +121,23 @@ final class TransferFailure: Error, Sendable {
 
   enum Timer: String, Sendable, Hashable { case connect, firstByte, idle, whole }
 
+  /// How far a request got.
+  enum Delivery: Sendable, Hashable {
+    case notSent
+    /// HTTP/2 refused it unprocessed (RFC 9113 §8.7).
+    case refused
+    /// It, or a part of it, may have reached the server.
+    case mayHaveArrived
+  }
+
   init(
-    _ reason: HTTPTransportError, attempts: [FailedAddress] = [], mayHaveArrived: Bool = false,
-    wasRefused: Bool = false, wasRetried: Bool = false, timer: Timer? = nil, forbidden: IPAddress? = nil,
+    _ reason: HTTPTransportError, attempts: [FailedAddress] = [], delivery: Delivery = .notSent,
+    wasRetried: Bool = false, timer: Timer? = nil, forbidden: IPAddress? = nil,
     address: IPAddress? = nil, bodyFailure: (any Error)? = nil, isAnothers: Bool = false
   ) {
     self.reason = reason
     self.attempts = attempts
-    self.mayHaveArrived = mayHaveArrived
-    self.wasRefused = wasRefused
+    self.delivery = delivery
     self.wasRetried = wasRetried
     self.timer = timer
     self.forbidden = forbidden
@@ -142,14 +149,14 @@ final class TransferFailure: Error, Sendable {
   /// The same failure, if the request's body has failed with that error.
   func with(bodyFailure: (any Error)?) -> TransferFailure {
     TransferFailure(
-      reason, attempts: attempts, mayHaveArrived: mayHaveArrived, wasRefused: wasRefused, wasRetried: wasRetried,
-      timer: timer, forbidden: forbidden, address: address, bodyFailure: bodyFailure, isAnothers: isAnothers)
+      reason, attempts: attempts, delivery: delivery, wasRetried: wasRetried, timer: timer,
+      forbidden: forbidden, address: address, bodyFailure: bodyFailure, isAnothers: isAnothers)
   }
 
   /// The same failure, as that of a request that has waited for this one.
   var asAnothers: TransferFailure {
     TransferFailure(
-      reason, attempts: attempts, mayHaveArrived: mayHaveArrived, wasRefused: wasRefused, wasRetried: wasRetried,
-      timer: timer, forbidden: forbidden, address: address, bodyFailure: bodyFailure, isAnothers: true)
+      reason, attempts: attempts, delivery: delivery, wasRetried: wasRetried, timer: timer,
+      forbidden: forbidden, address: address, bodyFailure: bodyFailure, isAnothers: true)
   }
 }

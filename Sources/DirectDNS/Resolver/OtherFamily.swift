@@ -137,10 +137,10 @@ extension DirectResolver {
   ///   - isDirect: whether direct connect is on for the name; otherwise only the system's DNS is asked.
   ///   - look: looks up the missing families.
   ///   - observer: called with what was found.
+  /// - Returns: the family; nothing is looked up yet.
   package func otherFamily(
     _ missing: AddressFamilies, of name: HostName, _ options: LookupOptions, since began: ResolverInstant?,
-    isDirect: Bool,
-    look: @escaping @Sendable (AddressFamilies) async throws(DirectDNSError) -> Resolution,
+    isDirect: Bool, look: @escaping @Sendable (AddressFamilies) async throws(DirectDNSError) -> Resolution,
     observer: @escaping @Sendable (Resolution) -> Void = { _ in }
   ) -> OtherFamily {
     let began = began ?? clock.now

@@ -37,7 +37,7 @@ public final class DirectURLResponse: HTTPURLResponse, @unchecked Sendable {
     timings = response.timings
     super.init(
       url: url, statusCode: response.status.code,
-      httpVersion: response.connection.httpVersion == 2 ? "HTTP/2" : "HTTP/1.1",
+      httpVersion: response.connection.httpVersion == .http2 ? "HTTP/2" : "HTTP/1.1",
       headerFields: Self.fields(response))
   }
 

@@ -36,8 +36,8 @@ struct HeadText: Sendable {
   static func statusLine(_ head: HTTPResponse, _ connection: ConnectionDetails) -> String {
     let version = connection.httpVersion
     // HTTP/2 has no reason phrases (RFC 9113 §8.3.2), and none is made up.
-    guard version < 2 else { return "HTTP/\(version) \(head.status.code)" }
-    return "HTTP/\(version).\(connection.httpMinorVersion) \(head.status.code) \(head.status.reasonPhrase)"
+    guard version.major < 2 else { return "HTTP/\(version) \(head.status.code)" }
+    return "HTTP/\(version) \(head.status.code) \(head.status.reasonPhrase)"
   }
 
   /// Fields as `-v` shows them, without secrets.

@@ -112,7 +112,7 @@ enum WriteOutVariable: String, CaseIterable, Sendable {
 
   /// curl writes HTTP/1.0 as 1.
   private static func version(_ connection: ConnectionDetails) -> String {
-    "\(connection.httpVersion)" + (connection.httpMinorVersion > 0 ? ".\(connection.httpMinorVersion)" : "")
+    connection.httpVersion == .http1_0 ? "1" : connection.httpVersion.description
   }
 
   private static func connections(_ response: DirectResponse) -> Int {

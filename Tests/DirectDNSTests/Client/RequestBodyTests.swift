@@ -162,7 +162,7 @@ struct RequestBodyTests {
       HTTPRequest(method: .put, url: try WebURL(origin.url("/", host: "shop.test"))),
       body: .bytes(Array(repeating: 1, count: size)),
       options: RequestOptions(progress: { progress in told.withLock { $0.append(progress) } }))
-    #expect(response.connection.httpVersion == (isHTTP2 ? 2 : 1))
+    #expect(response.connection.httpVersion == (isHTTP2 ? .http2 : .http1_1))
     #expect(try await response.body.collect(upTo: 400_000).count == 300_000)
     let last = try #require(told.withLock { $0.last })
     #expect(last.sent == size && last.received == 300_000 && last.expected == 300_000)

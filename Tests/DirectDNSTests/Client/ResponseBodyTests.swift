@@ -258,7 +258,7 @@ struct ResponseBodyTests {
     let response = try await client.execute(ClientSample.get(origin.url("/", host: "shop.test")))
     #expect(try await response.body.text() == "content")
     #expect(response.body.trailerFields[.contentDisposition] == "checked")
-    #expect(response.connection.httpVersion == (isSecure ? 2 : 1))
+    #expect(response.connection.httpVersion == (isSecure ? .http2 : .http1_1))
     await client.shutdown()
     await origin.stop()
   }

@@ -5,7 +5,7 @@ import Testing
 @testable import DirectDNS
 
 struct RetryRuleTests {
-  private let lost = TransferFailure(.connectionLost("reset"), mayHaveArrived: true)
+  private let lost = TransferFailure(.connectionLost("reset"), delivery: .mayHaveArrived)
 
   private func allows(_ failure: TransferFailure, isRetryable: Bool = true) -> Bool {
     var history = RetryRule.History()
@@ -21,7 +21,7 @@ struct RetryRuleTests {
     noted.noteRetried()
     let isThirdAllowed = noted.allows(lost, isRetryable: true, canBeReplayed: true)
     #expect(!isThirdAllowed && noted.hasRetried)
-    #expect(!allows(TransferFailure(.connectionLost("reset"), mayHaveArrived: true, wasRetried: true)))
+    #expect(!allows(TransferFailure(.connectionLost("reset"), delivery: .mayHaveArrived, wasRetried: true)))
   }
 
   @Test(arguments: [
@@ -30,11 +30,11 @@ struct RetryRuleTests {
     .fieldsTooLarge,
   ])
   func `no other failure is`(_ reason: HTTPTransportError) {
-    #expect(!allows(TransferFailure(reason, mayHaveArrived: true)))
+    #expect(!allows(TransferFailure(reason, delivery: .mayHaveArrived)))
   }
 
   @Test func `what was refused unprocessed was not sent: it goes out again, some times, and counts for nothing`() {
-    let refused = TransferFailure(.connectionLost("refused"), wasRefused: true)
+    let refused = TransferFailure(.connectionLost("refused"), delivery: .refused)
     var history = RetryRule.History()
     let answers = (0...RetryRule.refusalLimit).map { _ in
       history.allows(refused, isRetryable: false, canBeReplayed: true)

@@ -66,7 +66,7 @@ struct TransferStateTests {
     state.resumed(at: 60_000)
     #expect(state.due == 61_000 && state.exceeded(at: 61_000) == .idle)
     let failure = state.timeOut(.idle, at: 0)
-    #expect(failure.timer == .idle && failure.reason == .timedOut && failure.mayHaveArrived)
+    #expect(failure.timer == .idle && failure.reason == .timedOut && failure.delivery == .mayHaveArrived)
   }
 
   @Test func `through a proxy there is one attempt, which needs no race to win`() {
@@ -115,7 +115,7 @@ struct TransferStateTests {
     _ = state.attempts.step(at: 0)
     state.attempts.dialled(7, by: 0)
     let failure = state.timeOut(.connect, at: 10_000)
-    #expect(failure.timer == .connect && failure.attempts.map(\.address) == [near] && !failure.mayHaveArrived)
+    #expect(failure.timer == .connect && failure.attempts.map(\.address) == [near] && failure.delivery == .notSent)
   }
 
   @Test func `a request is sent again once, and not at all where that could do harm`() {
@@ -159,7 +159,7 @@ struct TransferStateTests {
     #expect(state.attempts.step(at: 2) == .lost)
     #expect(state.connectFailure.reason == .tls("expired") && state.connectFailure.attempts.count == 2)
     #expect(
-      !state.connectFailure.mayHaveArrived && !state.connectFailure.wasRefused && !state.connectFailure.wasRetried)
+      state.connectFailure.delivery == .notSent && !state.connectFailure.wasRetried)
   }
 
   @Test func `what libcurl calls wrong in what was sent is the server's`() {
