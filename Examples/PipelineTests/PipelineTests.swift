@@ -26,14 +26,14 @@ struct PipelineTests {
     let client = try DirectClient(configuration, resolver: resolver)
     let url = origin.url("/pay", host: "shop.example.test")  // the name, and the origin's port
 
-    let first = try await client.post(url, .text("7 apples"))
+    let first = try await client.post(url, body: .text("7 apples"))
     #expect(first.freshness == .fresh)
     #expect(first.connection.failedAddresses.map(\.description) == ["127.0.0.2"])  // nobody listens there
     #expect(try await first.body.text() == "8 bytes")
 
     provider.misbehave(.status(503))
     clock.advance(by: .seconds(600))
-    let second = try await client.post(url, .text("8 apples"))
+    let second = try await client.post(url, body: .text("8 apples"))
     #expect(second.freshness == .stale)
     #expect(origin.requests.map(\.host) == ["shop.example.test:\(origin.port)", "shop.example.test:\(origin.port)"])
 

@@ -25,7 +25,7 @@ struct JSONBodyTests {
     var configuration = DirectClientConfiguration()
     configuration.policy = .any
     let client = try DirectClient(configuration, resolver: DirectResolver(resolving))
-    try await body(client.post(origin.url("/pay", host: "shop.test"), .json(Payment(id: "ü", cents: 5))))
+    try await body(client.post(origin.url("/pay", host: "shop.test"), body: .json(Payment(id: "ü", cents: 5))))
     #expect(origin.requests.map { $0.fields[.contentType] } == ["application/json"])
     await client.shutdown()
     await origin.stop()

@@ -7,7 +7,7 @@ public import HTTPTypes
 ///
 /// ```swift
 /// let page = try await client.get("https://www.example.com/").body.text()
-/// try await client.post("https://hooks.example.com/", .text("paid"))
+/// try await client.post("https://hooks.example.com/", body: .text("paid"))
 /// ```
 extension DirectClient {
   /// Asks for a URL with GET.
@@ -44,23 +44,23 @@ extension DirectClient {
   /// - Throws: `invalidURL`, or what ``execute(_:body:options:)`` throws.
   @discardableResult
   nonisolated(nonsending) public func post(
-    _ url: String, _ body: RequestBody, headerFields: HTTPFields = [:], options: RequestOptions = RequestOptions()
+    _ url: String, body: RequestBody, headerFields: HTTPFields = [:], options: RequestOptions = RequestOptions()
   ) async throws(DirectDNSError) -> DirectResponse {
     try await execute(ClientRequest(.post, WebURL(url), headerFields), body, options)
   }
 
-  /// Sends a body to a URL with PUT; as ``post(_:_:headerFields:options:)-(String,_,_,_)``, but it may be repeated.
+  /// Sends a body to a URL with PUT; as ``post(_:body:headerFields:options:)-(String,_,_,_)``, but it may be repeated.
   @discardableResult
   nonisolated(nonsending) public func put(
-    _ url: String, _ body: RequestBody, headerFields: HTTPFields = [:], options: RequestOptions = RequestOptions()
+    _ url: String, body: RequestBody, headerFields: HTTPFields = [:], options: RequestOptions = RequestOptions()
   ) async throws(DirectDNSError) -> DirectResponse {
     try await execute(ClientRequest(.put, WebURL(url), headerFields), body, options)
   }
 
-  /// Sends a body to a URL with PATCH (RFC 5789); as ``post(_:_:headerFields:options:)-(String,_,_,_)``: once.
+  /// Sends a body to a URL with PATCH (RFC 5789); as ``post(_:body:headerFields:options:)-(String,_,_,_)``: once.
   @discardableResult
   nonisolated(nonsending) public func patch(
-    _ url: String, _ body: RequestBody, headerFields: HTTPFields = [:], options: RequestOptions = RequestOptions()
+    _ url: String, body: RequestBody, headerFields: HTTPFields = [:], options: RequestOptions = RequestOptions()
   ) async throws(DirectDNSError) -> DirectResponse {
     try await execute(ClientRequest(.patch, WebURL(url), headerFields), body, options)
   }
@@ -87,26 +87,26 @@ extension DirectClient {
     try await execute(ClientRequest(.head, url, headerFields), .none, options)
   }
 
-  /// The same as ``post(_:_:headerFields:options:)-(String,_,_,_)``, of a URL that was read already.
+  /// The same as ``post(_:body:headerFields:options:)-(String,_,_,_)``, of a URL that was read already.
   @discardableResult
   nonisolated(nonsending) public func post(
-    _ url: WebURL, _ body: RequestBody, headerFields: HTTPFields = [:], options: RequestOptions = RequestOptions()
+    _ url: WebURL, body: RequestBody, headerFields: HTTPFields = [:], options: RequestOptions = RequestOptions()
   ) async throws(DirectDNSError) -> DirectResponse {
     try await execute(ClientRequest(.post, url, headerFields), body, options)
   }
 
-  /// The same as ``put(_:_:headerFields:options:)-(String,_,_,_)``, of a URL that was read already.
+  /// The same as ``put(_:body:headerFields:options:)-(String,_,_,_)``, of a URL that was read already.
   @discardableResult
   nonisolated(nonsending) public func put(
-    _ url: WebURL, _ body: RequestBody, headerFields: HTTPFields = [:], options: RequestOptions = RequestOptions()
+    _ url: WebURL, body: RequestBody, headerFields: HTTPFields = [:], options: RequestOptions = RequestOptions()
   ) async throws(DirectDNSError) -> DirectResponse {
     try await execute(ClientRequest(.put, url, headerFields), body, options)
   }
 
-  /// The same as ``patch(_:_:headerFields:options:)-(String,_,_,_)``, of a URL that was read already.
+  /// The same as ``patch(_:body:headerFields:options:)-(String,_,_,_)``, of a URL that was read already.
   @discardableResult
   nonisolated(nonsending) public func patch(
-    _ url: WebURL, _ body: RequestBody, headerFields: HTTPFields = [:], options: RequestOptions = RequestOptions()
+    _ url: WebURL, body: RequestBody, headerFields: HTTPFields = [:], options: RequestOptions = RequestOptions()
   ) async throws(DirectDNSError) -> DirectResponse {
     try await execute(ClientRequest(.patch, url, headerFields), body, options)
   }

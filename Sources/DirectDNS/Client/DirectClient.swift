@@ -185,10 +185,6 @@ public final class DirectClient: Sendable {
 
   /// Whether it was shut down; requests may still be under way.
   package var hasEnded: Bool { inFlight.hasEnded }
-
-  /// The old name of ``shutdown(within:)``.
-  @available(*, deprecated, renamed: "shutdown(within:)")
-  public func shutDown(within limit: Duration = .seconds(30)) async { await shutdown(within: limit) }
 }
 
 extension DirectClient: Service {

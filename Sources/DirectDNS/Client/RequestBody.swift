@@ -72,13 +72,14 @@ public struct RequestBody: Sendable {
   /// attempt.
   ///
   /// - Parameters:
-  ///   - length: the number of bytes, if it is known. It is sent first, and fewer bytes are an error; more may not be
-  ///     read. Without it the body is sent in chunks.
   ///   - pieces: the bytes; the next piece is asked for when the server has taken enough of those before.
+  ///   - length: the number of bytes, if it is known. It is sent first, and fewer bytes are an error; more may not be
+  ///     read. Without it, the default, the body is sent in chunks.
+  ///   - contentType: the value of ``contentType``; nil by default.
   /// - Returns: the body.
-  public static func stream<Pieces: AsyncSequence & Sendable & SendableMetatype>(length: Int64? = nil, _ pieces: Pieces)
-    -> RequestBody
-  where Pieces.Element == [UInt8] {
+  public static func stream<Pieces: AsyncSequence & Sendable & SendableMetatype>(
+    _ pieces: Pieces, length: Int64? = nil, contentType: String? = nil
+  ) -> RequestBody where Pieces.Element == [UInt8] {
     let isBegun = Locked(false)
     return RequestBody(
       content: .source(
@@ -92,14 +93,22 @@ public struct RequestBody: Sendable {
               .bodyNotReplayable, "The body's stream was sent already. Make a new body, or one that can be replayed.")
           }
           try await feed(pieces, write)
-        }, length: length, isReplayable: false))
+        }, length: length, isReplayable: false), contentType: contentType)
   }
 
   /// A body that comes as a sequence of pieces, which is made anew each time that the body is sent.
+  ///
+  /// - Parameters:
+  ///   - length: the number of bytes, as for ``stream(_:length:contentType:)``; nil by default.
+  ///   - contentType: the value of ``contentType``; nil by default.
+  ///   - make: makes the sequence. It may be called again while the sequence before is still being asked for a piece, of
+  ///     which nothing is sent any more. What it throws fails the request, with the code `bodyFailed`.
+  /// - Returns: the body.
   public static func replayable<Pieces: AsyncSequence & SendableMetatype>(
-    length: Int64? = nil, _ make: @escaping @Sendable () async throws -> Pieces
+    length: Int64? = nil, contentType: String? = nil, _ make: @escaping @Sendable () async throws -> Pieces
   ) -> RequestBody where Pieces.Element == [UInt8] {
-    RequestBody(content: .source({ try await feed(make(), $0) }, length: length, isReplayable: true))
+    RequestBody(
+      content: .source({ try await feed(make(), $0) }, length: length, isReplayable: true), contentType: contentType)
   }
 
   private static func feed<Pieces: AsyncSequence & SendableMetatype>(

@@ -71,11 +71,6 @@ extension DirectResolver {
     await store?.checkpoint(until: end)
     return flush
   }
-
-  /// The old name of ``shutdown(flushingWithin:)``.
-  @available(*, deprecated, renamed: "shutdown(flushingWithin:)")
-  @discardableResult
-  public func shutDown(flushingWithin limit: Duration) async -> StoreFlush { await shutdown(flushingWithin: limit) }
 }
 
 extension DirectResolver: Service {

@@ -211,10 +211,6 @@ public final class DirectResolver: Sendable {
     transport.shutdown()
   }
 
-  /// The old name of ``shutdown()``.
-  @available(*, deprecated, renamed: "shutdown()")
-  public func shutDown() { shutdown() }
-
   /// What is known about addresses from real connections.
   var ranking: AddressRanking { cache.ranking }
 

@@ -53,7 +53,7 @@ extension BrokenOriginTests {
       switch self {
       case .bytes: .bytes(bytes)
       case .replayable: .replayable(length: Int64(bytes.count)) { AsyncStream(bytes) }
-      case .oneShot: .stream(length: Int64(bytes.count), AsyncStream(bytes))
+      case .oneShot: .stream(AsyncStream(bytes), length: Int64(bytes.count))
       }
     }
   }
@@ -222,7 +222,7 @@ extension BrokenOriginTests {
     try await staged(admit: { _ in .read }) { fixture in
       let response = try await fixture.client.execute(
         fixture.request(.put, "/", [.expect: "100-continue"]),
-        body: .stream(length: 3, Pieces(bytes: [1, 2, 3])))
+        body: .stream(Pieces(bytes: [1, 2, 3]), length: 3))
       #expect(response.status == .ok && fixture.arrived().map(\.body) == [[1, 2, 3]])
     }
   }

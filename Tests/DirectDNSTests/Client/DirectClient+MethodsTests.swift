@@ -14,15 +14,15 @@ struct DirectClientMethodsTests {
   private static let calls: [(String, body: String, Call)] = [
     ("GET", "", { try await $0.get($1, headerFields: fields) }),
     ("HEAD", "", { try await $0.head($1, headerFields: fields) }),
-    ("POST", "paid", { try await $0.post($1, .text("paid"), headerFields: fields) }),
-    ("PUT", "paid", { try await $0.put($1, .text("paid"), headerFields: fields) }),
-    ("PATCH", "paid", { try await $0.patch($1, .text("paid"), headerFields: fields) }),
+    ("POST", "paid", { try await $0.post($1, body: .text("paid"), headerFields: fields) }),
+    ("PUT", "paid", { try await $0.put($1, body: .text("paid"), headerFields: fields) }),
+    ("PATCH", "paid", { try await $0.patch($1, body: .text("paid"), headerFields: fields) }),
     ("DELETE", "", { try await $0.delete($1, headerFields: fields) }),
     ("GET", "", { try await $0.get(WebURL($1), headerFields: fields) }),
     ("HEAD", "", { try await $0.head(WebURL($1), headerFields: fields) }),
-    ("POST", "paid", { try await $0.post(WebURL($1), .text("paid"), headerFields: fields) }),
-    ("PUT", "paid", { try await $0.put(WebURL($1), .text("paid"), headerFields: fields) }),
-    ("PATCH", "paid", { try await $0.patch(WebURL($1), .text("paid"), headerFields: fields) }),
+    ("POST", "paid", { try await $0.post(WebURL($1), body: .text("paid"), headerFields: fields) }),
+    ("PUT", "paid", { try await $0.put(WebURL($1), body: .text("paid"), headerFields: fields) }),
+    ("PATCH", "paid", { try await $0.patch(WebURL($1), body: .text("paid"), headerFields: fields) }),
     ("DELETE", "", { try await $0.delete(WebURL($1), headerFields: fields) }),
   ]
 

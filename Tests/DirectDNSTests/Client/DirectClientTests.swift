@@ -65,7 +65,7 @@ struct DirectClientTests {
     request.method = .post
     _ = try await client.execute(request, body: .bytes(body)).body.collect(upTo: 1 << 30)
     _ = try await client.execute(request, body: .stream(Pieces(bytes: body))).body.collect(upTo: 1 << 30)
-    _ = try await client.execute(request, body: .stream(length: Int64(size), Pieces(bytes: body))).body.collect(
+    _ = try await client.execute(request, body: .stream(Pieces(bytes: body), length: Int64(size))).body.collect(
       upTo: 1 << 30)
     #expect(origin.requests.map(\.body) == [body, body, body])
     #expect(origin.requests.map { $0.fields[.contentLength] } == ["\(size)", nil, "\(size)"])

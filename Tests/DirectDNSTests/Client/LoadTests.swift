@@ -169,7 +169,7 @@ struct LoadTests {
       let line = Locked(MemoryLine())
       let pieces = GeneratedPieces(count: large) { sent in line.withLock { $0.sample(at: sent) } }
       let response = try await fixture.client.execute(
-        fixture.request("/", .put), body: .stream(length: Int64(large), pieces))
+        fixture.request("/", .put), body: .stream(pieces, length: Int64(large)))
       #expect(try await response.body.text() == "\(large) \(GeneratedBody.hash(ofFirst: large))")
       line.withLock { $0 }.expectFlat("up over \(version)")
     }

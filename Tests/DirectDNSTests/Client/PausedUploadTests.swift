@@ -20,7 +20,7 @@ struct PausedUploadTests {
     let client = try ClientSample.client { $0.timeouts.firstByte = .seconds(1) }
     let (body, source) = paused()
     let url = origin.url("/", host: "shop.test")
-    let outcome = Task { try await client.post(url, body).body.text() }
+    let outcome = Task { try await client.post(url, body: body).body.text() }
     // Another request's time for the first byte is over before the body goes on.
     let silent = try #require(TalkativeServer("", then: ""))
     let error = await #expect(throws: DirectDNSError.self) {
@@ -41,7 +41,7 @@ struct PausedUploadTests {
     let server = try #require(TalkativeServer("", then: ""))
     let client = try ClientSample.client { $0.timeouts.firstByte = .milliseconds(200) }
     let (body, source) = paused()
-    let outcome = Task { try await client.post("http://shop.test:\(server.port)/", body) }
+    let outcome = Task { try await client.post("http://shop.test:\(server.port)/", body: body) }
     source.finish()
     let error = await #expect(throws: DirectDNSError.self) { try await outcome.value }
     #expect(error?.code == .timedOut && error?.message.contains("0.2 ") == true)
@@ -60,7 +60,7 @@ struct PausedUploadTests {
     let server = try #require(TalkativeServer("HTTP/1.1 " + answer, then: ""))
     let client = try ClientSample.client()
     let (body, source) = paused()
-    let response = try await client.post("http://shop.test:\(server.port)/", body)
+    let response = try await client.post("http://shop.test:\(server.port)/", body: body)
     #expect(answer.hasPrefix("\(response.status.code)"))
     let text = try await response.body.text()
     #expect(text == "no")
@@ -120,7 +120,7 @@ struct PausedUploadTests {
       $0.trust = TrustStore(privateAuthorities: [file.path], environment: [:])
     }
     let (body, source) = paused()
-    let response = try await client.post(origin.url("/", host: "shop.test"), body)
+    let response = try await client.post(origin.url("/", host: "shop.test"), body: body)
     let text = try await response.body.text()
     #expect(response.status == .contentTooLarge && text == "no")
     source.finish()

@@ -114,7 +114,7 @@ struct RequestBodyTests {
   {
     let origin = try await FakeOrigin.start()
     let error = await #expect(throws: DirectDNSError.self) {
-      try await send(.stream(length: length, Pieces(bytes: [1, 2, 3])), to: origin)
+      try await send(.stream(Pieces(bytes: [1, 2, 3]), length: length), to: origin)
     }
     #expect(error?.code == .bodyFailed && error?.message.contains("\(length) bytes") == true)
     await origin.stop()
