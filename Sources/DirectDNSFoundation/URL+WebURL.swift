@@ -1,13 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import DirectDNS
-internal import Foundation
+public import DirectDNS
+public import Foundation
+public import HTTPTypes
 
 extension URL {
-  /// The URL as Foundation has it; nil where that would read another one.
-  init?(_ url: WebURL) {
+  /// Creates the URL as Foundation has it; nil where Foundation would read another one, or none.
+  ///
+  /// - Parameter url: the URL.
+  public init?(_ url: WebURL) {
     let text = url.rfc3986
     self.init(string: text)
     guard absoluteString == text else { return nil }
+  }
+}
+
+extension WebURL {
+  /// Creates the URL as the URL standard reads its text, in which Foundation may see another host.
+  ///
+  /// - Parameter url: the URL.
+  /// - Throws: an error of code `invalidURL`, as `WebURL(_:)` does for a text.
+  public init(_ url: URL) throws(DirectDNSError) { try self.init(url.absoluteString) }
+}
+
+extension DirectClient {
+  /// Sends a GET request for a URL of Foundation's; as `get(_:headerFields:options:)` for its text.
+  nonisolated(nonsending) public func get(
+    _ url: URL, headerFields: HTTPFields = [:], options: RequestOptions = RequestOptions()
+  ) async throws(DirectDNSError) -> DirectResponse {
+    try await get(WebURL(url), headerFields: headerFields, options: options)
+  }
+
+  /// Sends a body to a URL of Foundation's with POST; as `post(_:body:headerFields:options:)` for its text.
+  nonisolated(nonsending) public func post(
+    _ url: URL, body: RequestBody, headerFields: HTTPFields = [:], options: RequestOptions = RequestOptions()
+  ) async throws(DirectDNSError) -> DirectResponse {
+    try await post(WebURL(url), body: body, headerFields: headerFields, options: options)
   }
 }
 

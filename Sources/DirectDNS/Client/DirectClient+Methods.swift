@@ -7,7 +7,7 @@ public import HTTPTypes
 ///
 /// ```swift
 /// let page = try await client.get("https://www.example.com/").body.text()
-/// try await client.post("https://hooks.example.com/", body: .text("paid"))
+/// let status = try await client.post("https://hooks.example.com/", body: .text("paid")).status
 /// ```
 extension DirectClient {
   /// Asks for a URL with GET.
@@ -42,7 +42,6 @@ extension DirectClient {
   ///   - options: what this request wants other than the client does.
   /// - Returns: the response, as soon as its head has come; whatever its status is.
   /// - Throws: `invalidURL`, or what ``execute(_:body:options:)`` throws.
-  @discardableResult
   nonisolated(nonsending) public func post(
     _ url: String, body: RequestBody, headerFields: HTTPFields = [:], options: RequestOptions = RequestOptions()
   ) async throws(DirectDNSError) -> DirectResponse {
@@ -50,7 +49,6 @@ extension DirectClient {
   }
 
   /// Sends a body to a URL with PUT; as ``post(_:body:headerFields:options:)-(String,_,_,_)``, but it may be repeated.
-  @discardableResult
   nonisolated(nonsending) public func put(
     _ url: String, body: RequestBody, headerFields: HTTPFields = [:], options: RequestOptions = RequestOptions()
   ) async throws(DirectDNSError) -> DirectResponse {
@@ -58,7 +56,6 @@ extension DirectClient {
   }
 
   /// Sends a body to a URL with PATCH (RFC 5789); as ``post(_:body:headerFields:options:)-(String,_,_,_)``: once.
-  @discardableResult
   nonisolated(nonsending) public func patch(
     _ url: String, body: RequestBody, headerFields: HTTPFields = [:], options: RequestOptions = RequestOptions()
   ) async throws(DirectDNSError) -> DirectResponse {
@@ -66,7 +63,6 @@ extension DirectClient {
   }
 
   /// Deletes what a URL names, with DELETE; as ``get(_:headerFields:options:)-(String,_,_)``.
-  @discardableResult
   nonisolated(nonsending) public func delete(
     _ url: String, headerFields: HTTPFields = [:], options: RequestOptions = RequestOptions()
   ) async throws(DirectDNSError) -> DirectResponse {
@@ -88,7 +84,6 @@ extension DirectClient {
   }
 
   /// The same as ``post(_:body:headerFields:options:)-(String,_,_,_)``, of a URL that was read already.
-  @discardableResult
   nonisolated(nonsending) public func post(
     _ url: WebURL, body: RequestBody, headerFields: HTTPFields = [:], options: RequestOptions = RequestOptions()
   ) async throws(DirectDNSError) -> DirectResponse {
@@ -96,7 +91,6 @@ extension DirectClient {
   }
 
   /// The same as ``put(_:body:headerFields:options:)-(String,_,_,_)``, of a URL that was read already.
-  @discardableResult
   nonisolated(nonsending) public func put(
     _ url: WebURL, body: RequestBody, headerFields: HTTPFields = [:], options: RequestOptions = RequestOptions()
   ) async throws(DirectDNSError) -> DirectResponse {
@@ -104,7 +98,6 @@ extension DirectClient {
   }
 
   /// The same as ``patch(_:body:headerFields:options:)-(String,_,_,_)``, of a URL that was read already.
-  @discardableResult
   nonisolated(nonsending) public func patch(
     _ url: WebURL, body: RequestBody, headerFields: HTTPFields = [:], options: RequestOptions = RequestOptions()
   ) async throws(DirectDNSError) -> DirectResponse {
@@ -112,7 +105,6 @@ extension DirectClient {
   }
 
   /// The same as ``delete(_:headerFields:options:)-(String,_,_)``, of a URL that was read already.
-  @discardableResult
   nonisolated(nonsending) public func delete(
     _ url: WebURL, headerFields: HTTPFields = [:], options: RequestOptions = RequestOptions()
   ) async throws(DirectDNSError) -> DirectResponse {

@@ -43,7 +43,7 @@ struct RequestContext: Sendable {
     let missing = failure.delivery == .mayHaveArrived ? nil : others
     return DirectDNSError(
       failure.reason.code, describe(failure, inBody) + (missing.map { ", and \($0)" } ?? ""), attempts: attempts,
-      underlying: failure.reason)
+      underlying: failure.reason == .cancelled ? CancellationError() : failure.reason)
   }
 
   private func describe(_ failure: TransferFailure, _ inBody: Bool) -> String {

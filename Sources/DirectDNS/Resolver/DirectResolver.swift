@@ -181,6 +181,11 @@ public final class DirectResolver: Sendable {
     metrics.holds(cache.count)
   }
 
+  /// Forgets what is known about a name; as ``invalidate(_:)-(HostName)``.
+  ///
+  /// - Throws: an error of code ``DirectDNSError/Code/invalidName`` for a text that is not a host name.
+  public func invalidate(_ host: String) throws(DirectDNSError) { invalidate(try HostName(host)) }
+
   /// Sets the names that are kept alive: refreshed at 75 % of their lifetime, without anybody asking for them.
   ///
   /// They replace those that were set before. At most ``ResolverConfiguration/capacity`` names are taken, first those

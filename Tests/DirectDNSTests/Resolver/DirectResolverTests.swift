@@ -130,6 +130,15 @@ struct ResolverTests {
     #expect(fixture.transport.count == 3)
   }
 
+  @Test func `a name is forgotten by its text, in any spelling, and other texts are refused`() async throws {
+    let fixture = try ResolverFixture()
+    try await fixture.learn()
+    try fixture.resolver.invalidate(Self.host.text.uppercased() + ".")
+    #expect(fixture.resolver.cached(Self.host) == nil)
+    let error = #expect(throws: DirectDNSError.self) { try fixture.resolver.invalidate("no name") }
+    #expect(error?.code == .invalidName)
+  }
+
   @Test func `an invalidated name is not served from before, even when nobody answers`() async throws {
     let fixture = try ResolverFixture()
     try await fixture.learn()
