@@ -17,6 +17,8 @@ struct ColdBench: AsyncParsableCommand {
   @Option(name: .customLong("names")) var file: String
   @Option var count = 100_000
   @Option var inFlight = 64
+  /// So many providers, all of them the same server: with more than one, lookups have a second choice and may hedge.
+  @Option var providers = 1
   /// Lookups beforehand that are not counted: the connection is made and its windows have grown.
   @Option var warmUp = 2000
 
@@ -31,7 +33,7 @@ struct ColdBench: AsyncParsableCommand {
     if let address = bootstrap?.split(separator: "=").last.flatMap({ IPAddress(String($0)) }) {
       provider.bootstrap = [address]
     }
-    var configuration = ResolverConfiguration(providers: [provider])
+    var configuration = ResolverConfiguration(providers: Array(repeating: provider, count: max(1, providers)))
     configuration.trust = TrustStore(privateAuthorities: [ca])
     configuration.families = .ipv4
     configuration.usesSystemDNS = false

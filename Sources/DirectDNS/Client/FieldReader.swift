@@ -17,14 +17,14 @@ enum FieldReader {
       if bytes[line] == ASCII.space || bytes[line] == ASCII.tab {
         // A folded line continues the one before (RFC 9112 §5.2).
         guard !isDropped, let last = gathered.indices.last else { continue }
-        let folded = value(bytes, line, end)
+        let folded = HeadLine.trimmed(bytes, line..<end)
         if let more = HeadLine.text(bytes.extracting(folded)), !more.isEmpty { gathered[last].value += " " + more }
         continue
       }
       guard let colon = HeadLine.index(of: ASCII.colon, in: bytes, line..<end),
         let known = KnownFields.field(bytes.extracting(line..<colon))
       else { continue }
-      let value = value(bytes, colon + 1, end)
+      let value = HeadLine.trimmed(bytes, colon + 1..<end)
       // A cookie with a control character has to be refused (RFC 6265bis §5.6), but `HTTPField` would replace it by a
       // blank.
       isDropped = known.isRestorable && known.name == .setCookie && value.contains { ASCII.isControl(bytes[$0]) }
@@ -47,15 +47,6 @@ enum FieldReader {
     }
     // In other fields they stay what they are (RFC 9110 §5.5).
     return HTTPField(name: name, value: value.map { bytes[$0] })
-  }
-
-  /// A range without the blanks at both ends.
-  static func value(_ bytes: Span<UInt8>, _ from: Int, _ to: Int) -> Range<Int> {
-    var start = from
-    var end = to
-    while end > start, ASCII.isBlankOrReturn(bytes[end - 1]) { end -= 1 }
-    while start < end, ASCII.isBlankOrReturn(bytes[start]) { start += 1 }
-    return start..<end
   }
 
   static func lineEnd(_ bytes: Span<UInt8>, from start: Int) -> Int? {

@@ -23,9 +23,9 @@ struct ResponseHead: Sendable {
     let span = lines.bytes.span
     guard let end = FieldReader.lineEnd(span, from: 0),
       let space = HeadLine.index(of: ASCII.space, in: span, 0..<end), space > 5,
-      let code = HeadLine.status(of: span.extracting(0..<end))
+      let code = lines.status
     else { return nil }
-    let reason = HeadLine.text(span.extracting(FieldReader.value(span, min(space + 5, end), end))) ?? ""
+    let reason = HeadLine.text(span.extracting(HeadLine.trimmed(span, min(space + 5, end)..<end))) ?? ""
     status = reason.isEmpty ? .init(code: code) : .init(code: code, reasonPhrase: reason)
     // "HTTP/2 200" or "HTTP/1.1 200 OK".
     version = ConnectionDetails.HTTPVersion(

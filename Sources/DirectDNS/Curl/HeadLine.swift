@@ -43,9 +43,18 @@ enum HeadLine {
   /// - Returns: a range of the line, empty for an empty value.
   @inline(__always)
   static func value(of line: Span<UInt8>, behind name: StaticString) -> Range<Int> {
-    var (start, end) = (name.utf8CodeUnitCount + 1, line.count)
-    while start < end, ASCII.isBlank(line[start]) { start += 1 }
-    while end > start, ASCII.isBlankOrReturn(line[end - 1]) || line[end - 1] == ASCII.newline { end -= 1 }
+    trimmed(line, name.utf8CodeUnitCount + 1..<line.count)
+  }
+
+  /// A range without the blanks and line ends around it.
+  ///
+  /// A CR alone counts as a blank (RFC 9112 §2.2).
+  @inline(__always)
+  static func trimmed(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Range<Int> {
+    func isOutside(_ byte: UInt8) -> Bool { ASCII.isBlankOrReturn(byte) || byte == ASCII.newline }
+    var (start, end) = (range.lowerBound, range.upperBound)
+    while end > start, isOutside(bytes[end - 1]) { end -= 1 }
+    while start < end, isOutside(bytes[start]) { start += 1 }
     return start..<end
   }
 

@@ -13,7 +13,7 @@ struct HeadLines: Sendable {
   private var isLengthWrong = false
 
   /// The status; nil where the first line is no status line.
-  var status: Int? { HeadLine.status(of: bytes.span) }
+  private(set) var status: Int?
 
   /// Whether the end of the body can be told: not if `Content-Length` has two different values, or one that is no
   /// number (RFC 9112 §6.3).
@@ -27,13 +27,15 @@ struct HeadLines: Sendable {
     if bytes.isEmpty { bytes.reserveCapacity(512) }
     let start = bytes.count
     bytes.append(contentsOf: line)
-    if bytes.count > start { note(Self.meaning(of: bytes.span.extracting(start...))) }
+    guard bytes.count > start else { return }
+    if start == 0 { status = HeadLine.status(of: bytes.span) }
+    note(Self.meaning(of: bytes.span.extracting(start...)))
   }
 
   /// Forgets all lines.
   mutating func removeAll() {
     bytes.removeAll(keepingCapacity: true)
-    (hasRestorableField, hasTransferEncoding, length, isLengthWrong) = (false, false, nil, false)
+    (status, hasRestorableField, hasTransferEncoding, length, isLengthWrong) = (nil, false, false, nil, false)
   }
 
   private enum Meaning {
