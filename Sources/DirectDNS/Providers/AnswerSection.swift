@@ -35,6 +35,7 @@ enum AnswerSection {
     let canonicalName = links > 0 ? name.hostName : nil
     guard responseCode == .noError, !addresses.isEmpty else {
       if responseCode == .noError {
+        guard !answers.contains(where: { $0.type == question.type }) else { throw .foreignRecords(question.type) }
         try flags.checkIsAnswer(authority: authorities.lazy.filter(\.isInternet).map(\.type), aliases: links)
       }
       let negative: Answer.Negative = responseCode == .nameError ? .nameNotFound : .noAddress
@@ -70,9 +71,18 @@ extension ProviderFailure {
   static let endlessChain = ProviderFailure(
     .response, "a CNAME chain of more than \(AnswerSection.chainLimit) links, or a loop")
 
+  /// The answer section has records of the type, and none that belongs to the question's name: NODATA has no record of
+  /// the type (RFC 2308 §2.2), and taken for it, such a response would replace a known answer.
+  static func foreignRecords(_ type: DNSRecordType) -> ProviderFailure {
+    ProviderFailure(.response, "answered with \(type) records of other names or classes alone")
+  }
+
   /// The data of a record that belongs to the answer is malformed.
+  ///
+  /// Anybody may publish an alias for what this library cannot read as a name; an address is written by the endpoint.
   fileprivate static func malformed(_ record: DNSRecord) -> ProviderFailure {
-    .malformed("the data of a \(record.type) record of the answer")
+    ProviderFailure(
+      record.type == .cname ? .response : .transport, "the data of a \(record.type) record of the answer is malformed")
   }
 }
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import HTTPTypes
+
 /// DNSPod's `/d`: addresses as text, plain, or with a token over https.
 ///
 /// Its DES and AES forms are not supported: OpenSSL 3 no longer has single DES, and https with a token protects more.
@@ -62,6 +64,8 @@ public struct DNSPodProvider: NameableProvider {
   /// The content type says nothing here (these servers send text/html), so the grammar alone decides.
   public func answer(from reply: HTTPReply, to question: AddressQuestion) throws(ProviderFailure) -> Answer {
     try reply.checkStatus()
+    // "No record" is 200 with an empty body; 202 and 204 have one too, and say nothing about the name.
+    guard reply.status.code == 200 else { throw .malformed("HTTP \(reply.status.code)") }
     guard reply.body.count <= 4096, reply.body.allSatisfy({ $0 < 0x80 }) else {
       throw .malformed("not a reply of DNSPod's: too long, or not ASCII")
     }

@@ -18,6 +18,8 @@ struct EMASReply {
   private let freshness: HTTPFreshness
 
   private static let unasked = ProviderFailure.malformed("a reply that does not repeat the question")
+  /// It names the host and does not speak of the family: taken for "no address", it would replace a known answer.
+  private static let unanswered = ProviderFailure(.response, "a reply without the addresses that were asked for")
 
   init(_ reply: HTTPReply, _ format: Format) throws(ProviderFailure) {
     let body = try Self.body(of: reply)
@@ -36,6 +38,9 @@ struct EMASReply {
     freshness = reply.freshness
   }
 
+  /// The vendor's own code, which comes with failures, and in version 2 with each reply.
+  static func code(of reply: HTTPReply) -> String? { JSONValue(reply.body)?["code"]?.string }
+
   private static func body(of reply: HTTPReply) throws(ProviderFailure) -> JSONValue {
     if reply.status.code == 429 { try reply.checkStatus() }
     let value = JSONValue(reply.body)
@@ -52,19 +57,24 @@ struct EMASReply {
     guard let first = own.first else { throw Self.unasked }
     let key = question.family == .ipv4 ? "ips" : "ipsv6"
     switch format {
-    case .one: return try answer(to: question, by: first, key)
-    case .list:
-      // An entry has both families, or one of them and its type.
-      let type = Int64(question.type.rawValue)
-      if let entry = own.first(where: { $0["type"]?.integer == type && $0["ips"] != nil }) {
+    case .one, .list:
+      // An entry of a list has both families, or one of them and its type.
+      let type = format == .list ? Int64(question.type.rawValue) : nil
+      if let type, let entry = own.first(where: { $0["type"]?.integer == type && $0["ips"] != nil }) {
         return try answer(to: question, by: entry, "ips")
       }
-      let entry = own.first { $0[key] != nil && (key == "ipsv6" || $0["type"] == nil) }
-      return try answer(to: question, by: entry ?? first, entry == nil ? nil : key)
-    case .second:
-      guard let family = first[question.family == .ipv4 ? "v4" : "v6"] else {
-        return Answer(.negative(.noAddress), ttl: DNSPodProvider.negativeLifetime)
+      if let entry = own.first(where: { $0[key] != nil && (type == nil || key == "ipsv6" || $0["type"] == nil) }) {
+        return try answer(to: question, by: entry, key)
       }
+      // "No record" is an empty `ips`, also where IPv6 was asked for.
+      guard let entry = own.first(where: { $0["type"] == nil && $0["ips"]?.elements?.isEmpty == true }) else {
+        throw Self.unanswered
+      }
+      return try answer(to: question, by: entry, "ips")
+    case .second:
+      guard let family = first[question.family == .ipv4 ? "v4" : "v6"],
+        family["ips"] != nil || family["no_ip_code"]?.string != nil
+      else { throw Self.unanswered }
       return try answer(to: question, by: family, "ips")
     }
   }
@@ -72,15 +82,16 @@ struct EMASReply {
   /// - Parameters:
   ///   - question: the question.
   ///   - entry: the object with the addresses and their TTL, or with the reason why there are none.
-  ///   - key: the key of the addresses in it; nil if there are none.
+  ///   - key: the key of the addresses in it; missing means that there are none.
   /// - Returns: the answer.
   /// - Throws: why the entry is not an answer.
   private func answer(
-    to question: AddressQuestion, by entry: JSONValue, _ key: String?
+    to question: AddressQuestion, by entry: JSONValue, _ key: String
   ) throws(ProviderFailure) -> Answer {
     var addresses: [IPAddress] = []
-    if let key {
-      for element in entry[key]?.elements ?? [] {
+    if let value = entry[key] {
+      guard let elements = value.elements else { throw .malformed("a reply whose \(key) is not a list") }
+      for element in elements {
         guard let address = element.spelled(as: IPAddress.init(ascii:)), address.family == question.family else {
           throw .malformed("a reply whose \(key) holds what is not such an address")
         }

@@ -33,8 +33,8 @@ public struct RecordAnswer: Hashable, Sendable {
 
   /// Reads an answer section: a record counts only if it belongs to the chain from the question's name.
   ///
-  /// - Throws: that the response code is neither NOERROR nor NXDOMAIN, that the chain is too long, or that it is a
-  ///   referral.
+  /// - Throws: that the response code is neither NOERROR nor NXDOMAIN, that the chain is too long, that it
+  ///   is a referral, or that all records of the type belong to others.
   init(
     to question: DNSQuestion, responseCode: DNSMessage.ResponseCode, flags: ResponseFlags = ResponseFlags(),
     answers: [ResourceRecord], authority: [DNSRecordType] = [], isAuthenticated: Bool, explanation: String = ""
@@ -51,7 +51,10 @@ public struct RecordAnswer: Hashable, Sendable {
         break
       }
       guard let target = Self.alias(of: name, in: answers) else {
-        if responseCode == .noError { try flags.checkIsAnswer(authority: authority, aliases: links) }
+        if responseCode == .noError {
+          guard !answers.contains(where: { $0.type == question.type }) else { throw .foreignRecords(question.type) }
+          try flags.checkIsAnswer(authority: authority, aliases: links)
+        }
         self.init(records: [], isNameMissing: responseCode == .nameError)
         break
       }

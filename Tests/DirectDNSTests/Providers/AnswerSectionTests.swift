@@ -52,7 +52,11 @@ struct AnswerSectionTests {
         to: question, responseCode: .noError, answers: [bad, alias, good], authorities: [bad], freshness: .init())
     }
     #expect((try? answer.get())?.addresses.isEmpty == (fails ? nil : false))
-    if fails, case .failure(let failure) = answer { #expect(failure.reason.contains("a \(type) record of the answer")) }
+    if fails, case .failure(let failure) = answer {
+      #expect(failure.reason.contains("a \(type) record of the answer"))
+      // An alias is published by anybody, an address is written by the endpoint.
+      #expect(failure.kind == (type == .cname ? .response : .transport))
+    }
   }
 
   @Test(arguments: [
@@ -84,21 +88,31 @@ struct AnswerSectionTests {
     let good = ["www.shop.test 60 CNAME edge.test", "edge.test 60 A 192.0.2.1"]
     #expect(try outcome(poison + good).summary == "192.0.2.1 60")
     #expect(try outcome(good + poison).summary == "192.0.2.1 60")
-    #expect(try outcome(poison).summary == "NODATA -")
+    // By itself it is no negative answer either, which would replace a known one.
+    let isOfTheType = poison.contains { $0.contains(" A ") }
+    #expect(try outcome(poison).summary == (isOfTheType ? "response" : "NODATA -"))
+    #expect(try outcome(poison, code: .nameError).summary == "NXDOMAIN -")
+  }
+
+  @Test func `an alias beside addresses of other names alone is no negative answer`() throws {
+    let alias = "www.shop.test 60 CNAME edge.test"
+    #expect(try outcome([alias, "evil.test 60 A 203.0.113.66"], ["edge.test 60 SOA 30"]).summary == "response")
+    #expect(try outcome([alias, "evil.test 60 AAAA 2001:db8::66"], ["edge.test 60 SOA 30"]).summary == "NODATA 30")
   }
 
   @Test func `a record of another class is no answer`() throws {
     var record = try Self.record("www.shop.test 60 A 192.0.2.1")
     record.recordClass = 3
     let question = DNSQuestion(name: record.owner, type: .a)
-    let answer = try AnswerSection.answer(
-      to: question, responseCode: .noError, answers: [record], authorities: [], freshness: .init())
-    #expect(answer.content == .negative(.noAddress))
+    #expect(throws: ProviderFailure.foreignRecords(.a)) {
+      try AnswerSection.answer(
+        to: question, responseCode: .noError, answers: [record], authorities: [], freshness: .init())
+    }
     // Nor does it say how long there is none, or where else to look.
     var others = [try Self.record("shop.test 60 SOA 30"), try Self.record("www.shop.test 60 CNAME edge.test")]
     for index in others.indices { others[index].recordClass = 3 }
     let none = try AnswerSection.answer(
-      to: question, responseCode: .noError, answers: [others[1], try Self.record("edge.test 60 A 192.0.2.1")],
+      to: question, responseCode: .noError, answers: [others[1], try Self.record("edge.test 60 AAAA 2001:db8::1")],
       authorities: [others[0]], freshness: .init())
     #expect(none.content == .negative(.noAddress) && none.ttl == nil && none.canonicalName == nil)
   }

@@ -79,9 +79,10 @@ struct DNSPodProviderTests {
 
   @Test(arguments: [
     (401, "transport"), (404, "transport"), (429, "limited"), (501, "transport"), (500, "transport"),
+    (202, "transport"), (204, "transport"),
   ])
-  func `a status other than 2xx is a failure`(_ status: Int, _ expected: String) throws {
-    #expect(try outcome("192.0.2.1,60", status: status) == expected)
+  func `a status other than 200 is a failure, with an empty body too`(_ status: Int, _ expected: String) throws {
+    for text in ["192.0.2.1,60", ""] { #expect(try outcome(text, status: status) == expected) }
   }
 
   @Test(

@@ -117,7 +117,10 @@ struct EMASProviderTests {
     (#"{"host":"www.example.com","ips":["192.0.2.1"],"ttl":99999999999}"#, "192.0.2.1 604800"),
     (#"{"host":"www.example.com","ips":["192.0.2.1"],"ttl":5,"extra":"{&quot;a&quot;:1}"}"#, "192.0.2.1 5"),
     (#"{"host":"www.example.com","ips":[],"ttl":60}"#, "NODATA 5"),
-    (#"{"host":"www.example.com"}"#, "NODATA 5"),
+    (#"{"host":"www.example.com"}"#, "response"), (#"{"host":"www.example.com","ips":null,"ttl":60}"#, "response"),
+    (#"{"host":"www.example.com","error":"internal"}"#, "response"),
+    (#"{"host":"www.example.com","ips":"192.0.2.1","ttl":60}"#, "transport"),
+    (#"{"host":"www.example.com","ips":{},"ttl":60}"#, "transport"),
     (#"{"host":"www.example.com","ips":["192.0.2.1"]}"#, "transport"),
     (#"{"host":"www.example.com","ips":["192.0.2.1"],"ttl":-1}"#, "transport"),
     (#"{"host":"www.example.com","ips":["127.1"],"ttl":1}"#, "transport"),
@@ -135,6 +138,17 @@ struct EMASProviderTests {
     let text = #"{"host":"www.example.com","ips":["192.0.2.1"],"ipsv6":["2001:db8::1"],"ttl":9}"#
     #expect(try outcome("/100000/d", text) == "192.0.2.1 9")
     #expect(try outcome("/100000/d", text, .ipv6) == "2001:db8::1 9")
+  }
+
+  @Test(arguments: [
+    (#""ipsv6":[]"#, "NODATA 5"), (#""ips":[]"#, "NODATA 5"), (#""ips":[],"ipsv6":[]"#, "NODATA 5"),
+    (#""ips":["192.0.2.1"]"#, "response"), (#""ipsv6":"2001:db8::1""#, "transport"), (#""ipsv6":{}"#, "transport"),
+  ])
+  func `version 1 says that there is no IPv6 by a list without addresses`(_ members: String, _ expected: String) throws
+  {
+    let entry = #"{"host":"www.example.com",\#(members),"ttl":60}"#
+    #expect(try outcome("/100000/d", entry, .ipv6) == expected)
+    #expect(try outcome("/100000/resolve", #"{"dns":[\#(entry)]}"#, .ipv6) == expected)
   }
 
   @Test func `a list holds the name somewhere, with the type beside it`() throws {
@@ -190,10 +204,12 @@ struct EMASProviderTests {
     (#""v4":{"ips":["192.0.2.1"],"ttl":60,"extra":"x"}"#, "192.0.2.1 60"),
     (#""v4":{"ips":["192.0.2.1"],"ttl":0}"#, "192.0.2.1 0"),
     (#""v4":{"ips":[],"ttl":60,"no_ip_code":"RRNotExist"}"#, "NODATA 5"),
-    (#""v4":{"ips":[],"no_ip_code":"DomainNotExist"}"#, "NXDOMAIN 5"), (#""v4":{}"#, "NODATA 5"),
-    (#""v6":{"ips":["2001:db8::1"],"ttl":60}"#, "NODATA 5"),
+    (#""v4":{"ips":[],"no_ip_code":"DomainNotExist"}"#, "NXDOMAIN 5"), (#""v4":{}"#, "response"),
+    (#""v4":{"no_ip_code":"DomainNotExist"}"#, "NXDOMAIN 5"), (#""v4":{"ips":[]}"#, "NODATA 5"),
+    (#""v6":{"ips":["2001:db8::1"],"ttl":60}"#, "response"),
+    (#""v4":{"ips":"192.0.2.1","ttl":60}"#, "transport"), (#""v4":{"ips":{}}"#, "transport"),
     (#""v4":{"ips":["2001:db8::1"],"ttl":60}"#, "transport"),
-    (#""v4":{"ips":["192.0.2.1"]}"#, "transport"), (#""v4":null"#, "NODATA 5"),
+    (#""v4":{"ips":["192.0.2.1"]}"#, "transport"), (#""v4":null"#, "response"),
   ])
   func `version 2 answers by family`(_ family: String, _ expected: String) throws {
     #expect(try outcome("/v2/d", second(family)) == expected)
@@ -302,7 +318,7 @@ struct EMASProviderTests {
     #expect(
       try answers("/1/d", text)
         == [
-          "a.example A 192.0.2.1 10", "a.example AAAA NODATA 5", "b.example A NODATA 5",
+          "a.example A 192.0.2.1 10", "a.example AAAA response", "b.example A NODATA 5",
           "b.example AAAA 2001:db8::2 20",
           "c.example A transport", "c.example AAAA transport",
         ].sortedLike(Self.questions))
@@ -323,7 +339,7 @@ struct EMASProviderTests {
       try answers("/v2/d", text)
         == [
           "a.example A 192.0.2.1 10", "a.example AAAA NXDOMAIN 5", "b.example A 192.0.2.2 20",
-          "b.example AAAA NODATA 5",
+          "b.example AAAA response",
           "c.example A transport", "c.example AAAA transport",
         ].sortedLike(Self.questions))
   }

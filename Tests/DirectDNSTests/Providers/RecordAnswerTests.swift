@@ -59,6 +59,16 @@ struct RecordAnswerTests {
     #expect(dangling.isNameMissing && dangling.canonicalName == Self.name("b.example"))
   }
 
+  @Test func `records of other names alone are no negative answer`() throws {
+    let stranger = Self.record("b.example", .mx, "10 stranger.")
+    #expect(throws: ProviderFailure.foreignRecords(.mx)) { try answer(.mx, [stranger]) }
+    #expect(throws: ProviderFailure.foreignRecords(.mx)) {
+      try answer(.mx, [Self.record("a.example", .cname, "c.example."), stranger])
+    }
+    #expect(try answer(.mx, [Self.record("b.example", .txt, "other")]).records == [])
+    #expect(try answer(.mx, [stranger], .nameError).isNameMissing)
+  }
+
   @Test func `records beside NXDOMAIN do not count`() throws {
     let found = try answer(.mx, [Self.record("a.example", .mx, "10 one.")], .nameError)
     #expect(found.isNameMissing && found.records == [])

@@ -41,6 +41,11 @@ struct MisbehavingProviderTests {
     ]
   }()
 
+  /// An address of another name alone.
+  private static let foreign = [
+    DNSRecord(owner: DNSName(Sample.name("other.test")), type: .a, ttl: 60, data: .address(.ipv4(0xCB00_7142)))
+  ]
+
   private static let json = "json+BASE/resolve"
   private static let cloudflare = "json+BASE/dns-query"
   private static let doh = "doh+BASE/dns-query"
@@ -85,7 +90,7 @@ struct MisbehavingProviderTests {
       Row(json, .emptyBody, gives: .second),
       Row(json, .wrongQuestion, gives: .second), Row(json, .contentType("text/plain"), gives: .second),
       Row(json, .contentType(nil), gives: .second), Row(json, .poisoned(.ipv4(0xCB00_7142)), gives: .first),
-      Row(json, .answers(loop), gives: .second),
+      Row(json, .answers(loop), gives: .second), Row(json, .answers(foreign), gives: .second),
       Row(json, .status(400, body: #"{"error":"Invalid"}"#), gives: .second),
       Row(cloudflare, .age(0), gives: .first), Row(cloudflare, .responseCode(.serverFailure), gives: .second),
       Row(cloudflare, .responseCode(.nameError), gives: .negative("nameNotFound")),
@@ -101,13 +106,17 @@ struct MisbehavingProviderTests {
       Row(doh, .contentType("application/dns-message; charset=x"), gives: .first),
       Row(doh, .aliasOnly, gives: .negative("noAddress")),
       Row(doh, .poisoned(.ipv4(0xCB00_7142)), gives: .first),
-      Row(doh, .answers(loop), gives: .second), Row(post, .status(415), gives: .second),
+      Row(doh, .answers(loop), gives: .second), Row(doh, .answers(foreign), gives: .second),
+      Row(post, .status(415), gives: .second),
       Row(post, .status(405), gives: .second),
       Row(pod, .emptyBody, gives: .negative("noAddress")),
       Row(pod, .body(Array("0".utf8)), gives: .negative("noAddress")),
       Row(pod, .body(Array("0-0".utf8)), gives: .second), Row(pod, .badKey, gives: .second),
       Row(pod, .status(501), gives: .second),
       Row(pod, .body(Array("www.shop.test.:0|192.0.2.9".utf8)), gives: .negative("noAddress")),
+      Row(pod, .status(204), gives: .second), Row(pod, .status(202, body: ""), gives: .second),
+      Row(emas, .body(Array(#"{"host":"www.shop.test","error":"internal"}"#.utf8)), gives: .second),
+      Row(emas, .body(Array(#"{"host":"www.shop.test","ips":"192.0.2.1","ttl":60}"#.utf8)), gives: .second),
       Row(pod, .body(Array("wrong.test.:192.0.2.66,60".utf8)), gives: .second),
       Row(emas, .badKey, gives: .second), Row(emas, .ttl(0), gives: .first),
       Row(emas, .extra(#"{"a":"<b>"}"#), gives: .first),
