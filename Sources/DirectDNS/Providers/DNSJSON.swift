@@ -69,32 +69,32 @@ extension JSONReply {
     records.reserveCapacity(places.count)
     for place in places {
       let row = rows[place]
-      guard let owner = name(row.name, &names), let type = type(row.type) else {
+      let owner = name(row.name, &names)
+      guard owner != nil || row.name?.isString == true, let type = type(row.type) else {
         throw .malformed("a record without a name or a type")
       }
-      guard let data = try data(row.data, type, &names) else { continue }
+      guard let data = data(row.data, type, &names) else { continue }
       guard let ttl = row.ttl.flatMap({ $0.integer(in: bytes) }) ?? (type == .ns ? 0 : nil) else {
         throw .malformed("a record without a TTL")
       }
-      records.append(DNSRecord(owner: owner, type: type, ttl: UInt32(clamping: max(0, ttl)), data: data))
+      var record = DNSRecord(owner: owner ?? .root, type: type, ttl: UInt32(clamping: max(0, ttl)), data: data)
+      // What is no name belongs to no chain, and no more does a record of the reserved class (RFC 6895 §3.2).
+      if owner == nil { record.recordClass = 0 }
+      records.append(record)
     }
     return records
   }
 
   /// The data of the types that this library reads; nil for any other.
-  private func data(
-    _ value: JSONToken?, _ type: DNSRecordType, _ names: inout Names
-  ) throws(ProviderFailure) -> DNSRecord.Data? {
+  ///
+  /// Malformed data is opaque, since most records of a reply may not belong to the answer, as in a message.
+  private func data(_ value: JSONToken?, _ type: DNSRecordType, _ names: inout Names) -> DNSRecord.Data? {
     switch type {
     case .a, .aaaa:
       let address = value.flatMap { $0.spelled(in: bytes) { IPAddress(ascii: $0) } }
-      guard let address, DNSRecordType(address.family) == type else {
-        throw .malformed("a record of type \(type) whose data is not such an address")
-      }
+      guard let address, DNSRecordType(address.family) == type else { return .opaque([]) }
       return .address(address)
-    case .cname:
-      guard let name = name(value, &names) else { throw .malformed("a CNAME to no name") }
-      return .canonicalName(name)
+    case .cname: return name(value, &names).map(DNSRecord.Data.canonicalName) ?? .opaque([])
     // Only its type is used: it marks a referral.
     case .ns: return .opaque([])
     case .soa: return value.flatMap { $0.spelled(in: bytes, as: startOfAuthority) }

@@ -116,7 +116,7 @@ extension RecordAnswer {
     guard let status = json["Status"]?.integer.flatMap({ UInt16(exactly: $0) }), status < 4096 else {
       throw .malformed("no DNS status in the JSON")
     }
-    guard json["TC"]?.isTrue != true else { throw .malformed("a truncated reply") }
+    guard json["TC"]?.isSet != true else { throw .malformed("a truncated reply") }
     // An object at AliDNS and an array elsewhere.
     let echoes = json["Question"].map { $0.isObject ? [$0] : $0.elements ?? [] } ?? []
     guard echoes.count == 1, let echo = echoes.first else {

@@ -73,7 +73,7 @@ struct JSONReply {
   }
 
   var status: Int64? { statusToken?.integer(in: bytes) }
-  var isTruncated: Bool { truncation?.isTrue == true }
+  var isTruncated: Bool { truncation?.isSet(in: bytes) == true }
 
   /// `Question` is an object at AliDNS and an array elsewhere.
   var onlyQuestion: Row? {

@@ -20,6 +20,11 @@ struct JSONToken: Sendable {
   var isTrue: Bool { first == UInt8(ascii: "t") }
   var isNull: Bool { first == UInt8(ascii: "n") }
 
+  /// Whether it is a flag that is set, in any of the types in which these APIs give their values.
+  func isSet(in bytes: [UInt8]) -> Bool {
+    isTrue || integer(in: bytes).map { $0 != 0 } ?? (string(in: bytes)?.lowercased() == "true")
+  }
+
   /// A string's value, with escapes decoded and invalid UTF-8 repaired; nil for anything else.
   func string(in bytes: [UInt8]) -> String? {
     guard isString else { return nil }

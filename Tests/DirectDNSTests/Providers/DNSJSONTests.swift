@@ -45,6 +45,38 @@ struct DNSJSONTests {
     #expect(throws: ProviderFailure.foreignRecords(.a)) { try answer(reply(members)) }
   }
 
+  @Test(arguments: [
+    #"{"name":"x.test","type":1,"TTL":9,"data":"localhost"}"#, #"{"name":"x.test","type":28,"TTL":9}"#,
+    #"{"name":"x.test","type":5,"TTL":9,"data":"a..b"}"#, #"{"name":"a..b","type":1,"TTL":9,"data":"192.0.2.9"}"#,
+    #"{"name":"www.shop.test","type":28,"TTL":9,"data":"192.0.2.9"}"#,
+  ])
+  func `a record that does not belong to the answer may hold anything`(_ record: String) throws {
+    let good = #"{"name":"www.shop.test","type":1,"TTL":9,"data":"192.0.2.1"}"#
+    #expect(try answer(reply(#""Status":0,"Answer":[\#(record),\#(good)]"#)) == .addresses("192.0.2.1", ttl: 9))
+  }
+
+  @Test func `an alias for what is no name is a fault of who published it, not of the endpoint`() throws {
+    let alias = #"{"name":"www.shop.test","type":5,"TTL":9,"data":"a..b"}"#
+    let end = #"{"name":"a..b","type":1,"TTL":9,"data":"192.0.2.9"}"#
+    for records in [alias, alias + "," + end, end] {
+      let failure = #expect(throws: ProviderFailure.self) { try answer(reply(#""Status":0,"Answer":[\#(records)]"#)) }
+      #expect(failure?.kind == .response)
+    }
+  }
+
+  @Test(arguments: [
+    ("true", false), ("1", false), (#""true""#, false), (#""True""#, false), (#""1""#, false), ("false", true),
+    ("0", true), (#""false""#, true), (#""0""#, true), ("null", true), (#""""#, true),
+  ])
+  func `a reply that says that it was cut off is none, in whatever type it says so`(_ flag: String, _ isAnswer: Bool) {
+    let record = #"{"name":"www.shop.test","type":1,"TTL":9,"data":"192.0.2.1"}"#
+    let text = reply(#""Status":0,"TC":\#(flag),"Answer":[\#(record)]"#)
+    #expect(((try? answer(text)) != nil) == isAnswer)
+    let question = DNSQuestion(name: DNSName(Sample.name("www.shop.test")), type: .a)
+    let records = try? RecordAnswer(json: Array(text.utf8), to: question, freshness: HTTPFreshness())
+    #expect((records != nil) == isAnswer)
+  }
+
   @Test(arguments: ["Status", "TC", "Question", "Answer", "Authority"])
   func `what is not JSON behind the answer spoils it`(_ key: String) throws {
     #expect(throws: ProviderFailure.self) { try answer(reply(#""Status":0,"\#(key)":[1,]"#)) }
