@@ -109,9 +109,9 @@ struct QueryLabel: Sendable, Hashable {
     case (_, .timedOut?): "timedOut"
     case (.cancelled, _): "cancelled"
     case (.rateLimited, _): "rateLimited"
-    case (.response, _): "refused"
+    case (.response, nil): "refused"
     case (.transport, .invalidRequest?), (.transport, .cancelled?), (.transport, .shutDown?): "failed"
-    case (.transport, let error?), (.local, let error?): error.code.description
+    case (.transport, let error?), (.response, let error?), (.local, let error?): error.code.description
     case (.local, nil): "failed"
     case (.transport, nil):
       switch status?.kind {

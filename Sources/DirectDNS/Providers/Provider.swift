@@ -94,7 +94,8 @@ public struct ProviderFailure: Error, Hashable, Sendable, CustomStringConvertibl
     /// The endpoint does not work: no connection, TLS, time-out, 5xx, or a reply that is not a DNS reply. Three in a
     /// row open its breaker.
     case transport
-    /// The endpoint works and cannot answer this question: an RCODE, or an error of its own format.
+    /// The endpoint works and cannot answer this question: an RCODE, an error of its own format, or records that cannot
+    /// be used.
     case response
     /// The endpoint asks for fewer requests (429), for the time of `Retry-After` if it gives one.
     case rateLimited(retryAfter: Duration?)
@@ -127,6 +128,8 @@ public struct ProviderFailure: Error, Hashable, Sendable, CustomStringConvertibl
       switch error {
       case .cancelled, .shutDown: .cancelled
       case .noSocket, .tlsSetup: .local
+      // More records than fit into JSON of that size: anybody may publish as many.
+      case .bodyTooLarge: .response
       default: .transport
       }
     self.init(kind, error.description)

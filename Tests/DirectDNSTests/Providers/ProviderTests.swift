@@ -15,11 +15,11 @@ struct ProviderTests {
     (HTTPTransportError.connect("x"), ProviderFailure.Kind.transport), (.tls("x"), .transport),
     (.tlsSetup("x"), .local), (.noSocket("x"), .local),
     (.timedOut, .transport),
-    (.fieldsTooLarge, .transport), (.bodyTooLarge, .transport), (.connectionLost("x"), .transport),
+    (.fieldsTooLarge, .transport), (.bodyTooLarge, .response), (.connectionLost("x"), .transport),
     (.invalidRequest("x"), .transport),
     (.cancelled, .cancelled), (.shutDown, .cancelled),
   ])
-  func `a transport's error counts against the endpoint, unless the caller left`(
+  func `a transport's error counts against the endpoint, unless the caller left or it was too much to read`(
     _ error: HTTPTransportError, _ kind: ProviderFailure.Kind
   ) {
     #expect(ProviderFailure(error).kind == kind)
