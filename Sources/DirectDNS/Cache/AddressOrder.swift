@@ -8,26 +8,37 @@ struct AddressOrder: Sendable, Hashable {
   let addresses: [IPAddress]
   /// How many at the front are equally good.
   let equals: Int
-  /// When the order changes by itself, because a failed address may be used again; nil if it does not.
+  /// When the order changes by itself, because a failed address may be used again or a connect time is forgotten; nil
+  /// if it does not.
   let changesAt: ResolverInstant?
+  /// The best connect time; nil if none is known.
+  private let best: Duration?
+  /// Whether each address that has not failed has a connect time.
+  private let isMeasured: Bool
 
   /// The order of addresses about which nothing is known.
   init(equals addresses: [IPAddress]) {
     self.addresses = addresses
     equals = addresses.count
     changesAt = nil
+    best = nil
+    isMeasured = false
   }
 
   /// The order by the records of those addresses that have one.
   init(_ addresses: [IPAddress], _ record: (IPAddress) -> AddressRecord?, at now: ResolverInstant) {
     var good: [(address: IPAddress, time: Duration?)] = []
     var failed: [(address: IPAddress, until: ResolverInstant)] = []
+    var changesAt: ResolverInstant?
     for address in addresses {
       let record = record(address)
       if let until = record?.pushedBackUntil, until > now {
         failed.append((address, until))
+        changesAt = min(changesAt ?? until, until)
       } else {
-        good.append((address, record?.connectTime))
+        let time = record?.connectTime(at: now)
+        good.append((address, time))
+        if time != nil, let until = record?.timeCountsUntil { changesAt = min(changesAt ?? until, until) }
       }
     }
     failed.sort { $0.until < $1.until }
@@ -37,7 +48,17 @@ struct AddressOrder: Sendable, Hashable {
     let slower = good.filter { $0.time.map { $0 > bound } ?? false }.sorted { ($0.time ?? .zero) < ($1.time ?? .zero) }
     self.addresses = (equals + slower).map(\.address) + failed.map(\.address)
     self.equals = equals.count
-    changesAt = failed.first?.until
+    self.changesAt = changesAt
+    self.best = best
+    isMeasured = good.allSatisfy { $0.time != nil }
+  }
+
+  /// Whether this family goes behind the other, although it is the preferred one: all of its addresses have failed, or
+  /// connecting to any of them takes so much longer that a race is lost (RFC 8305 §4 allows to sort by such knowledge).
+  func isBehind(_ other: AddressOrder) -> Bool {
+    guard equals > 0, other.equals > 0 else { return other.equals > 0 }
+    guard isMeasured, let best, let otherBest = other.best else { return false }
+    return best - otherBest >= AddressRecord.lostRace
   }
 
   /// The addresses with the equally good ones rotated by a turn.
@@ -79,23 +100,39 @@ struct AddressOrder: Sendable, Hashable {
 struct AddressRecord: Sendable, Hashable {
   /// Connect times that exceed the best one by no more than this count as equally good.
   static let tie = Duration.milliseconds(30)
+  /// A family that takes longer than the other by this much goes behind it: nearly the 250 ms after which the other one's
+  /// attempt begins (RFC 8305 §8), since both times are measured with the loop's precision.
+  static let lostRace = Duration.milliseconds(200)
+  /// How long a connect time counts after the address was last heard of.
+  ///
+  /// Then the address is as good as one that nobody has tried, and is tried: one slow moment must not keep it unused for
+  /// ever.
+  static let timeLifetime = Duration.seconds(300)
   /// How long an address is put last after its first failure; doubled with each further one, up to the limit.
   static let firstPenalty = Duration.seconds(30)
   static let penaltyLimit = Duration.seconds(600)
 
-  private(set) var connectTime: Duration?
+  private var connectTime: Duration?
   private(set) var failuresInARow = 0
   private(set) var pushedBackUntil: ResolverInstant?
   private(set) var heardAt = ResolverInstant(nanoseconds: 0)
 
+  /// When the connect time is forgotten unless the address is heard of again.
+  var timeCountsUntil: ResolverInstant { heardAt + Self.timeLifetime }
+
+  /// The smoothed connect time; nil if it is unknown or too old.
+  func connectTime(at now: ResolverInstant) -> Duration? { now < timeCountsUntil ? connectTime : nil }
+
   mutating func note(_ outcome: ConnectionOutcome, at now: ResolverInstant) {
+    let known = connectTime(at: now)
     heardAt = now
+    connectTime = known
     switch outcome {
     case .connected(let time):
       failuresInARow = 0
       pushedBackUntil = nil
-      connectTime = connectTime.map { $0 * 7 / 8 + time / 8 } ?? time
-    case .slower(let time): connectTime = max(connectTime ?? time, time)
+      connectTime = known.map { $0 * 7 / 8 + time / 8 } ?? time
+    case .slower(let time): connectTime = max(known ?? time, time)
     case .failed:
       // While it is put last, further failures do not count: a hundred requests may fail together at one dead address.
       guard pushedBackUntil.map({ $0 <= now }) ?? true else { return }

@@ -90,7 +90,7 @@ final class AddressRanking: Sendable {
     }
   }
 
-  /// Sorts addresses into the order of use: the first family before the second, unless all of the first have failed.
+  /// Sorts addresses into the order of use: the first family before the second, unless it is behind that one.
   ///
   /// - Parameters:
   ///   - addresses: one family's addresses, then the other's.
@@ -102,9 +102,8 @@ final class AddressRanking: Sendable {
     let turn = takesTurns ? AddressOrder.Turn(at: now) : .first
     let first = order(Array(addresses.prefix(firstCount)), at: now)
     let second = order(Array(addresses.dropFirst(firstCount)), at: now)
-    let isSecondBetter = first.equals == 0 && second.equals > 0
     addresses = AddressList(
-      isSecondBetter
+      first.isBehind(second)
         ? second.turned(by: turn) + first.turned(by: turn) : first.turned(by: turn) + second.turned(by: turn))
   }
 }

@@ -110,6 +110,7 @@ extension AnswerCache {
     ordered.ipv6.addresses = order6.addresses
     let order = RecordOrder(
       equals4: order4.equals, equals6: order6.equals,
+      behind: order4.isBehind(order6) ? .ipv4 : order6.isBehind(order4) ? .ipv6 : nil,
       changesAt: [order4.changesAt, order6.changesAt].compactMap(\.self).min(), revision: revision)
     table.store(ordered, for: name, order: order, isNew: isNew, lastUsed: now.wholeSeconds)
   }

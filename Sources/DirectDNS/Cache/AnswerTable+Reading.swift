@@ -89,8 +89,8 @@ extension AnswerTable {
       expected: reading.use.bits, desired: use.bits, ordering: .relaxed)
   }
 
-  /// Whether the order of the addresses is still right: nothing was reported since, and no failed one may be used
-  /// again.
+  /// Whether the order of the addresses is still right: nothing was reported since, no failed one may be used again, and
+  /// no connect time has become too old.
   @inline(__always)
   func isInOrder(_ reading: Reading, _ ranking: AddressRanking, at now: ResolverInstant) -> Bool {
     guard reading.shape.count4 &+ reading.shape.count6 > 1 else { return true }
@@ -125,7 +125,7 @@ extension AnswerTable {
     )
   }
 
-  /// Appends the addresses of the wanted families, the preferred one first unless all of its addresses have failed.
+  /// Appends the addresses of the wanted families, the preferred one first unless it goes behind the other.
   ///
   /// - Parameters:
   ///   - wanted: the families.
@@ -140,9 +140,8 @@ extension AnswerTable {
   ) {
     let count4 = wanted.contains(AddressFamilies.ipv4) ? reading.shape.count4 : 0
     let count6 = wanted.contains(AddressFamilies.ipv6) ? reading.shape.count6 : 0
-    // No equally good address: all of the family have failed.
-    let (isBack4, isBack6) = (reading.order.equals4 == 0, reading.order.equals6 == 0)
-    let isFirst6 = count4 > 0 && count6 > 0 && isBack4 != isBack6 ? isBack4 : prefersIPv6
+    // With one family alone it does not matter.
+    let isFirst6 = reading.order.isBehind4 || prefersIPv6 && !reading.order.isBehind6
     guard AddressList.fitsInline(ipv4: count4, ipv6: count6) else {
       return appendMany(count4, count6, of: reading, isFirst6: isFirst6, turn, to: &addresses)
     }

@@ -3,7 +3,9 @@
 struct RecordOrder: Sendable, Hashable {
   var equals4: Int
   var equals6: Int
-  /// When a failed address may be used again, so that the order has to be made anew.
+  /// The family that goes behind the other whichever is preferred, if any.
+  var behind: IPAddress.Family?
+  /// When a failed address may be used again or a connect time is forgotten, so that the order has to be made anew.
   var changesAt: ResolverInstant?
   /// ``AddressRanking/revision(of:)`` when the order was made.
   var revision: UInt32
@@ -16,13 +18,19 @@ struct RecordOrder: Sendable, Hashable {
     init(_ bits: UInt64) { self.bits = bits }
 
     init(_ order: RecordOrder) {
-      // The lowest bits of the instant, 16 µs, make room for the counts: the order is made anew that much earlier.
+      // The lowest bits of the instant, 66 µs, make room for the rest: the order is made anew that much earlier.
       let changesAt = UInt64(bitPattern: order.changesAt?.nanoseconds ?? .max)
-      bits = changesAt & ~0x3fff | UInt64(order.equals4) << 7 | UInt64(order.equals6)
+      let behind: UInt64 = order.behind.map { $0 == .ipv4 ? 0x4000 : 0x8000 } ?? 0
+      bits = changesAt & ~0xffff | behind | UInt64(order.equals4) << 7 | UInt64(order.equals6)
     }
 
     @inline(__always)
-    var changesAt: Int64 { Int64(bitPattern: bits & ~0x3fff) }
+    var changesAt: Int64 { Int64(bitPattern: bits & ~0xffff) }
+    /// Whether IPv6 goes behind IPv4, or the other way round, whichever is preferred.
+    @inline(__always)
+    var isBehind6: Bool { bits & 0x8000 != 0 }
+    @inline(__always)
+    var isBehind4: Bool { bits & 0x4000 != 0 }
     @inline(__always)
     var equals4: Int { Int(truncatingIfNeeded: bits &>> 7 & 0x7f) }
     @inline(__always)

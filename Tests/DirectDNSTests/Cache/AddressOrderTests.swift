@@ -14,6 +14,10 @@ struct AddressOrderTests {
     return record
   }
 
+  private func time(_ record: AddressRecord, at seconds: Double = 0) -> Duration? {
+    record.connectTime(at: Sample.at(seconds))
+  }
+
   /// One that has failed so often, each time when it had just been forgiven, the last time at 0 s.
   private func failed(_ times: Int) -> AddressRecord {
     var record = AddressRecord()
@@ -44,10 +48,32 @@ struct AddressOrderTests {
   // MARK: One record
 
   @Test func `connect times are smoothed by eighths`() {
-    #expect(record(.connected(in: .milliseconds(80))).connectTime == .milliseconds(80))
+    #expect(time(record(.connected(in: .milliseconds(80)))) == .milliseconds(80))
     #expect(
-      record(.connected(in: .milliseconds(80)), .connected(in: .milliseconds(160))).connectTime
-        == .milliseconds(90))
+      time(record(.connected(in: .milliseconds(80)), .connected(in: .milliseconds(160)))) == .milliseconds(90))
+  }
+
+  @Test(arguments: [
+    ConnectionOutcome.connected(in: .milliseconds(8)), .slower(than: .milliseconds(8)),
+  ])
+  func `a connect time counts for five minutes, and is not mixed with a later one`(_ next: ConnectionOutcome) {
+    var lost = record(.slower(than: .milliseconds(260)))
+    #expect(time(lost, at: 299.9) == .milliseconds(260) && time(lost, at: 300) == nil)
+    lost.note(next, at: Sample.at(300))
+    #expect(time(lost, at: 300) == .milliseconds(8))
+  }
+
+  @Test func `a connect time that was forgotten does not come back with a failure`() {
+    var lost = record(.slower(than: .milliseconds(260)))
+    lost.note(.failed, at: Sample.at(400))
+    #expect(time(lost, at: 401) == nil)
+  }
+
+  @Test func `one slow moment does not keep an address unused for ever`() {
+    let records = [a: record(.slower(than: .milliseconds(260))), b: connected(1)]
+    let before = whole([a, b], records, at: 299)
+    #expect(before.addresses == [b, a] && before.equals == 1 && before.changesAt == Sample.at(300))
+    #expect(Set(Self.turns.map { order([a, b], records, turn: $0, at: 300)[0] }) == [a, b])
   }
 
   @Test(arguments: [(1, 30), (2, 60), (3, 120), (4, 240), (5, 480), (6, 600), (7, 600), (100, 600)])
@@ -73,9 +99,9 @@ struct AddressOrderTests {
 
   @Test func `an address that lost a race is at least that slow, and no failure`() {
     let lost = record(.slower(than: .milliseconds(260)))
-    #expect(lost.connectTime == .milliseconds(260) && lost.pushedBackUntil == nil)
+    #expect(time(lost) == .milliseconds(260) && lost.pushedBackUntil == nil)
     #expect(
-      record(.connected(in: .milliseconds(400)), .slower(than: .milliseconds(260))).connectTime == .milliseconds(400))
+      time(record(.connected(in: .milliseconds(400)), .slower(than: .milliseconds(260)))) == .milliseconds(400))
     for turn in Self.turns { #expect(order([a, b], [a: lost, b: connected(1)], turn: turn) == [b, a]) }
   }
 
@@ -156,7 +182,30 @@ struct AddressOrderTests {
     let later = whole([a, b, c], records, at: 30)
     #expect(later.addresses == [b, c, a] && later.equals == 2 && later.changesAt == Sample.at(60))
     let last = whole([a, b, c], records, at: 60)
-    #expect(last.addresses == [a, b, c] && last.equals == 3 && last.changesAt == nil)
+    #expect(last.addresses == [a, b, c] && last.equals == 3 && last.changesAt == Sample.at(300))
+    #expect(whole([a, b, c], records, at: 300).changesAt == nil)
+  }
+
+  // MARK: The order of two families
+
+  @Test(
+    arguments: [
+      // One address of each, its connect time in milliseconds; nil for one that nobody has tried.
+      ([260], [5], true), ([204], [5], false), ([205], [5], true), ([260], [nil], false), ([nil], [5], false),
+      ([260, nil], [5], false), ([260, 300], [5, nil], true), ([260, 20], [5], false), ([260], [100], false),
+      ([5], [260], false), ([260], [], false),
+    ] as [([Int?], [Int?], Bool)])
+  func `a family whose every address lost a race to the other goes behind it, for as long as that is known`(
+    _ first: [Int?], _ second: [Int?], _ isBehind: Bool
+  ) {
+    func order(_ times: [Int?], from start: UInt32, at seconds: Double) -> AddressOrder {
+      let addresses = times.indices.map { IPAddress.ipv4(start + UInt32($0)) }
+      let records = zip(addresses, times).map { address, time in (address, time.map(connected) ?? AddressRecord()) }
+      return whole(addresses, Dictionary(uniqueKeysWithValues: records), at: seconds)
+    }
+    for (seconds, expected) in [(299.0, isBehind), (300, false)] {
+      #expect(order(first, from: 0, at: seconds).isBehind(order(second, from: 100, at: seconds)) == expected)
+    }
   }
 
   @Test func `the first turn is the server's order`() {

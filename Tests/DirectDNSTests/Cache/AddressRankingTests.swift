@@ -25,6 +25,18 @@ struct AddressRankingTests {
     #expect(order(at: 33) == [first[1], first[0], a])
   }
 
+  @Test func `a family that lost a race goes last until that is forgotten`() {
+    let ranking = AddressRanking()
+    let six = Sample.address("2001:db8::1")
+    ranking.report(six, .slower(than: .milliseconds(251)), at: Sample.at(0))
+    ranking.report(a, .connected(in: .milliseconds(1)), at: Sample.at(0))
+    for (seconds, expected) in [(1.0, [a, six]), (299, [a, six]), (300, [six, a])] {
+      var addresses = AddressList([six, a])
+      ranking.order(&addresses, firstCount: 1, at: Sample.at(seconds))
+      #expect(Array(addresses) == expected)
+    }
+  }
+
   @Test func `the preferred family stays first while one of its addresses is as good as the best`() {
     let ranking = AddressRanking()
     let first = Sample.addresses("2001:db8::1", "2001:db8::2")

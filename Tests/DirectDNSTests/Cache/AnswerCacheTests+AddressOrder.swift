@@ -6,10 +6,10 @@ import Testing
 /// The order in which addresses are handed out.
 extension AnswerCacheTests {
   /// The addresses as the lookup that takes no lock finds them; nothing if they have to be put in order first.
-  private func inOrder(_ cache: AnswerCache, at seconds: Double) -> [String]? {
+  private func inOrder(_ cache: AnswerCache, at seconds: Double, prefersIPv6: Bool = false) -> [String]? {
     guard let reading = cache.read(host), cache.isInOrder(reading, at: Sample.at(seconds)) else { return nil }
     var addresses = AddressList()
-    cache.table.append(.any, of: reading, prefersIPv6: false, turn: .first, to: &addresses)
+    cache.table.append(.any, of: reading, prefersIPv6: prefersIPv6, turn: .first, to: &addresses)
     return addresses.map(\.description)
   }
 
@@ -52,6 +52,23 @@ extension AnswerCacheTests {
     let reading = cache.read(host)
     #expect(reading?.order.equals4 == 2)
     #expect(inOrder(cache, at: 1e6) != nil)
+  }
+
+  @Test func `a family goes behind the other while all of it has failed or lost a race, without anybody reporting`() {
+    for outcome in [ConnectionOutcome.failed, .slower(than: .milliseconds(251))] {
+      let cache = cache()
+      store(.addresses("192.0.2.1"), host.text, at: 0, in: cache)
+      store(.addresses("2001:db8::1"), host.text, at: 0, family: .ipv6, in: cache)
+      #expect(inOrder(cache, at: 1, prefersIPv6: true) == ["2001:db8::1", "192.0.2.1"])
+      cache.ranking.report(Sample.address("192.0.2.1"), .connected(in: .milliseconds(1)), at: Sample.at(1))
+      cache.ranking.report(Sample.address("2001:db8::1"), outcome, at: Sample.at(1))
+      reorder(cache, at: 1)
+      let until: Double = outcome == .failed ? 31 : 301
+      #expect(inOrder(cache, at: until - 0.01, prefersIPv6: true) == ["192.0.2.1", "2001:db8::1"])
+      #expect(inOrder(cache, at: until, prefersIPv6: true) == nil)
+      reorder(cache, at: until)
+      #expect(inOrder(cache, at: until, prefersIPv6: true) == ["2001:db8::1", "192.0.2.1"])
+    }
   }
 
   @Test func `a change of network forgets the order`() {
