@@ -19,7 +19,8 @@ public enum NameRoute: Sendable, Hashable {
 public struct LocalZones: Sendable, Hashable {
   /// Fixed addresses per name, like a hosts file.
   ///
-  /// They take precedence over everything else.
+  /// They take precedence over everything else. Each family is tried in the order that stands here, but for addresses that
+  /// have failed or were slower, which are put behind as those of any other name are.
   public var pins: [HostName: [IPAddress]]
   /// Further suffixes; names that end in one are looked up by the system's DNS only.
   public var suffixes: [HostName]

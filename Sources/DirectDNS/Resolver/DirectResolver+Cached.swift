@@ -31,7 +31,7 @@ extension DirectResolver {
     return fill(&found, from: reading, families, at: now)
   }
 
-  /// Puts the addresses in order first, since something was reported about them, or a failed one may be used again.
+  /// Puts the addresses in order first, since something was reported about them, or their order changes by itself.
   @inline(never)
   private func readReordered(
     _ reading: AnswerTable.Reading, _ options: LookupOptions, to found: inout Resolution, at now: ResolverInstant
@@ -139,6 +139,11 @@ extension DirectResolver {
     for address in addresses where address.family == preferred && wanted.contains(preferred) { usable.append(address) }
     for address in addresses where address.family != preferred && wanted.contains(address.family) {
       usable.append(address)
+    }
+    // In the order in which they are configured, but for what is known about them.
+    if source == .pin {
+      ranking.order(
+        &usable, firstCount: usable.count(where: { $0.family == preferred }), takesTurns: false, at: clock.now)
     }
     guard !usable.isEmpty else {
       throw DirectDNSError(

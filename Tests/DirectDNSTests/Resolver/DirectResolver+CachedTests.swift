@@ -281,6 +281,24 @@ struct ResolverCachedTests {
     #expect(fixture.transport.count + fixture.system.count == 0)
   }
 
+  @Test func `pins are tried as they are configured, and one that failed goes last for its time`() async throws {
+    let pins = Sample.addresses("192.0.2.1", "192.0.2.2", "192.0.2.3")
+    let fixture = try ResolverFixture { $0.localZones.pins = [ResolverFixture.host: pins] }
+    func order() async throws -> [IPAddress] { Array(try await fixture.resolver.resolve(Self.host).addresses) }
+    for _ in 0..<10 {
+      #expect(try await order() == pins)
+      fixture.clock.advance(by: .seconds(7))
+    }
+    fixture.resolver.report(pins[0], .failed)
+    #expect(try await order() == [pins[1], pins[2], pins[0]])
+    #expect(try fixture.resolver.immediate(ResolverFixture.host, LookupOptions())?.addresses.first == pins[1])
+    fixture.clock.advance(by: .seconds(30))
+    #expect(try await order() == pins)
+    fixture.resolver.report(pins[0], .slower(than: .milliseconds(250)))
+    fixture.resolver.report(pins[1], .connected(in: .milliseconds(1)))
+    #expect(try await order() == [pins[1], pins[2], pins[0]])
+  }
+
   @Test func `a pin without an address of the wanted family is not an address, and nobody is asked instead`()
     async throws
   {
