@@ -40,9 +40,15 @@ enum BatchReading: Sendable {
   case serverFailed(ProviderFailure)
 
   /// Judges a failure by the reply that it came with, if any.
-  init(_ failure: ProviderFailure, status: Int?) {
+  ///
+  /// - Parameters:
+  ///   - failure: why the reply is not an answer.
+  ///   - status: the reply's status; nil if there was none.
+  ///   - isRefusal: whether the reply says that the server takes fewer names at once.
+  init(_ failure: ProviderFailure, status: Int?, isRefusal: Bool = false) {
     self =
       switch (failure.kind, status) {
+      case (.response, _) where isRefusal: .refused(failure)
       case (.response, _): .answersNone(failure)
       // 429: until the server's pause is over, it is not asked anyway.
       case (.rateLimited, _): .answersNone(failure)

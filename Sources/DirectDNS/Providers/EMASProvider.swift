@@ -156,6 +156,8 @@ extension EMASProvider: BatchProvider {
   /// Five, by the vendor's documentation.
   var batchLimit: Int { 5 }
 
+  func refusesBatch(_ reply: HTTPReply) -> Bool { EMASReply.code(of: reply) == "TooManyHosts" }
+
   func request(for questions: [AddressQuestion], at secondsSince1970: Int64) -> HTTPMessage {
     var hosts: [String] = []
     for question in questions where !hosts.contains(question.host.text) { hosts.append(question.host.text) }

@@ -68,6 +68,9 @@ protocol BatchProvider: Provider {
   /// The most names in one request.
   var batchLimit: Int { get }
 
+  /// Whether a reply says, in the format's own words, that the server takes fewer names at once.
+  func refusesBatch(_ reply: HTTPReply) -> Bool
+
   /// The request that asks several questions.
   func request(for questions: [AddressQuestion], at secondsSince1970: Int64) -> HTTPMessage
 

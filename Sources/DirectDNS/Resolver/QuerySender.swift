@@ -207,11 +207,13 @@ private final class Query: Sendable {
         return .records(.failure(error))
       }
     case .batch(let questions):
+      let provider = provider as? any BatchProvider
       do throws(ProviderFailure) {
-        guard let provider = provider as? any BatchProvider else { throw .notCarried }
+        guard let provider else { throw .notCarried }
         return .batch(.answers(try provider.answers(from: reply, to: questions)))
       } catch {
-        return .batch(BatchReading(error, status: reply.status.code))
+        return .batch(
+          BatchReading(error, status: reply.status.code, isRefusal: provider?.refusesBatch(reply) == true))
       }
     }
   }

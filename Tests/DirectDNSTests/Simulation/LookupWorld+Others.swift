@@ -42,6 +42,8 @@ extension LookupWorld {
       throw ProviderFailure(.response, "only the world answers")
     }
 
+    func refusesBatch(_ reply: HTTPReply) -> Bool { false }
+
     func answers(
       from reply: HTTPReply, to questions: [AddressQuestion]
     ) throws(ProviderFailure) -> [AddressQuestion: Result<Answer, ProviderFailure>] { [:] }
