@@ -107,22 +107,32 @@ public struct DirectSettings: Sendable {
     }
   }
 
-  /// Adds the port to the names of providers with the same host, and the path if the port is the same too; never a
-  /// query, which may be a secret.
+  /// Adds the port to the names of providers with the same host, and a number to those with the same port, from the
+  /// second on; never the path or the query, which may be a secret.
+  ///
+  /// A name that was configured stays.
   fileprivate static func tellApart(_ providers: inout [ProviderConfiguration]) {
-    let host = { (url: WebURL) in "\(url.host)" }
-    let hostAndPort = { (url: WebURL) in "\(url.host):\(url.effectivePort)" }
-    let place = { (url: WebURL) in "\(url.host):\(url.effectivePort)\(url.path)" }
-    for (short, long) in [(host, hostAndPort), (hostAndPort, place)] {
-      let names = providers.map(\.provider.name)
-      for index in providers.indices where names.count(where: { $0 == names[index] }) > 1 {
-        // A name that was configured stays.
-        guard var provider = providers[index].provider as? any NameableProvider, provider.name == short(provider.url)
-        else { continue }
-        provider.name = long(provider.url)
-        providers[index].provider = provider
-      }
+    let hosts = providers.map(\.provider.name)
+    for index in providers.indices where hosts.count(where: { $0 == hosts[index] }) > 1 {
+      let url = providers[index].provider.url
+      rename(&providers[index], from: "\(url.host)", to: "\(url.host):\(url.effectivePort)")
     }
+    var seen: [String: Int] = [:]
+    for index in providers.indices {
+      let name = providers[index].provider.name
+      let number = seen[name, default: 0] + 1
+      seen[name] = number
+      guard number > 1 else { continue }
+      let url = providers[index].provider.url
+      rename(&providers[index], from: "\(url.host):\(url.effectivePort)", to: "\(name)#\(number)")
+    }
+  }
+
+  /// Renames a provider, if it has that name.
+  private static func rename(_ provider: inout ProviderConfiguration, from old: String, to new: String) {
+    guard var renamed = provider.provider as? any NameableProvider, renamed.name == old else { return }
+    renamed.name = new
+    provider.provider = renamed
   }
 
   private static func fault(

@@ -30,9 +30,9 @@ struct EnvironmentSettingsTests {
     (["https://a.test/x", "https://b.test/x"], ["a.test", "b.test"]),
     (["https://a.test:1/x", "https://a.test:2/x", "https://b.test/x"], ["a.test:1", "a.test:2", "b.test"]),
     (["https://127.0.0.1/x", "https://127.0.0.1:8443/x"], ["127.0.0.1:443", "127.0.0.1:8443"]),
-    (["https://[::1]/x", "https://[::1]/y?key=s", "https://[::1]:2/x"], ["[::1]:443/x", "[::1]:443/y", "[::1]:2"]),
+    (["https://[::1]/x", "https://[::1]/y?key=s", "https://[::1]:2/x"], ["[::1]:443", "[::1]:443#2", "[::1]:2"]),
   ])
-  func `providers of one host are told apart by their ports, and those by their paths`(
+  func `providers of one host are told apart by their ports, and those by numbers: a path may be a secret`(
     _ urls: [String], _ names: [String]
   ) throws {
     let settings = try settings(["DIRECTDNS_PROVIDERS": urls.map { "doh+" + $0 }.joined(separator: ",")])

@@ -134,7 +134,7 @@ import Testing
       """
       { providers: [
         { provider: "alidns", credentials: { account: "1001", keyID: "k", secret: "\(secret)" } },
-        "json+https://192.0.2.1/resolve?key=\(secret)", "doh+https://user:\(secret)@192.0.2.2/\(secret)/q",
+        "json+https://192.0.2.1/resolve?key=\(secret)", "doh+https://192.0.2.2/\(secret)/q",
       ] }
       """
     }

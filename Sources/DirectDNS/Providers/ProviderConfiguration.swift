@@ -28,8 +28,8 @@ public struct ProviderConfiguration: Sendable {
   /// Reads a preset's name, or an endpoint's URL.
   ///
   /// URLs: `doh+https://…` (RFC 8484, GET), `doh-post+https://…`, `json+https://…`, `dnspod+http(s)://…`,
-  /// `emas+http(s)://…`. A query is kept, and a template's `{?dns}` may stay at the end. `https://…/dns-query` means
-  /// `doh+https://…/dns-query`.
+  /// `emas+http(s)://…`. A query is kept, a user name or a password is refused, and a template's `{?dns}` may stay at
+  /// the end. `https://…/dns-query` means `doh+https://…/dns-query`.
   ///
   /// - Parameters:
   ///   - text: the name or the URL.
@@ -78,6 +78,12 @@ private struct ProviderEndpoint {
     guard url.scheme == .http || url.scheme == .https else {
       throw DirectDNSError(
         .invalidConfiguration, "Provider \(format.rawValue)+\(url.originText): DNS goes over http or https only.")
+    }
+    guard !url.hasUserInfo else {
+      throw DirectDNSError(
+        .invalidConfiguration,
+        "Provider \(format.rawValue)+\(url.originText): no user name or password is sent to a provider. Leave what stands before the @ out of its URL; a key may stand in the path or the query."
+      )
     }
     self.format = format
   }

@@ -61,6 +61,7 @@ struct ProviderConfigurationTests {
     ("doh+http://doh.test/", "plain http"), ("doh-post+http://192.0.2.1/", "plain http"),
     ("json+http://json.test/r", "plain http"),
     ("json+http://localhost.evil.test/r", "plain http"), ("json+http://[::ffff:192.0.2.1]/r", "plain http"),
+    ("json+https://user:pw@json.test/r", "user name or password"), ("doh+https://user@doh.test/q", "before the @"),
     ("dnspod+https://pod.test/d?alg=aes", "encrypted"), ("emas+https://emas.test/x", "not a path"),
   ])
   func `what is no provider is refused, and the error names the part`(_ text: String, _ part: String) {

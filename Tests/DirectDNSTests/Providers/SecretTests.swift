@@ -59,7 +59,8 @@ struct SecretTests {
     "dnspod+https://a.test/d?id=1&key=hunter2",
     "emas+https://a.test/?key=hunter2", "doh+http://a.test/?key=hunter2",
     "emas+https://a.test/v2/d?m=1&key=hunter2",
-    "doh+ws://a.test/?key=hunter2", "https://u:hunter2@a.test/", "doh+https://a.test:99999/?key=hunter2",
+    "doh+ws://a.test/?key=hunter2", "https://u:hunter2@a.test/", "json+https://u:hunter2@a.test/",
+    "doh+https://a.test:99999/?key=hunter2",
   ])
   func `an error about a provider's URL shows no part of its query or user info`(_ text: String) {
     let error = #expect(throws: DirectDNSError.self) { try ProviderConfiguration(text) }
