@@ -64,17 +64,20 @@ extension CaresLookup.Found {
       {
         addresses.append(address)
       }
-      unsafe ttl = min(ttl, UInt32(clamping: current.pointee.ai_ttl))
+      unsafe ttl = min(ttl, Self.lifetime(current.pointee.ai_ttl))
       unsafe node = current.pointee.ai_next
     }
     var alias = unsafe found.cnames
     while let current = unsafe alias {
-      unsafe ttl = min(ttl, UInt32(clamping: current.pointee.ttl))
+      unsafe ttl = min(ttl, Self.lifetime(current.pointee.ttl))
       unsafe canonicalName = current.pointee.name.map { unsafe String(cString: $0) }
       unsafe alias = current.pointee.next
     }
     if ttl == .max { ttl = 0 }
   }
+
+  /// A TTL as c-ares hands it over, in a signed number; one with the high bit is a large one (RFC 8767 §4).
+  static func lifetime(_ ttl: Int32) -> UInt32 { min(UInt32(bitPattern: ttl), .max - 1) }
 }
 
 extension IPAddress {

@@ -58,7 +58,8 @@ package struct HTTPFreshness: Hashable, Sendable {
   var maxAge: UInt32?
 
   package init(age: String? = nil, cacheControl: String? = nil) {
-    self.age = age.flatMap(Self.seconds) ?? 0
+    // Of a list the first member counts (RFC 9111 §5.1).
+    self.age = age.flatMap { Self.seconds(String($0.prefix { $0 != "," })) } ?? 0
     maxAge = cacheControl.flatMap(Self.maxAge)
   }
 

@@ -62,8 +62,13 @@ extension ServiceBinding {
     }
   }
 
-  /// Whether each parameter's value is valid for its key; otherwise the whole record is malformed (RFC 9460 §2.2).
-  var isWellFormed: Bool { parameters.allSatisfy { Self.isWellFormed($0.key, $0.value) } }
+  /// Whether each parameter's value is valid for its key, and none lacks another that it speaks of; otherwise the whole
+  /// record is malformed (RFC 9460 §2.2, §7.1.1, §8).
+  var isWellFormed: Bool {
+    parameters.allSatisfy { Self.isWellFormed($0.key, $0.value) }
+      && Self.numbers(parameters[Key.mandatory] ?? []).allSatisfy { parameters[$0] != nil }
+      && (parameters[Key.noDefaultALPN] == nil || parameters[Key.alpn] != nil)
+  }
 
   private static func isWellFormed(_ key: UInt16, _ value: [UInt8]) -> Bool {
     switch key {
@@ -141,10 +146,11 @@ extension ServiceBinding {
       let value = Array(word.bytes.dropFirst(name.count + 1))
       guard let key = Key.number(String(decoding: name, as: UTF8.self)), parameters[key] == nil,
         // The value of `keyNNNNN` is written as it is on the wire (§2.1).
-        let bytes = name.starts(with: "key".utf8) ? value : Self.bytes(key, value), Self.isWellFormed(key, bytes)
+        let bytes = name.starts(with: "key".utf8) ? value : Self.bytes(key, value)
       else { return nil }
       parameters[key] = bytes
     }
+    guard isWellFormed else { return nil }
   }
 
   private static func bytes(_ key: UInt16, _ value: [UInt8]) -> [UInt8]? {

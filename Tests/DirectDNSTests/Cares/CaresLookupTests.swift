@@ -57,6 +57,13 @@ struct CaresLookupTests {
     }
   }
 
+  @Test(
+    arguments: [(0, 0), (60, 60), (Int32.max, 2_147_483_647), (.min, 2_147_483_648), (-1, 4_294_967_294)]
+      as [(Int32, UInt32)])
+  func `a TTL with the high bit is a large one`(_ ttl: Int32, _ expected: UInt32) {
+    #expect(CaresLookup.Found.lifetime(ttl) == expected)
+  }
+
   @Test func `the end of a chain is the canonical name`() async throws {
     try await withServer { server async throws in
       #expect(try await lookUp("alias.shop.test", at: server).get().canonicalName == "www.shop.test")

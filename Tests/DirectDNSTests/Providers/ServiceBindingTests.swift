@@ -85,6 +85,16 @@ struct ServiceBindingTextTests {
     #expect(RecordData(wire(vector.data), type: .svcb).description == vector.text)
   }
 
+  @Test(arguments: [
+    ("0001 00 0000 0002 0003", "1 . mandatory=port"),
+    ("0001 00 0000 0004 0001 0003 0001 0003 02'h2'", #"1 . mandatory=alpn,port alpn="h2""#),
+    ("0001 00 0002 0000", "1 . no-default-alpn"),
+  ])
+  func `a binding that speaks of a parameter that it lacks is malformed`(_ data: String, _ text: String) {
+    #expect(RecordData(wire(data), type: .https).description.hasPrefix("\\# "))
+    #expect(RecordData(text, type: .https) == nil)
+  }
+
   @Test(arguments: vectors)
   func `and read, however it is spelled`(_ vector: (data: String, text: String, spelled: String)) {
     let expected = RecordData(wire(vector.data), type: .https)
