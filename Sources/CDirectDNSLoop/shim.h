@@ -2,11 +2,14 @@
 #pragma once
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdint.h>
 #include <unistd.h>
 #if defined(__linux__)
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/prctl.h>
 #endif
 
 #pragma clang assume_nonnull begin
@@ -52,6 +55,41 @@ static const short directdns_pollin = POLLIN, directdns_pollout = POLLOUT;
 static inline int directdns_poll(struct directdns_pollfd *watched, int count, int milliseconds) {
   _Static_assert(sizeof(struct directdns_pollfd) == sizeof(struct pollfd), "poll(2) takes it as it is");
   return poll((struct pollfd *)(void *)watched, (nfds_t)count, milliseconds);
+}
+
+typedef void *_Nullable (*directdns_thread_body)(void *_Nullable context);
+
+/// Starts a thread that nobody waits for; 0, or why there is none (pthread_create(3)).
+///
+/// Its stack is as large as the system's default (`ulimit -s`), since a caller's tasks may run on it. It takes no signals but
+/// those that libdispatch's threads take, too: a fault's of its own, and SIGPIPE. All others are for the application's threads.
+static inline int directdns_thread_start(directdns_thread_body body, void *context) {
+  static const int taken[] = {SIGILL, SIGTRAP, SIGBUS, SIGFPE, SIGSEGV, SIGSYS, SIGPROF, SIGPIPE};
+  sigset_t blocked, before;
+  (void)sigfillset(&blocked);
+  for (size_t index = 0; index < sizeof taken / sizeof *taken; index++) (void)sigdelset(&blocked, taken[index]);
+  pthread_attr_t attributes;
+  int code = pthread_attr_init(&attributes);
+  if (code != 0) return code;
+  (void)pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  // Inherited from its creator: set by the thread itself, a signal could come before.
+  (void)pthread_sigmask(SIG_SETMASK, &blocked, &before);
+  pthread_t thread;
+  code = pthread_create(&thread, &attributes, body, context);
+  (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+  (void)pthread_attr_destroy(&attributes);
+  return code;
+}
+
+/// Names the thread that calls it, for debuggers.
+static inline void directdns_thread_name(const char *name) {
+#if defined(__APPLE__)
+  (void)pthread_setname_np(name);
+  (void)pthread_set_qos_class_self_np(QOS_CLASS_USER_INITIATED, 0);
+#elif defined(__linux__)
+  // The first 15 bytes of it (PR_SET_NAME(2const)).
+  (void)prctl(PR_SET_NAME, name);
+#endif
 }
 
 #pragma clang assume_nonnull end

@@ -79,6 +79,7 @@ enum HouseRules {
     "CDirectDNSPSL": "Sources/DirectDNS/Cookies/PublicSuffix.swift",
     "CDirectDNSFiles": "Sources/DirectDNS/Files/",
     "CDirectDNSLoop": "Sources/DirectDNS/Loop/",
+    "CDirectDNSLoop": "Sources/DirectDNS/Concurrency/WorkerThread.swift",
     "CDirectDNSOpenSSL": "Sources/DirectDNS/Providers/Signing.swift",
     "CDirectDNSOpenSSL": "Sources/DirectDNS/Client/ClientIdentity+Check.swift",
     "CDirectDNSOpenSSL": "Sources/DirectDNSTesting/",

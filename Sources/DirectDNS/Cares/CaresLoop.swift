@@ -22,7 +22,7 @@ final class CaresLoop: Sendable {
   /// Begins a lookup.
   func start(_ query: CaresQuery) {
     guard !loop.post(query) else { return }
-    query.finish(.failure(.failed("the process may open no further files")))
+    query.finish(.failure(.failed(loop.refusal.text)))
   }
 
   /// Ends the wait of a lookup's caller; its query ends when nobody waits for any lookup on its channel.

@@ -1,14 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import CDirectDNSLoop
+internal import DequeModule
 internal import Dispatch
 
 /// A thread for a loop that blocks.
 enum WorkerThread {
+  /// Runs a body on a thread of its own; false if there is none.
+  typealias Start = @Sendable (_ name: String, _ body: @escaping @Sendable () -> Void) -> Bool
+
+  /// Why there is none.
+  static var noThreads: String { "this process may start no further threads (ulimit -u, or its container's pids.max)" }
+
+  private final class Work: Sendable {
+    let name: String
+    let body: @Sendable () -> Void
+
+    init(_ name: String, _ body: @escaping @Sendable () -> Void) { (self.name, self.body) = (name, body) }
+  }
+
   /// Runs `body` on a thread that nothing else uses, and that ends with it.
   ///
-  /// A serial dispatch queue gets a thread in addition to those of Swift's shared pool, so that a body that blocks
-  /// keeps nobody else waiting.
-  static func start(_ name: String, _ body: @escaping @Sendable () -> Void) {
-    DispatchQueue(label: "directdns." + name, qos: .userInitiated).async(execute: body)
+  /// Not on one of libdispatch: all queues of the process share 255 of these, and work for which none is left waits
+  /// for ever behind bodies that never end.
+  ///
+  /// - Returns: false if this process may start no further threads; then `body` is not run.
+  static func start(_ name: String, _ body: @escaping @Sendable () -> Void) -> Bool {
+    let work = unsafe Unmanaged.passRetained(Work("directdns." + name, body))
+    let code = unsafe directdns_thread_start(
+      { context in
+        guard let context = unsafe context else { return nil }
+        let work = unsafe Unmanaged<Work>.fromOpaque(context).takeRetainedValue()
+        unsafe directdns_thread_name(work.name)
+        work.body()
+        return nil
+      }, work.toOpaque())
+    if code != 0 { unsafe work.release() }
+    return code == 0
   }
 }
 
@@ -16,60 +43,99 @@ enum WorkerThread {
 ///
 /// On the shared pool, which has only one thread per core, they would keep others waiting.
 package final class ThreadExecutor: SerialExecutor {
-  private let queue: DispatchQueue
+  private let thread: BlockingPool
 
-  /// Creates an executor, whose thread exists only while there is work.
-  package init(_ name: String) {
-    queue = DispatchQueue(label: "directdns." + name, qos: .userInitiated)
-  }
+  /// Creates an executor, whose thread exists only while there is work, and a moment longer.
+  package convenience init(_ name: String) { self.init(BlockingPool(name, width: 1)) }
+
+  init(_ thread: BlockingPool) { self.thread = thread }
 
   package func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
-    queue.async { [self] in unsafe job.runSynchronously(on: asUnownedSerialExecutor()) }
+    thread.add { [self] in unsafe job.runSynchronously(on: asUnownedSerialExecutor()) }
   }
 }
 
 /// A limited number of threads for work that blocks; further work waits in the order of its arrival.
+///
+/// A thread without work waits for more before it ends, since one piece of a file usually follows another. Where no
+/// thread can be started, the thread that brings the work does it.
 final class BlockingPool: Sendable {
+  typealias Job = @Sendable () -> Void
+
   private struct State {
-    var running = 0
-    var waiting: [@Sendable () -> Void] = []
+    var threads = 0
+    /// Those that wait for work, and that nobody has called yet.
+    var idle = 0
+    var waiting: Deque<Job> = []
   }
 
   private let name: String
   private let width: Int
+  private let idleLimit: Duration
+  private let startThread: WorkerThread.Start
   private let state = Locked(State())
+  /// Calls one idle thread.
+  private let call = DispatchSemaphore(value: 0)
 
-  init(_ name: String, width: Int) {
+  init(
+    _ name: String, width: Int, idleLimit: Duration = .seconds(5),
+    startThread: @escaping WorkerThread.Start = WorkerThread.start
+  ) {
     self.name = name
     self.width = width
+    self.idleLimit = idleLimit
+    self.startThread = startThread
   }
+
+  /// How many threads it has.
+  var threadCount: Int { state.withLock(\.threads) }
 
   /// Runs `body` on one of the threads, and returns its result.
   func run<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
     await withCheckedContinuation { continuation in
-      let job: @Sendable () -> Void = { continuation.resume(returning: body()) }
-      let isNew = state.withLock { state in
-        state.waiting.append(job)
-        guard state.running < width else { return false }
-        state.running += 1
-        return true
-      }
-      if isNew { WorkerThread.start(name) { [self] in work() } }
+      add { continuation.resume(returning: body()) }
     }
   }
 
-  private func work() {
-    while true {
-      let job = state.withLock { state -> (@Sendable () -> Void)? in
-        guard !state.waiting.isEmpty else {
-          state.running -= 1
-          return nil
-        }
-        return state.waiting.removeFirst()
+  /// Runs `job` on one of the threads.
+  func add(_ job: @escaping Job) {
+    let (isCall, isStart) = state.withLock { state -> (Bool, Bool) in
+      state.waiting.append(job)
+      if state.idle > 0 {
+        state.idle -= 1
+        return (true, false)
       }
-      guard let job else { return }
-      job()
+      guard state.threads < width else { return (false, false) }
+      state.threads += 1
+      return (false, true)
     }
+    if isCall { call.signal() }
+    if isStart, !startThread(name, { [self] in work(mayWait: true) }) { work(mayWait: false) }
+  }
+
+  private func work(mayWait: Bool) {
+    while true {
+      let job = state.withLock { state -> Job? in
+        if let job = state.waiting.popFirst() { return job }
+        if mayWait { state.idle += 1 } else { state.threads -= 1 }
+        return nil
+      }
+      if let job { job() } else if !mayWait || !isCalled() { return }
+    }
+  }
+
+  /// Waits for work; false if there is none for a while.
+  private func isCalled() -> Bool {
+    if call.wait(timeout: .now() + .milliseconds(Int(idleLimit.wholeMilliseconds))) == .success { return true }
+    let ends = state.withLock { state in
+      guard state.idle > 0 else { return false }
+      state.idle -= 1
+      state.threads -= 1
+      return true
+    }
+    // Otherwise every idle thread has been called just now, this one too.
+    if !ends { call.wait() }
+    return !ends
   }
 }

@@ -9,6 +9,8 @@ final class LoopMailbox<Driver: LoopDriver>: Sendable {
     var tasks: [LoopTask] = []
     /// Nil until the first command, which starts the thread.
     var wakeUp: WakeUp?
+    /// Why the thread could not start, when that was last tried.
+    var obstacle = LoopMailbox.noDescriptors
     var isStopped = false
     /// Whether the thread waits and has to be woken; otherwise it reads the mailbox before it waits.
     var isAsleep = false
@@ -16,8 +18,12 @@ final class LoopMailbox<Driver: LoopDriver>: Sendable {
 
   let settings: Driver.Settings
   let state = Locked(State())
+  private let startThread: WorkerThread.Start
 
-  init(_ settings: Driver.Settings) { self.settings = settings }
+  init(_ settings: Driver.Settings, startThread: @escaping WorkerThread.Start = WorkerThread.start) {
+    self.settings = settings
+    self.startThread = startThread
+  }
 
   /// Adds a command.
   ///
@@ -32,7 +38,7 @@ final class LoopMailbox<Driver: LoopDriver>: Sendable {
   private func post(_ leave: (inout State) -> Void) -> Bool {
     let (isTaken, wakeUp) = state.withLock { state -> (Bool, WakeUp?) in
       guard !state.isStopped else { return (false, nil) }
-      if state.wakeUp == nil { state.wakeUp = startThread() }
+      if state.wakeUp == nil { start(&state) }
       guard let wakeUp = state.wakeUp else { return (false, nil) }
       leave(&state)
       defer { state.isAsleep = false }
@@ -45,7 +51,7 @@ final class LoopMailbox<Driver: LoopDriver>: Sendable {
 
   /// The error for what was not taken: the loop was stopped, or its thread cannot start, which the next command tries
   /// again.
-  var refusal: HTTPTransportError { state.withLock { $0.isStopped } ? .shutDown : .noSocket(Self.noDescriptors) }
+  var refusal: HTTPTransportError { state.withLock { $0.isStopped ? .shutDown : .noSocket($0.obstacle) } }
 
   static var noDescriptors: String { "this process may open no further files (ulimit -n)" }
 
@@ -60,17 +66,21 @@ final class LoopMailbox<Driver: LoopDriver>: Sendable {
   /// Wakes the thread, if there is one, so that its driver sees what others have changed.
   func wake() { state.withLock(\.wakeUp)?.call() }
 
-  private func startThread() -> WakeUp? {
+  private func start(_ state: inout State) {
     guard let wakeUp = WakeUp(), let poller = Poller(wakeUp), let driver = Driver(settings, poller: poller) else {
-      return nil
+      return state.obstacle = Self.noDescriptors
     }
     // Passed to the thread: nobody else has them afterwards.
     let made = Locked<(Driver, Poller)?>((driver, poller))
-    WorkerThread.start(Driver.threadName) { [self] in
+    let isStarted = startThread(Driver.threadName) { [self] in
       guard let (driver, poller) = made.withLock({ $0.take() }) else { return }
       LoopThread(mailbox: self, driver: driver, poller: poller).run()
     }
-    return wakeUp
+    guard isStarted else {
+      made.withLock { $0.take()?.0.close() }
+      return state.obstacle = WorkerThread.noThreads
+    }
+    state.wakeUp = wakeUp
   }
 
   // MARK: The thread
@@ -183,9 +193,10 @@ struct LoopThread<Driver: LoopDriver>: ~Copyable {
   /// - Returns: whether anything happened before that instant.
   private func wait(until due: Int64) -> Bool {
     let began = LoopTime.now
-    let patience = due == .max ? driver.idleLimit ?? Self.longestWait : due <= began ? 0 : due - began
+    let patience =
+      due == .max ? driver.idleLimit ?? Self.longestWait : due <= began ? 0 : min(due - began, Self.longestWait)
     let mayWait = patience > 0 && mailbox.mayWait()
-    let hasEvents = poller.wait(mayWait ? min(patience, Self.longestWait) : 0)
+    let hasEvents = poller.wait(mayWait ? patience : 0)
     driver.now = LoopTime.now
     if hasEvents { poller.forEach { driver.act(on: $0, $1, owner: $2) } }
     return hasEvents

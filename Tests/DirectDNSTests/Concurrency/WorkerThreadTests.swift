@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Dispatch
+import Foundation
 import Testing
 
 @testable import DirectDNS
@@ -8,8 +9,9 @@ import Testing
 @Suite(.timeLimit(.minutes(1)))
 struct WorkerThreadTests {
   @Test func `many bodies that block run side by side`() async {
-    // Each waits for all others: with fewer threads than bodies none would come to its end in time.
-    let count = 24
+    // Each waits for all others: with fewer threads than bodies none would come to its end in time. libdispatch has 255 for
+    // all queues of a priority.
+    let count = 300
     let hasWaitedInVain = Locked(false)
     let arrived = Locked(0)
     let gate = DispatchSemaphore(value: 0)
@@ -17,7 +19,7 @@ struct WorkerThreadTests {
       for number in 0..<count {
         group.addTask {
           await withCheckedContinuation { continuation in
-            WorkerThread.start("test-\(number)") {
+            let isStarted = WorkerThread.start("test-\(number)") {
               let isLast = arrived.withLock { arrived -> Bool in
                 arrived += 1
                 return arrived == count
@@ -29,6 +31,7 @@ struct WorkerThreadTests {
               }
               continuation.resume()
             }
+            if !isStarted { continuation.resume() }
           }
         }
       }
@@ -36,13 +39,33 @@ struct WorkerThreadTests {
     #expect(arrived.withLock { $0 } == count)
     #expect(!hasWaitedInVain.withLock { $0 })
   }
+
+  #if os(Linux)
+    @Test func `a thread has a name, and leaves the process's signals to others`() async throws {
+      let status = await withCheckedContinuation { continuation in
+        let isStarted = WorkerThread.start("name-of-the-thread") {
+          let status = try? String(contentsOfFile: "/proc/thread-self/status", encoding: .utf8)
+          continuation.resume(returning: status?.split(separator: "\n").map(String.init) ?? [])
+        }
+        if !isStarted { continuation.resume(returning: [String]()) }
+      }
+      // 15 bytes of it.
+      #expect(status.contains("Name:\tdirectdns.name-"))
+      let mask = try #require(status.first { $0.hasPrefix("SigBlk:") }?.split(separator: "\t").last)
+      let blocked = try #require(UInt64(mask, radix: 16))
+      for signal in [SIGTERM, SIGINT, SIGCHLD, SIGUSR1] { #expect(blocked & 1 << UInt64(signal - 1) != 0) }
+      for signal in [SIGSEGV, SIGPIPE] { #expect(blocked & 1 << UInt64(signal - 1) == 0) }
+    }
+  #endif
 }
 
 @Suite(.timeLimit(.minutes(1)))
 struct ThreadExecutorTests {
   actor Blocking {
-    private let executor = ThreadExecutor("tests")
+    private let executor: ThreadExecutor
     private(set) var count = 0
+
+    init(_ executor: ThreadExecutor = ThreadExecutor("tests")) { self.executor = executor }
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
 
@@ -70,8 +93,9 @@ struct ThreadExecutorTests {
     }
   }
 
-  @Test func `one call at a time`() async {
-    let actor = Blocking()
+  @Test(arguments: [true, false])
+  func `one call at a time, on the thread that calls too where no other can be started`(_ canStart: Bool) async {
+    let actor = Blocking(ThreadExecutor(BlockingPool("tests", width: 1) { canStart && WorkerThread.start($0, $1) }))
     await withTaskGroup { group in
       for _ in 0..<1000 { group.addTask { await actor.add() } }
     }
@@ -85,6 +109,34 @@ struct BlockingPoolTests {
     let pool = BlockingPool("test", width: 2)
     #expect(await pool.run { 6 * 7 } == 42)
     #expect(await pool.run { "again" } == "again")
+  }
+
+  @Test func `where no thread can be started, the one that brings the work does it`() async {
+    let pool = BlockingPool("test", width: 2) { _, _ in false }
+    #expect(await pool.run { 1 } == 1)
+    #expect(await pool.run { 2 } == 2)
+    #expect(pool.threadCount == 0)
+  }
+
+  @Test func `a thread without work waits for more, and ends when none comes`() async {
+    let (starts, ends) = (Watched(0), Watched(0))
+    let start: WorkerThread.Start = { name, body in
+      starts.change { $0 += 1 }
+      return WorkerThread.start(name) {
+        body()
+        ends.change { $0 += 1 }
+      }
+    }
+    let patient = BlockingPool("test", width: 2, idleLimit: .seconds(60), startThread: start)
+    for number in 0..<10 { #expect(await patient.run { number } == number) }
+    // The first may not have got round to waiting when the second piece comes.
+    #expect(starts.value <= 2 && patient.threadCount == starts.value)
+    let hasty = BlockingPool("test", width: 2, idleLimit: .zero, startThread: start)
+    for round in 1...50 {
+      #expect(await hasty.run { round } == round)
+      if round % 10 == 0 { await ends.wait { $0 == starts.value - patient.threadCount } }
+    }
+    #expect(hasty.threadCount == 0)
   }
 
   @Test func `no more work runs at once than the pool is wide, and none is lost`() async {

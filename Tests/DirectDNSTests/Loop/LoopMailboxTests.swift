@@ -22,6 +22,21 @@ struct LoopMailboxTests {
     #expect(mailbox.refusal == .shutDown)
   }
 
+  @Test func `a thread that cannot be started is told at once, and tried again by the next command`() {
+    let canStart = Locked(false)
+    let mailbox = LoopMailbox<CurlQueries>(()) { name, body in
+      canStart.withLock { $0 } && WorkerThread.start(name, body)
+    }
+    let command = CurlQueries.Command.cancel(CurlJob(.sample("http://127.0.0.1:1/"), for: Nobody()))
+    #expect(!mailbox.post(command) && !mailbox.isRunning)
+    #expect(
+      mailbox.refusal == .noSocket("this process may start no further threads (ulimit -u, or its container's pids.max)")
+    )
+    canStart.withLock { $0 = true }
+    #expect(mailbox.post(command) && mailbox.isRunning)
+    mailbox.stop()
+  }
+
   private final class Nobody: CurlRecipient {
     func receive(_ jobs: ArraySlice<CurlJob>) {}
   }
