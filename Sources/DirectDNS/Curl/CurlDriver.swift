@@ -12,6 +12,9 @@ protocol CurlDriver: LoopDriver {
   /// Whether any transfer is running.
   var isBusy: Bool { get }
 
+  /// Whether no transfer is running or waiting.
+  var isEmpty: Bool { get }
+
   /// The sockets that several requests will be sent on, of those started since the last call.
   func takeSocketsToCork() -> [curl_socket_t]
 
@@ -29,6 +32,10 @@ protocol CurlDriver: LoopDriver {
 
 extension CurlDriver {
   static var threadName: String { "curl" }
+
+  /// libcurl sends nothing on a connection that has been idle for 118 s (CURLOPT_MAXAGE_CONN): the thread takes none with
+  /// it that would have been of use.
+  var idleLimit: Int64? { isEmpty ? 120_000 : nil }
 
   func act(on socket: CInt, _ ready: Poller.Interest, owner: UInt8) {
     if ready.isEmpty { receivedUnsolicited(on: socket) } else { multis[Int(owner)].act(on: socket, ready) }

@@ -47,6 +47,8 @@ final class CurlQueries: CurlDriver {
 
   var isBusy: Bool { runningCount > 0 }
 
+  var isEmpty: Bool { !isBusy && pools.values.allSatisfy(\.queue.isEmpty) }
+
   func takeSocketsToCork() -> [curl_socket_t] {
     defer { startCount = 0 }
     return startCount > 1 ? Array(sockets.open) : []

@@ -68,6 +68,8 @@ final class CurlTransfers: CurlDriver {
 
   var isBusy: Bool { machine.isBusy }
 
+  var isEmpty: Bool { machine.transfers.count == 0 }
+
   func willRunTasks() { deliveries.willRunTasks() }
 
   func takeSocketsToCork() -> [curl_socket_t] {

@@ -20,6 +20,27 @@ struct CurlQueriesTests {
     await server.stop()
   }
 
+  @Test func `the thread may end only while nothing runs or waits`() throws {
+    let poller = try #require(WakeUp().flatMap { Poller($0) })
+    let driver = try #require(CurlQueries((), poller: poller))
+    let pool = QueryPool.sample(width: 1)
+    let jobs = (0..<2).map { _ in CurlJob(.sample("http://127.0.0.1:1/", pool: pool), for: Nobody()) }
+    #expect(driver.idleLimit == 120_000)
+    for job in jobs {
+      driver.carryOut(.start(job))
+      #expect(driver.idleLimit == nil)
+    }
+    for job in jobs { driver.carryOut(.cancel(job)) }
+    _ = driver.turn(hasNews: true)
+    #expect(driver.idleLimit == 120_000)
+    driver.stop()
+    driver.close()
+  }
+
+  private final class Nobody: CurlRecipient {
+    func receive(_ jobs: ArraySlice<CurlJob>) {}
+  }
+
   @Test func `a pool has its own width and queue`() async throws {
     try await withServer { server, loop, url async throws in
       server.misbehave(.hold)
