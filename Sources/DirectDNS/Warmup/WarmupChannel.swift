@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import DequeModule
 
-/// Passes a warm-up's events to one reader, who misses none: the warm-up waits for a slow reader.
+/// Passes a warm-up's events to one reader, who misses none: the warm-up waits for a slow reader, but not for one who
+/// has yet to begin.
 final class WarmupChannel: Sendable {
   /// How many events may wait for the reader.
   static let room = 256
@@ -10,6 +11,8 @@ final class WarmupChannel: Sendable {
     var events: Deque<WarmupEvent> = []
     var receiver: CheckedContinuation<WarmupEvent?, Never>?
     var senders: [CheckedContinuation<Void, Never>] = []
+    /// Whether the reader has begun.
+    var isRead = false
     /// Whether the warm-up no longer waits for the reader.
     var isReleased = false
     /// Whether the reader is gone.
@@ -19,22 +22,11 @@ final class WarmupChannel: Sendable {
 
   private let state = Locked(State())
 
-  /// The events as they come; the warm-up no longer waits for a reader that has released the sequence.
-  func events() -> AsyncStream<WarmupEvent> {
-    let reader = Reader(channel: self)
-    return AsyncStream {
-      await reader.channel.next()
-    } onCancel: { [weak self] in
-      self?.abandon()
-    }
-  }
+  /// Whether the reader has begun.
+  var isRead: Bool { state.withLock(\.isRead) }
 
-  /// Lives as long as the sequence does.
-  private final class Reader: Sendable {
-    let channel: WarmupChannel
-    init(channel: WarmupChannel) { self.channel = channel }
-    deinit { channel.abandon() }
-  }
+  /// The reader begins: from now on the warm-up waits for it.
+  func beginReading() { change { $0.isRead = true } }
 
   /// Passes an event on, and waits while too many events wait for the reader.
   func send(_ event: WarmupEvent) async {
@@ -54,7 +46,7 @@ final class WarmupChannel: Sendable {
   }
 
   private static func isHeldBack(_ state: State) -> Bool {
-    !state.isReleased && !state.isAbandoned && state.events.count >= room
+    state.isRead && !state.isReleased && !state.isAbandoned && state.events.count >= room
   }
 
   /// Ends the sequence after the events that wait.
@@ -63,7 +55,8 @@ final class WarmupChannel: Sendable {
   /// Lets the warm-up go on without waiting for the reader, since it is to end.
   func release() { change { $0.isReleased = true } }
 
-  private func abandon() {
+  /// The reader is gone: nobody gets the events any more.
+  func abandon() {
     change { state in
       state.isAbandoned = true
       state.events = []
@@ -82,7 +75,16 @@ final class WarmupChannel: Sendable {
     for sender in senders { sender.resume() }
   }
 
-  private func next() async -> WarmupEvent? {
+  /// The next event; nil after the last one, and if the task was cancelled, which is the end of the reader.
+  func next() async -> WarmupEvent? {
+    await withTaskCancellationHandler {
+      await received()
+    } onCancel: {
+      abandon()
+    }
+  }
+
+  private func received() async -> WarmupEvent? {
     await withCheckedContinuation { continuation in
       let (event, isNow, senders) = state.withLock {
         state -> (WarmupEvent?, Bool, [CheckedContinuation<Void, Never>]) in

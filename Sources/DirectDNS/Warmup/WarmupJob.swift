@@ -84,13 +84,14 @@ public final class WarmupJob: Sendable {
 
   /// The events from now on: each name as it is done, and each entry that is rejected.
   ///
-  /// No event is dropped: the warm-up waits for a slow reader, unless it has released the sequence.
-  public func events() -> AsyncStream<WarmupEvent> {
+  /// No event is dropped: the warm-up waits for a slow reader until its loop has ended, by `break` as well. Before the loop
+  /// begins, events are kept and nobody waits. Each loop needs a sequence of its own.
+  public func events() -> WarmupEvents {
     let channel = WarmupChannel()
     state.withLock { state in
       if state.report == nil { state.channels.append(channel) } else { channel.end() }
     }
-    return channel.events()
+    return WarmupEvents(channel)
   }
 
   /// The report; while the job runs, the report so far.

@@ -31,7 +31,7 @@ struct WarmupChannelTests {
 
   @Test func `events come in their order, none is lost, and the sequence ends with the warm-up`() async {
     let channel = WarmupChannel()
-    let events = channel.events()
+    let events = WarmupEvents(channel)
     let sender = Task {
       for number in 0..<2000 { await channel.send(event(number)) }
       channel.end()
@@ -44,7 +44,7 @@ struct WarmupChannelTests {
 
   @Test func `a slow reader holds the sender back`() async {
     let channel = WarmupChannel()
-    let events = channel.events()
+    let iterator = WarmupEvents(channel).makeAsyncIterator()
     for number in 0..<WarmupChannel.room - 1 { await channel.send(event(number)) }
     let sent = Watched(0)
     let sender = Task.immediate {
@@ -54,7 +54,6 @@ struct WarmupChannelTests {
       }
     }
     #expect(sent.value == 0)
-    var iterator = events.makeAsyncIterator()
     for _ in 0..<WarmupChannel.room / 2 { _ = await iterator.next() }
     await sender.value
     #expect(sent.value == 3)
@@ -62,13 +61,33 @@ struct WarmupChannelTests {
 
   @Test func `who lets go of the sequence holds nobody back`() async {
     let channel = WarmupChannel()
-    _ = channel.events()
+    _ = WarmupEvents(channel)
     #expect(await sendsFreely(channel))
+  }
+
+  @Test func `who leaves the loop holds nobody back, even if the sequence is kept`() async {
+    let channel = WarmupChannel()
+    let events = WarmupEvents(channel)
+    await channel.send(event(0))
+    for await event in events {
+      #expect(line(event) == 0)
+      break
+    }
+    #expect(await sendsFreely(channel))
+    for await _ in events { Issue.record("a second loop gets nothing") }
+  }
+
+  @Test func `a sequence that nobody reads yet holds nobody back, and keeps what comes`() async {
+    let channel = WarmupChannel()
+    let events = WarmupEvents(channel)
+    #expect(await sendsFreely(channel))
+    channel.end()
+    #expect(await events.reduce(0) { count, _ in count + 1 } == WarmupChannel.room * 2)
   }
 
   @Test func `a warm-up that is to end is not held back`() async {
     let channel = WarmupChannel()
-    let events = channel.events()
+    let events = WarmupEvents(channel)
     channel.release()
     #expect(await sendsFreely(channel))
     channel.end()
@@ -79,7 +98,7 @@ struct WarmupChannelTests {
 
   @Test func `a reader that is cancelled is let go`() async {
     let channel = WarmupChannel()
-    let events = channel.events()
+    let events = WarmupEvents(channel)
     let isDone = Watched(false)
     let reader = Task.immediate {
       for await _ in events {}
