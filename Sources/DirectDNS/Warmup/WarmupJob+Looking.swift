@@ -129,6 +129,8 @@ extension WarmupJob {
       let isPatient = !resolver.lookups.look { $0.servers.areAllOpen }
       result = .success(try await resolver.renew(task.host, plan.families, isPatient: isPatient))
     } catch {
+      // Nothing is to be had any more of a resolver that was shut down.
+      if error.code == .shutDown { stop() }
       result = .failure(error)
     }
     let now = clock.now

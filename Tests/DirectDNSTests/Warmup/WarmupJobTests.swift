@@ -128,6 +128,15 @@ struct WarmupJobTests {
     #expect(error.code != .invalidConfiguration)
   }
 
+  @Test func `a job whose resolver was shut down ends at once, and not at its rate`() async throws {
+    let fixture = try ResolverFixture()
+    fixture.resolver.shutdown()
+    let job = try WarmupJob(plan(names(50)) { $0.rate = 1 }, resolver: fixture.resolver)
+    let report = try await job.warmUp()
+    #expect(report.end == .stopped && report.unfinished == report.names)
+    #expect(fixture.clock.now == Sample.at(0))
+  }
+
   // MARK: What is known
 
   @Test func `a second warm-up asks only for what is due`() async throws {
