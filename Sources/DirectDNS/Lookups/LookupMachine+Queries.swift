@@ -185,7 +185,7 @@ extension LookupMachine {
       queryOutcomes.append((number, keep(answered.answer, entry, query, source, asked: answered.asked, at: now)))
     case .failure(let failed):
       if let lease = takeLease() { actions.append(.endLease(lease)) }
-      guard !failed.isCancelled else { return queryOutcomes.append((number, .failed(shutDownDuring(question.host)))) }
+      guard !isShutDown else { return queryOutcomes.append((number, .failed(shutDownDuring(question.host)))) }
       let error = providersFailed(question, failed)
       // If no server was asked, none has failed: that the request rate is used up is not remembered as a failure.
       let isTelling = !(query.deadlines.isShort && failed.isLate)

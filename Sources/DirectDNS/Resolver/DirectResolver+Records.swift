@@ -94,8 +94,11 @@ extension DirectResolver {
       )
     }
     if failed.isCancelled {
-      guard hasEnded else { return Self.cancelled(question) }
-      return DirectDNSError(.shutDown, "The resolver was shut down before \(question.shown) was looked up.")
+      if hasEnded {
+        return DirectDNSError(.shutDown, "The resolver was shut down before \(question.shown) was looked up.")
+      }
+      // Otherwise it is a transport of the application's that was cancelled by itself: no provider has answered.
+      if Task.isCancelled { return Self.cancelled(question) }
     }
     return DirectDNSError(
       failed.isTimeout ? .timedOut : .upstreamFailed,

@@ -82,6 +82,15 @@ struct ResolverRecordsTests {
     #expect(servers.timeouts.withLock { $0[0] } == .milliseconds(4900))
   }
 
+  @Test(arguments: [HTTPTransportError.cancelled, .shutDown])
+  func `a transport that gives up is a provider that fails, for who has not left`(_ error: HTTPTransportError)
+    async throws
+  {
+    let resolver = try resolver(Servers { _ in .failure(error) })
+    let failure = await #expect(throws: DirectDNSError.self) { try await resolver.records(of: Self.name, type: .mx) }
+    #expect(failure?.code == .upstreamFailed && failure?.attempts.count == 2)
+  }
+
   @Test func `the next one is asked when one fails, and health has it`() async throws {
     let servers = Servers { $0 == "one.test" ? .failure(.connect("refused")) : .success(Self.mail) }
     let events = Locked<[String]>([])
