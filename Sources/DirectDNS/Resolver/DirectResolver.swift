@@ -90,6 +90,8 @@ public final class DirectResolver: Sendable {
     keepAlive(configuration.keepAlive)
   }
 
+  deinit { shutdown() }
+
   // MARK: Looking up
 
   /// Looks up a name, or takes an address as it is, in any spelling that the host of a URL may have.
@@ -212,8 +214,11 @@ public final class DirectResolver: Sendable {
   /// Cached answers can still be read; lookups that would have to ask fail. Answers are still written to the store,
   /// without waiting for it: a process that is about to end should call ``shutdown(flushingWithin:)``, which waits.
   public func shutdown() {
-    lookups.send { $0.shutdown(at: $1) }
-    transport.shutdown()
+    let isFirst = lookups.send { machine, now in
+      defer { machine.shutdown(at: now) }
+      return !machine.isShutDown
+    }
+    if isFirst { transport.shutdown() }
   }
 
   /// What is known about addresses from real connections.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import HTTPTypes
 import Testing
 
 @testable import DirectDNS
@@ -235,6 +236,40 @@ struct ResolverTests {
     resolver = nil
     #expect(seen == nil)
     #expect(await ProcessState.eventually { clock.sleeperCount == 0 })
+  }
+
+  /// How often it was shut down.
+  private final class Counted: HTTPTransport {
+    let ends = Locked(0)
+
+    func send(
+      _ message: HTTPMessage, to endpoint: HTTPEndpoint, timeout: Duration
+    ) async throws(HTTPTransportError) -> HTTPReply { throw .shutDown }
+
+    func networkDidChange() {}
+    func shutdown() { ends.withLock { $0 += 1 } }
+  }
+
+  @Test(arguments: 0...2)
+  func `the transport is shut down once, at the latest when nobody holds the resolver any more`(_ calls: Int) throws {
+    let transport = Counted()
+    var resolver: DirectResolver? = try DirectResolver(transport: transport)
+    for _ in 0..<calls { resolver?.shutdown() }
+    resolver = nil
+    #expect(transport.ends.withLock(\.self) == 1)
+  }
+
+  @Test(arguments: [HTTPTransportError.cancelled, .shutDown])
+  func `a transport of the application's that gives up is a provider that fails, and no end of the resolver`(
+    _ error: HTTPTransportError
+  ) async throws {
+    let fixture = try ResolverFixture("one", "two") { $0.usesSystemDNS = false }
+    fixture.transport.reply { _ in .error(error) }
+    let failure = try #require(await fixture.failure())
+    #expect(failure.code == .upstreamFailed && failure.isTransient)
+    #expect(failure.attempts.map(\.provider) == ["one", "two"])
+    fixture.transport.answer(Script.addresses("192.0.2.1"))
+    #expect(try await fixture.resolver.resolve(Self.host).texts == ["192.0.2.1"])
   }
 
   // MARK: Many at once
