@@ -7,7 +7,7 @@ public import DirectDNS
 /// leases under `PREFIX` `lease:A:www.example.com`. Each has a time to live, so the server forgets by itself.
 ///
 /// What lookups wait for has a thread and a connection of its own, so that they do not wait for what is written.
-public final class RedisAnswerStore: FleetAnswerStore {
+public final class RedisAnswerStore: FleetAnswerStore, NonBlocking {
   /// A hundred years: what is kept longer is kept as long, since Redis refuses instants that its clock cannot hold.
   private static let longest = Duration.seconds(100 * 365 * 86_400)
 

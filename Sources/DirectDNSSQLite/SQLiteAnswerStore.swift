@@ -10,7 +10,7 @@ internal import Logging
 ///
 /// Reading and writing have a thread and a connection each, so that a lookup does not wait for a writer, of this process or
 /// of another.
-public final class SQLiteAnswerStore: AnswerStore {
+public final class SQLiteAnswerStore: AnswerStore, NonBlocking {
   private let configuration: SQLiteStoreConfiguration
   private let reader: SQLiteWorker
   private let writer: SQLiteWorker

@@ -8,24 +8,29 @@ enum Deadline {
   /// - Parameters:
   ///   - instant: when the wait ends.
   ///   - clock: the clock of that instant.
+  ///   - implementation: whose calls `body` makes, if it is that of a public protocol: one that keeps its thread is late, too.
+  ///   - endsIfCancelled: whether the wait also ends when the task that waits is cancelled.
   ///   - late: called with a result that came too late, for example to release it.
   ///   - body: the work.
   /// - Returns: the result; nil if it did not come in time.
   static func wait<Value: Sendable>(
-    until instant: ResolverInstant, _ clock: any ResolverClock, late: @escaping @Sendable (Value) -> Void = { _ in },
+    until instant: ResolverInstant, _ clock: any ResolverClock, calling implementation: Any? = nil,
+    endsIfCancelled: Bool = false, late: @escaping @Sendable (Value) -> Void = { _ in },
     _ body: @escaping @Sendable () async -> Value
   ) async -> Value? {
     let outcome = Promise<Value?>()
-    let work = Task.immediateDetached {
+    let work = Task.detached(calling: implementation) {
       let value = await body()
       if !outcome.fulfil(value) { late(value) }
     }
     guard !outcome.isFulfilled else { return await outcome.value() }
-    let timer = Task {
-      guard (try? await clock.sleep(until: instant)) != nil, outcome.fulfil(nil) else { return }
-      work.cancel()
+    let timer = Task.detached {
+      guard (try? await clock.sleep(until: instant)) != nil else { return }
+      outcome.fulfil(nil)
     }
-    defer { timer.cancel() }
-    return await outcome.value()
+    let value = endsIfCancelled ? await outcome.value(ifCancelled: nil) : await outcome.value()
+    timer.cancel()
+    if value == nil { work.cancel() }
+    return value
   }
 }

@@ -8,7 +8,7 @@ internal import HTTPTypes
 ///
 /// It uses no proxy, netrc or cookies, follows no redirects, and looks up no names: a host that is not an address must
 /// come with its addresses.
-public final class CurlTransport: HTTPTransport {
+public final class CurlTransport: HTTPTransport, NonBlocking {
   private let loop = Loop<CurlQueries>()
   private let pools: Locked<Pools>
 

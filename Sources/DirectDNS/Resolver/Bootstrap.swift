@@ -93,7 +93,7 @@ final class Bootstrap: Sendable {
     if let found { return found }
     // The lookup goes on when those who wait for it have left: it takes its time, and the next caller can use it.
     let lookupTime = known == nil ? max(timeout / 2, Self.usualTimeout) : Self.systemTimeout
-    if isFirst { Task.immediateDetached { [self] in await lookUp(host, by: system, timeout: lookupTime) } }
+    if isFirst { Task.detached(calling: system) { [self] in await lookUp(host, by: system, timeout: lookupTime) } }
     // A caller with less time than the lookup may take, which asks for one family after the other, has a timer.
     let ownTime = known == nil ? timeout : timeout / 2
     let timer =

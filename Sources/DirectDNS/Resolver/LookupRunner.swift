@@ -75,7 +75,7 @@ final class LookupRunner: QueryRecipient {
     switch action {
     case .query(let action): perform(action)
     case .askSystem(let number, let question, let system, let timeout):
-      Task.immediateDetached { [self] in
+      Task.detached(calling: system) { [self] in
         let result: Result<Answer, ProviderFailure>
         do throws(ProviderFailure) {
           result = .success(

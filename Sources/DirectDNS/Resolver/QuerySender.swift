@@ -78,7 +78,7 @@ final class QuerySender: CurlRecipient {
 
   private func send(_ query: Query, timeout: Duration) {
     sent.withLock { $0[query.number] = .starting }
-    let task = Task.immediateDetached { [self] in
+    let task = Task.detached(calling: transport) { [self] in
       let reply = await reply(query, timeout: timeout)
       forget(query)
       query.recipient.ended([reply])

@@ -2,7 +2,7 @@
 /// A store in this process's memory: for several resolvers of one process, and for tests.
 ///
 /// A single resolver needs none: its own cache remembers.
-public final class MemoryAnswerStore: FleetAnswerStore {
+public final class MemoryAnswerStore: FleetAnswerStore, NonBlocking {
   private struct Lease {
     var holder: String
     var until: ResolverInstant

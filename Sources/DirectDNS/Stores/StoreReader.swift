@@ -158,7 +158,7 @@ final class StoreReader: Sendable {
     _ body: @escaping @Sendable () async throws(DirectDNSError) -> Value
   ) async -> Result<Value, DirectDNSError>? {
     await Deadline.wait(
-      until: clock.now + limit, clock, late: { if case .success(let value) = $0 { late(value) } }
+      until: clock.now + limit, clock, calling: store, late: { if case .success(let value) = $0 { late(value) } }
     ) { () -> Result<Value, DirectDNSError> in
       do throws(DirectDNSError) { return .success(try await body()) } catch { return .failure(error) }
     }

@@ -99,7 +99,7 @@ final class StoreWriter: Sendable {
 
   /// Has the store bring everything into its final form, and waits for that until an instant.
   func checkpoint(until instant: ResolverInstant) async {
-    _ = await Deadline.wait(until: instant, clock) { [store] in await store.checkpoint() }
+    _ = await Deadline.wait(until: instant, clock, calling: store) { [store] in await store.checkpoint() }
   }
 
   private func finished() async {
@@ -145,7 +145,7 @@ final class StoreWriter: Sendable {
     let answers = batch.values.compactMap(\.answer)
     let forgotten = batch.filter { $0.value == .forget }.map(\.key)
     let isOld = state.withLock(\.pending.isOld)
-    let result = await Deadline.wait(until: clock.now + Self.limit, clock) { [store] in
+    let result = await Deadline.wait(until: clock.now + Self.limit, clock, calling: store) { [store] in
       do throws(DirectDNSError) {
         if !forgotten.isEmpty { try await store.remove(forgotten) }
         if isOld, !answers.isEmpty {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Dispatch
 import Testing
 
 @testable import DirectDNS
@@ -29,6 +30,36 @@ struct DeadlineTests {
     #expect(await wait.value == nil)
     gate.change { $0 = true }
     await late.wait { $0 == 2 }
+  }
+
+  @Test func `a body that keeps its thread is given up in time, too`() async {
+    let gate = DispatchSemaphore(value: 0)
+    let wait = Task.immediate { [clock] in
+      await Deadline.wait(until: clock.now + .seconds(1), clock) {
+        gate.wait(timeout: .now() + 20)
+      }
+    }
+    await clock.waitForSleepers()
+    clock.advance(by: .seconds(1))
+    #expect(await wait.value == nil)
+    gate.signal()
+  }
+
+  @Test func `a task that is cancelled waits no longer where it may leave`() async {
+    for (mayLeave, expected) in [(true, nil), (false, 3)] {
+      let gate = Watched(false)
+      let wait = Task.immediate { [clock] in
+        await Deadline.wait(until: clock.now + .seconds(1), clock, endsIfCancelled: mayLeave) {
+          await gate.wait { $0 }
+          return 3
+        }
+      }
+      await clock.waitForSleepers()
+      wait.cancel()
+      if !mayLeave { gate.change { $0 = true } }
+      #expect(await wait.value == expected)
+      gate.change { $0 = true }
+    }
   }
 
   @Test func `a late body is told that nobody waits`() async {

@@ -3,7 +3,7 @@
 @testable import DirectDNSTesting
 
 /// A store that fails and hangs as it was told to, and remembers what it was asked.
-final class ScriptedStore: FleetAnswerStore {
+final class ScriptedStore: FleetAnswerStore, NonBlocking {
   enum Call: Sendable, Hashable {
     case read([AddressQuestion])
     case write([AddressQuestion])

@@ -3,7 +3,7 @@
 @testable import DirectDNSTesting
 
 /// The system's DNS as it was told to be; like c-ares it cannot be cancelled.
-final class ScriptedSystem: SystemSource {
+final class ScriptedSystem: SystemSource, NonBlocking {
   struct Asked: Sendable, Equatable {
     var question: AddressQuestion
     var timeout: Duration

@@ -6,7 +6,7 @@ import HTTPTypes
 @testable import DirectDNSTesting
 
 /// A transport without a network: replies as it was told, by the hand-moved clock, and records what it was asked.
-final class ScriptedTransport: HTTPTransport {
+final class ScriptedTransport: HTTPTransport, NonBlocking {
   /// One query as it was sent.
   struct Sent: Sendable {
     var provider: String
