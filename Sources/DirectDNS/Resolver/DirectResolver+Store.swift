@@ -25,19 +25,21 @@ extension DirectResolver {
 
   /// Waits for queries under way, such as the refresh of an answer that was served at once.
   ///
-  /// A process that ends after a few lookups gives them a moment, so that the store gets their answers.
+  /// A process that ends after a few lookups gives them a moment, so that the store gets their answers. A task that is
+  /// cancelled waits no longer.
   ///
   /// - Parameter limit: how long to wait at most.
   public func finishQueries(within limit: Duration) async {
     guard lookups.look({ $0.queryCount > 0 }) else { return }
-    _ = await Deadline.wait(until: clock.now + limit, clock) { [lookups] in
+    _ = await Deadline.wait(until: clock.now + limit, clock, endsIfCancelled: true) { [lookups] in
       await lookups.finished(servers: [.providers])
     }
   }
 
   /// Waits until all answers have been written to the store.
   ///
-  /// A store that has failed is tried once.
+  /// A store that has failed is tried once. A cancellation does not end the wait, since a process that is told to end
+  /// cancels its tasks, and the answers would be lost.
   ///
   /// - Parameter limit: how long to wait at most; default ``flushLimit``.
   /// - Returns: what the store did not get; nothing if there is no store.

@@ -146,6 +146,18 @@ extension ResolverStoreTests {
     #expect(remembered?.content == .addresses([Sample.address("192.0.2.8")]))
   }
 
+  @Test func `who waits for the refresh leaves when told to`() async throws {
+    remember("192.0.2.7", askedAgo: .seconds(80))
+    let fixture = try member()
+    fixture.transport.answer(Script.addresses("192.0.2.8", after: .milliseconds(200)))
+    #expect(try await fixture.resolver.resolve(Self.host).texts == ["192.0.2.7"])
+    await fixture.transport.waitForSent(1)
+    let ending = Task.immediate { await fixture.resolver.finishQueries(within: .seconds(9)) }
+    ending.cancel()
+    await ending.value
+    #expect(fixture.clock.now == clock.now)
+  }
+
   @Test func `and no longer than that`() async throws {
     remember("192.0.2.7", askedAgo: .seconds(80))
     let fixture = try member()
