@@ -72,7 +72,8 @@ public struct RequestBody: Sendable {
   /// attempt.
   ///
   /// - Parameters:
-  ///   - pieces: the bytes; the next piece is asked for when the server has taken enough of those before.
+  ///   - pieces: the bytes; the next piece is asked for when the server has taken enough of those before, by a task of its
+  ///     own, which has none of the caller's task-local values.
   ///   - length: the number of bytes, if it is known. It is sent first, and fewer bytes are an error; more may not be
   ///     read. Without it, the default, the body is sent in chunks.
   ///   - contentType: the value of ``contentType``; nil by default.
@@ -101,8 +102,8 @@ public struct RequestBody: Sendable {
   /// - Parameters:
   ///   - length: the number of bytes, as for ``stream(_:length:contentType:)``; nil by default.
   ///   - contentType: the value of ``contentType``; nil by default.
-  ///   - make: makes the sequence. It may be called again while the sequence before is still being asked for a piece, of
-  ///     which nothing is sent any more. What it throws fails the request, with the code `bodyFailed`.
+  ///   - make: makes the sequence, in a task of its own, which has none of the caller's task-local values. It may be called
+  ///     again while the sequence before is still being asked for a piece, of which nothing is sent any more. What it throws fails the request, with the code `bodyFailed`.
   /// - Returns: the body.
   public static func replayable<Pieces: AsyncSequence & SendableMetatype>(
     length: Int64? = nil, contentType: String? = nil, _ make: @escaping @Sendable () async throws -> Pieces
