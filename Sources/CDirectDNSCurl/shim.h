@@ -144,9 +144,13 @@ static inline const char *_Nullable directdns_header(CURL *easy, const char *nam
   return header->value;
 }
 
+/// Closes a socket when the process starts another program, which libcurl leaves open, and sets how long the kernel waits
+/// for an acknowledgement.
+///
 /// A connection whose bytes nobody acknowledges for so long is dead: without this, an HTTP/2 connection to a host that
 /// vanished would swallow every further request, since a timed-out stream does not close it.
 static inline void directdns_prepare_socket(curl_socket_t socket, unsigned int milliseconds) {
+  (void)fcntl(socket, F_SETFD, FD_CLOEXEC);
 #if defined(TCP_USER_TIMEOUT)
   (void)setsockopt(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, &milliseconds, sizeof milliseconds);
 #elif defined(TCP_RXT_CONNDROPTIME)

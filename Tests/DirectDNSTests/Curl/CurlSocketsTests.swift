@@ -16,6 +16,7 @@ struct CurlSocketsTests {
     let sockets = CurlSockets()
     try fetch(server.url("/resolve?name=www.shop.test"), sockets) {
       #expect(sockets.open.count == 1)
+      #expect(sockets.open.map { fcntl($0, F_GETFD) } == [FD_CLOEXEC])
       #if canImport(Glibc)
         for isCorked in [true, false] {
           CurlSockets.cork(Array(sockets.open), isCorked)
