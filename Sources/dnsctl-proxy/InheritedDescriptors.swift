@@ -15,7 +15,9 @@ struct InheritedDescriptors: Sendable {
   private let numbers: Set<Int32>
 
   /// Those that are open now; called before anything of our own is opened.
-  init() { numbers = Set(Self.open()) }
+  ///
+  /// What closes when a program starts is not inherited, but libdispatch's: another file may have its number later.
+  init() { numbers = Set(Self.open().filter { fcntl($0, F_GETFD) & FD_CLOEXEC == 0 }) }
 
   /// Makes all others close when a program starts.
   func closeOthersOnExec() {
