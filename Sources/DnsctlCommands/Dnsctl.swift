@@ -31,18 +31,9 @@ package struct Dnsctl: AsyncParsableCommand {
   }
 
   /// Runs the command that the process was started with.
-  package static func main() async {
-    // The proxy's program knows the options of its commands, too.
-    if asksForCompletions { ProxyProgramStart.replaceProcess(Array(CommandLine.arguments.dropFirst())) }
-    if let verb = helpOfProxyProgram { ProxyProgramStart.replaceProcess(verb, ["--help"]) }
-    await main(self)
-  }
-
-  /// The command whose help is asked for, if it is one of the proxy's program.
-  private static var helpOfProxyProgram: String? {
-    let words = Array(CommandLine.arguments.dropFirst())
-    guard words.count == 2, words[0] == "help", ["proxy", "exec"].contains(words[1]) else { return nil }
-    return words[1]
+  package static func start() -> Never {
+    ProxyProgramStart.replaceProcess(for: ProcessArguments.shown)
+    start { await main(self) }
   }
 
   /// Whether only a completion script is asked for.
@@ -59,9 +50,12 @@ package struct Dnsctl: AsyncParsableCommand {
     var command: String?
     let commands = root.configuration.subcommands.compactMap { $0.configuration.commandName }
     do {
-      let words = ShortOptions.separated(ProcessArguments.take())
+      var words = ProcessArguments.take()
       command = words.first
-      try ProcessArguments.refuseOtherBytes()
+      // What follows is the program's; the parser would take a time that grows with the square of the words.
+      if command == "exec" { words = Array(words[..<OptionWords.programPlace(in: words)]) }
+      try ProcessArguments.refuseOtherBytes(among: words.count)
+      words = try OptionWords.separated(words)
       if let objection = UnknownCommand.objection(in: words, of: root) { throw SettingsError(.usage, objection) }
       var parsed = try root.parseAsRoot(root == Dnsctl.self ? VersionCommand.spelledOut(words) : words)
       if var parsed = parsed as? any AsyncParsableCommand { try await parsed.run() } else { try parsed.run() }

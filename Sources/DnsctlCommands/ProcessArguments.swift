@@ -27,14 +27,22 @@ package enum ProcessArguments {
   /// A file's name need not be UTF-8.
   package static var bytes: [[UInt8]] { taken.withLock(\.self) }
 
+  /// The program of `exec` with its arguments, byte for byte; empty for other commands.
+  package static var program: [[UInt8]] {
+    let bytes = bytes
+    guard bytes.first == Array("exec".utf8) else { return [] }
+    let words = bytes.dropFirst(OptionWords.programPlace(in: bytes.map { String(decoding: $0, as: UTF8.self) }))
+    return Array(words.first == Array("--".utf8) ? words.dropFirst() : words)
+  }
+
   /// Refuses arguments that are not UTF-8, which would be changed silently in their text.
   ///
-  /// Except for `exec`, whose program has arguments of its own.
-  static func refuseOtherBytes() throws(SettingsError) {
-    let bytes = bytes
-    guard bytes.first != Array("exec".utf8),
-      let place = bytes.firstIndex(where: { String(validating: $0, as: UTF8.self) == nil })
-    else { return }
+  /// - Parameter count: how many of the arguments are the command's own.
+  /// - Throws: which one it is.
+  static func refuseOtherBytes(among count: Int) throws(SettingsError) {
+    guard let place = bytes.prefix(count).firstIndex(where: { String(validating: $0, as: UTF8.self) == nil }) else {
+      return
+    }
     throw SettingsError(
       .usage,
       "argument \(place + 1) is not UTF-8. Rename the file that it names, or give the bytes in a file: --data-binary @FILE."
@@ -74,6 +82,19 @@ package enum ProcessArguments {
   /// the process starts. This changes nothing on a system that keeps a copy of its own.
   static func take() -> [String] {
     let arguments = Array(CommandLine.arguments.dropFirst())
+    let words = unsafe pointers
+    let copies = unsafe words.map { unsafe Array($0) }
+    taken.withLock { $0 = copies }
+    for (index, range) in SecretArguments.ranges(in: copies).enumerated() {
+      for place in range { unsafe words[index][place] = UInt8(ascii: "*") }
+    }
+    return arguments
+  }
+
+  /// The arguments after the program's name, byte for byte, as the system shows them; secrets only before ``take()``.
+  static var shown: [[UInt8]] { unsafe pointers.map { unsafe Array($0) } }
+
+  private static var pointers: [UnsafeMutableBufferPointer<UInt8>] {
     var words: [UnsafeMutableBufferPointer<UInt8>] = unsafe []
     for index in 1..<max(1, Int(CommandLine.argc)) {
       guard let word = unsafe CommandLine.unsafeArgv[index] else { break }
@@ -81,11 +102,6 @@ package enum ProcessArguments {
       let bytes = unsafe UnsafeMutableRawPointer(word).assumingMemoryBound(to: UInt8.self)
       unsafe words.append(UnsafeMutableBufferPointer(start: bytes, count: count))
     }
-    let copies = unsafe words.map { unsafe Array($0) }
-    taken.withLock { $0 = copies }
-    for (index, range) in SecretArguments.ranges(in: copies).enumerated() {
-      for place in range { unsafe words[index][place] = UInt8(ascii: "*") }
-    }
-    return arguments
+    return unsafe words
   }
 }

@@ -76,7 +76,7 @@ enum SecretArguments {
         }
       } else if hasShort {
         // The value of the first letter that takes one is the rest of the word, or else the next word.
-        guard let letter = word.indices.dropFirst().first(where: { ShortOptions.isValued(word[$0]) }) else { continue }
+        guard let letter = word.indices.dropFirst().first(where: { OptionWords.isValued(word[$0]) }) else { continue }
         let isJoined = letter + 1 < word.count
         guard isJoined || place + 1 < words.count else { continue }
         if !isJoined { place += 1 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import DirectDNS
 internal import Dispatch
 internal import DnsctlCommands
 
@@ -27,6 +28,17 @@ struct ChildProcess: Sendable {
         self = .notExecutable(
           "it is neither a program for this machine nor a script whose first line names its interpreter (#!/bin/sh)")
       default: self = .notExecutable(unsafe String(cString: strerror(code)))
+      }
+    }
+
+    /// What to say of it.
+    func message(for program: [UInt8]) -> String {
+      let name = String(decoding: program, as: UTF8.self).printable
+      return switch self {
+      case .notFound where name.isEmpty: "the program's name is empty: give one after --"
+      case .notFound:
+        "the program \(name) was not found, or the interpreter that it names was not: check both, and PATH"
+      case .notExecutable(let reason): "\(name) cannot be run: \(reason)"
       }
     }
 

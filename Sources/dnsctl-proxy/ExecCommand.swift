@@ -57,12 +57,11 @@ struct ExecCommand: AsyncParsableCommand {
   @OptionGroup(title: "Upstream options")
   var upstream: UpstreamOptions
 
-  @Argument(parsing: .captureForPassthrough, help: ArgumentHelp("The program and its arguments.", valueName: "program"))
-  var words: [String] = []
+  /// For the help alone: the parser is given what stands before the program.
+  @Argument(parsing: .postTerminator, help: ArgumentHelp("The program and its arguments.", valueName: "program"))
+  var program: [String] = []
 
   func run() async throws {
-    // The words captured for the program include these, too.
-    if ["--help", "-h", "-help"].contains(words.first) { throw CleanExit.helpRequest(self) }
     let inherited = InheritedDescriptors()
     let context = CommandContext.process()
     let ending: ChildProcess.Ending
@@ -76,11 +75,8 @@ struct ExecCommand: AsyncParsableCommand {
   private func run(
     _ inherited: InheritedDescriptors, in context: CommandContext
   ) async throws(SettingsError) -> ChildProcess.Ending {
-    let program = words.first == "--" ? Array(words.dropFirst()) : words
-    guard let first = program.first else { throw SettingsError(.usage, "There is no program to run.") }
-    guard words.first == "--" || !first.hasPrefix("-") else {
-      throw SettingsError(.usage, "There is no option \(first.printable). The program comes after --.")
-    }
+    let program = ProcessArguments.program
+    guard !program.isEmpty else { throw SettingsError(.usage, "There is no program to run.") }
     let settings = try upstream.settings(in: context)
     let store = try settings.store.flatMap { setting throws(SettingsError) in try context.openStore(setting) }
     let ended = Locked(ChildProcess.Ending.exited(0))
@@ -90,14 +86,8 @@ struct ExecCommand: AsyncParsableCommand {
     return status == .answered ? ended.withLock(\.self) : .exited(status.rawValue)
   }
 
-  /// The bytes of the program's words, which end the command line and need not be UTF-8.
-  private static func bytes(of program: [String]) -> [[UInt8]] {
-    let words = Array(ProcessArguments.bytes.suffix(program.count))
-    return words.map { String(decoding: $0, as: UTF8.self) } == program ? words : program.map { Array($0.utf8) }
-  }
-
   private func run(
-    _ program: [String], _ inherited: InheritedDescriptors, _ settings: DirectSettings, _ resolver: DirectResolver,
+    _ program: [[UInt8]], _ inherited: InheritedDescriptors, _ settings: DirectSettings, _ resolver: DirectResolver,
     _ ended: Locked<ChildProcess.Ending>, in context: CommandContext
   ) async throws(SettingsError) -> ExitStatus {
     var limits = ProxyLimits()
@@ -141,20 +131,14 @@ struct ExecCommand: AsyncParsableCommand {
     let signals = SignalRelay()
     do throws(ChildProcess.Failure) {
       let child = try ChildProcess(
-        Self.bytes(of: program), environment: environment.variables(over: ProcessArguments.environment), inherited,
+        program, environment: environment.variables(over: ProcessArguments.environment), inherited,
         signals: signals)
       // Only now: the program keeps the limit that it was started with.
       FileLimit.raise()
       let ending = await child.wait()
       ended.withLock { $0 = ending }
     } catch {
-      switch error {
-      case .notFound:
-        context.reportError(
-          "the program \(program[0].printable) was not found, or the interpreter that it names was not: check both, and PATH"
-        )
-      case .notExecutable(let reason): context.reportError("\(program[0].printable) cannot be run: \(reason)")
-      }
+      context.reportError(error.message(for: program[0]))
       ended.withLock { $0 = .exited(error.status) }
     }
     await server.stop()

@@ -3,5 +3,5 @@ internal import DnsctlCommands
 
 @main
 enum Program {
-  static func main() { Dnsctl.start { await Dnsctl.main() } }
+  static func main() { Dnsctl.start() }
 }

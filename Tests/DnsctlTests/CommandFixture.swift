@@ -85,11 +85,13 @@ struct CommandFixture: Sendable {
   /// Runs `dnsctl` as a shell would.
   func run(_ arguments: [String]) async -> Outcome {
     do {
-      guard let command = try Dnsctl.parseAsRoot(ShortOptions.separated(arguments)) as? any ContextCommand else {
+      guard let command = try Dnsctl.parseAsRoot(OptionWords.separated(arguments)) as? any ContextCommand else {
         return Outcome(status: -1, output: "", errors: "another command")
       }
       let status = await command.run(in: context)
       return Outcome(status: status.rawValue, output: output.text, errors: errors.text)
+    } catch let error as SettingsError {
+      return Outcome(status: error.status.rawValue, output: "", errors: "dnsctl: \(error.message)\n")
     } catch {
       return Outcome(
         status: Dnsctl.exitCode(for: error).rawValue, output: "", errors: Dnsctl.fullMessage(for: error))

@@ -49,6 +49,7 @@ struct ManualTests {
       #expect(shown.hasPrefix("\(name.dropFirst(5).dropLast(2).uppercased())("), "\(name)")
       #expect(!shown.contains(#/(?m)^(man|troff|groff|<standard input>|.*\.[15]):.*(warning|error)/#), "\(name)")
       guard name.hasPrefix("man1") else { continue }
+      if name == "man1/dnsctl-exec.1" { #expect(shown.contains("dnsctl exec [option ...] -- program ..."), "\(shown)") }
       // The page of all commands has what their pages have, and more than its first line.
       if name == "man1/dnsctl.1" {
         #expect(["DESCRIPTION", "EXAMPLES", "EXIT STATUS", "dnsctl fetch -fsS"].allSatisfy(shown.contains), "\(shown)")

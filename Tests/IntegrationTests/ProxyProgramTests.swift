@@ -16,11 +16,21 @@ struct ProxyProgramTests {
     (["proxy", "--users", "/no/such"], 74),
     (["proxy", "--token", "plain-on-the-command-line"], 64), (["proxy", "--log-paths"], 64),
     (["proxy", "--listen", "unix:/no/such/folder/socket"], 74), (["proxy", "--help"], 0), (["exec", "--help"], 0),
+    (["exec", "--version"], 0), (["exec", "--version", "--", "false"], 0), (["exec", "--", ""], 127),
+    (["exec", "--java", "sh", "-c", "exit 7"], 7), (["exec", "--store=", "--", "true"], 64),
+    (["exec", "--java=", "--", "true"], 64),
+    (["exec", "--", "sh", "-c", "test \"$1\" = --store=", "sh", "--store="], 0),
   ]
 
   @Test(arguments: runs)
   func `a status tells what became of it`(arguments: [String], status: Int32) async throws {
     #expect(try await Program().run(arguments).status == status)
+  }
+
+  @Test func `a program gets as many arguments as there are, and soon`() async throws {
+    let words = (1...20_000).map(String.init)
+    let result = try await Program().run(["exec", "--", "sh", "-c", "echo $# ${20000}", "sh"] + words)
+    #expect(result.status == 0 && result.output == "20000 20000\n", "\(result.errors)")
   }
 
   @Test func `a program's requests go through the proxy, which judges where they go`() async throws {

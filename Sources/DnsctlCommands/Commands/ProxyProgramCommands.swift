@@ -14,11 +14,6 @@ struct ProxyProgramCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "proxy", abstract: "Serve as a proxy, for programs of every language and for browsers.",
     discussion: "dnsctl proxy --help lists its options.")
-
-  @Argument(parsing: .captureForPassthrough, help: "The proxy's options.")
-  var arguments: [String] = []
-
-  func run() throws { ProxyProgramStart.run(as: "proxy", arguments) }
 }
 
 /// `dnsctl exec`, which is a command of the same program.
@@ -26,11 +21,6 @@ struct ExecProgramCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "exec", abstract: "Run a program through a proxy of its own.",
     discussion: "dnsctl exec --help lists its options.")
-
-  @Argument(parsing: .captureForPassthrough, help: "Options, then -- and the program with its arguments.")
-  var arguments: [String] = []
-
-  func run() throws { ProxyProgramStart.run(as: "exec", arguments) }
 }
 
 /// Replaces this process by `dnsctl-proxy`, which is installed beside dnsctl.
@@ -41,26 +31,35 @@ enum ProxyProgramStart {
     return [folder + "/dnsctl-proxy", folder + "/../libexec/dnsctl/dnsctl-proxy"]
   }
 
-  /// Passes on the command line byte for byte, since it need not be UTF-8.
-  static func run(as verb: String, _ arguments: [String]) -> Never {
-    let words = ProcessArguments.bytes
-    if words.first == Array(verb.utf8) { replaceProcess(words) }
-    replaceProcess(verb, arguments)
+  /// The arguments for `dnsctl-proxy`, byte for byte, since they need not be UTF-8: a pure function.
+  ///
+  /// - Parameter words: the arguments of dnsctl.
+  /// - Returns: those of the other program, and whether dnsctl cannot do without it; nil if the command is dnsctl's own.
+  static func arguments(for words: [[UInt8]]) -> (words: [[UInt8]], isNeeded: Bool)? {
+    let verbs = [Array("proxy".utf8), Array("exec".utf8)]
+    guard let first = words.first else { return nil }
+    if verbs.contains(first) { return (words, true) }
+    if words.count == 2, first == Array("help".utf8), verbs.contains(words[1]) {
+      return ([words[1], Array("--help".utf8)], true)
+    }
+    // It knows the options of its commands, too.
+    return first.starts(with: "--generate-completion-script".utf8) ? (words, false) : nil
   }
 
-  /// Never returns: the process becomes the other program, or ends.
-  static func replaceProcess(_ verb: String, _ arguments: [String]) -> Never {
-    replaceProcess([verb] + arguments)
+  /// Becomes the other program where it is needed, or ends; returns if the command is dnsctl's own.
+  ///
+  /// - Parameter words: the arguments of dnsctl.
+  static func replaceProcess(for words: [[UInt8]]) {
+    guard let (words, isNeeded) = arguments(for: words) else { return }
+    replaceProcess(words)
+    guard isNeeded else { return }
     let errors = DescriptorOutput(descriptor: StandardDescriptor.errors)
     errors.say("dnsctl: dnsctl-proxy is not beside dnsctl (\(ownPlaces[0])): install both, as make install does.\n")
     CommandSignals.end(.streams)
   }
 
   /// Returns only if there is no such program.
-  static func replaceProcess(_ arguments: [String]) { replaceProcess(arguments.map { Array($0.utf8) }) }
-
   private static func replaceProcess(_ arguments: [[UInt8]]) {
-    ProcessPriority.take()
     for place in ownPlaces {
       let words = CStrings([Array(place.utf8)] + arguments)
       // It returns only if it fails.
