@@ -21,8 +21,16 @@ package struct Dnsctl: AsyncParsableCommand {
   /// Runs a program until the process ends.
   ///
   /// Not an asynchronous `main`: before that begins, the queue on which it runs has opened files of its own.
-  package static func start(_ program: @escaping @Sendable () async -> Void) -> Never {
+  ///
+  /// - Parameters:
+  ///   - threads: how many threads of its own the program has besides those of every command.
+  ///   - program: the program.
+  package static func start(threads: Int = 0, _ program: @escaping @Sendable () async -> Void) -> Never {
     StandardDescriptor.keepClosed()
+    if let shortage = StartLimits.shortage(threads: StartLimits.threads + threads) {
+      DescriptorOutput(descriptor: StandardDescriptor.errors).say("dnsctl: \(shortage)\n")
+      CommandSignals.end(.streams)
+    }
     Task {
       await program()
       exit()

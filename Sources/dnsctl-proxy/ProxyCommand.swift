@@ -66,6 +66,9 @@ struct ProxyCommand: ContextCommand {
 
   func run(in context: CommandContext) async -> ExitStatus {
     FileLimit.raise()
+    if proxy.loops > 1, let shortage = StartLimits.shortage(threads: proxy.loops) {
+      return SettingsError(.streams, shortage).status(in: context, of: "proxy")
+    }
     do throws(SettingsError) {
       let settings = try upstream.settings(in: context)
       let registry = proxy.servesMetrics ? PrometheusRegistry() : nil

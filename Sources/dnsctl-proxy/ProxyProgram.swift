@@ -10,7 +10,10 @@ struct ProxyProgram: AsyncParsableCommand {
     commandName: "dnsctl", abstract: "Serves as a proxy, and runs programs through one.",
     version: Dnsctl.configuration.version, subcommands: [ProxyCommand.self, ExecCommand.self])
 
-  static func main() { Dnsctl.start { await Dnsctl.main(Dnsctl.asksForCompletions ? AllCommands.self : self) } }
+  static func main() {
+    // An event loop, and what waits for the child.
+    Dnsctl.start(threads: 2) { await Dnsctl.main(Dnsctl.asksForCompletions ? AllCommands.self : self) }
+  }
 }
 
 /// All commands with their options, this program's own in their places, for the completion of shells.
