@@ -67,12 +67,20 @@ struct CompletionTests {
     try script.output.write(to: folder.appending(path: "script"), atomically: false, encoding: .utf8)
     try shell.offers(line).write(to: folder.appending(path: "run"), atomically: false, encoding: .utf8)
     // The completions ask the program itself for some words: it stands in PATH.
+    // What has the name of a command is no command.
+    try FileManager.default.createDirectory(at: folder.appending(path: "resolve"), withIntermediateDirectories: false)
+    try Data().write(to: folder.appending(path: "recipe.txt"))
     let programs = Program.url.deletingLastPathComponent().path
     let start = shell == .zsh ? "zsh -f run" : shell == .fish ? "fish --no-config run" : "bash --norc run"
     let run = try await ServerFixture.run(
       "bash",
       ["-c", "cd '\(folder.path)' && PATH='\(programs)':$PATH HOME=$PWD script=$PWD/script TERM=xterm \(start) 2>&1"])
     return String(decoding: run.output, as: UTF8.self)
+  }
+
+  @Test func `bash takes paths alone for names of files, to which it adds a slash`() async throws {
+    let script = try await Program().run(["--generate-completion-script", "bash"])
+    #expect(script.output.contains("\ncomplete -F _dnsctl dnsctl") && script.output.contains("compopt -o filenames"))
   }
 
   @Test(arguments: Shell.allCases)
@@ -89,6 +97,9 @@ struct CompletionTests {
       // fish went round for ever at these.
       ("dnsctl fetch --http1.1 --ret", ["--retry"], ["--family"]),
       ("dnsctl resolve --bogus --fo", ["--format"], ["--retry"]),
+      ("dnsctl exec --ja", ["--java"], ["--format"]),
+      ("dnsctl exec -- mkfif", ["mkfifo"], ["--java"]),
+      ("dnsctl exec --store sqlite -- cat rec", ["recipe.txt"], ["--java"]),
     ] {
       let said = try await offered(line, in: shell)
       for word in expected { #expect(said.contains(word), "\(shell): \(line): \(said.debugDescription)") }
