@@ -4,7 +4,7 @@ internal import DirectDNS
 /// The settings in the environment, which override the file and are overridden by options: variables named
 /// `DIRECTDNS_…`.
 ///
-/// An empty variable counts as unset, and so does a list of spaces only.
+/// An empty variable counts as unset, and so does a list of spaces only. Entries of a list may have spaces around them.
 package struct EnvironmentSettings: Sendable {
   package var configurationPath: String?
   var providers: [String]?
@@ -25,19 +25,29 @@ package struct EnvironmentSettings: Sendable {
 
   package init(_ environment: [String: String]) throws(ConfigurationFault) {
     variables = environment
+    for name in environment.keys.sorted() where name.hasPrefix(Self.prefix) { try Self.check(name, in: environment) }
     func text(_ name: String) -> String? {
       environment[Self.prefix + name].flatMap { $0.isEmpty ? nil : $0 }
     }
     func list(_ name: String, _ separator: Character) throws(ConfigurationFault) -> [String]? {
-      guard let text = text(name), text.contains(where: { $0 != " " }) else { return nil }
-      let entries = text.split(separator: separator).filter { $0.contains { $0 != " " } }.map(String.init)
+      guard let text = text(name), text.contains(where: { !$0.isWhitespace }) else { return nil }
+      let entries = text.split(separator: separator).filter { $0.contains { !$0.isWhitespace } }
       // Otherwise an empty list would replace the one of the file.
       guard !entries.isEmpty else {
         throw ConfigurationFault(
           "\(Self.prefix)\(name) is \"\(text.printable)\": a list of nothing. Give an entry, or unset it.")
       }
       // A file's path may contain spaces; a provider and an address may not.
-      return separator == ":" ? entries : entries.map { $0.filter { $0 != " " } }
+      guard separator != ":" else { return entries.map(String.init) }
+      return try entries.enumerated().map { index, entry throws(ConfigurationFault) in
+        let trimmed = entry.drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed()
+        // Not repeated: a URL may have a key in it.
+        guard !trimmed.contains(where: \.isWhitespace) else {
+          throw ConfigurationFault(
+            "\(Self.prefix)\(name): entry \(index + 1) has a space in it. Separate entries by commas.")
+        }
+        return String(trimmed)
+      }
     }
     func value<Value>(
       _ name: String, _ expectation: String, _ read: (String) -> Value?
@@ -72,6 +82,18 @@ package struct EnvironmentSettings: Sendable {
       secret: text("ALIDNS_SECRET").map { Secret($0) })
     dnspod = ProviderCredentials(token: text("DNSPOD_TOKEN").map { Secret($0) })
     emas = ProviderCredentials(account: text("EMAS_ACCOUNT"), secret: text("EMAS_SECRET").map { Secret($0) })
+  }
+
+  /// Refuses a variable that was not UTF-8: what no character can be made of has become U+FFFD by now, and the path would
+  /// lead elsewhere.
+  ///
+  /// - Parameters:
+  ///   - name: the variable.
+  ///   - environment: the variables, as texts.
+  /// - Throws: that it was not UTF-8.
+  package static func check(_ name: String, in environment: [String: String]) throws(ConfigurationFault) {
+    guard environment[name]?.unicodeScalars.contains("\u{fffd}") == true else { return }
+    throw ConfigurationFault("\(name) is not UTF-8: give a text, or a path, that is.")
   }
 
   private static let switches = [

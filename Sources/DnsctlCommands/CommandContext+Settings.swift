@@ -55,6 +55,7 @@ extension CommandContext {
     _ option: String?, _ variables: EnvironmentSettings
   ) throws(ConfigurationFault) -> (path: String, bytes: [UInt8])? {
     let asked = option ?? variables.configurationPath
+    if asked == nil { try EnvironmentSettings.check(folderVariable, in: environment) }
     guard let path = asked ?? defaultConfigurationPath else { return nil }
     let bytes: [UInt8]?
     do throws(StreamError) { bytes = try readFile(path) } catch {
@@ -75,12 +76,15 @@ extension CommandContext {
     return path
   }
 
-  private var defaultConfigurationPath: String? {
+  /// The variable that names the default file's folder.
+  private var folderVariable: String {
     // The XDG Base Directory Specification ignores paths that are not absolute.
-    if let folder = environment["XDG_CONFIG_HOME"], folder.hasPrefix("/") {
-      return folder + "/directdns/config.json5"
-    }
-    guard let home = environment["HOME"], home.hasPrefix("/") else { return nil }
-    return home + "/.config/directdns/config.json5"
+    environment["XDG_CONFIG_HOME"]?.hasPrefix("/") == true ? "XDG_CONFIG_HOME" : "HOME"
+  }
+
+  private var defaultConfigurationPath: String? {
+    let name = folderVariable
+    guard let folder = environment[name], folder.hasPrefix("/") else { return nil }
+    return folder + (name == "HOME" ? "/.config" : "") + "/directdns/config.json5"
   }
 }

@@ -45,8 +45,27 @@ struct EnvironmentSettingsTests {
     #expect(settings.resolver.providers.map(\.provider.name) == ["one", "a.test"])
   }
 
+  @Test(arguments: [
+    ("PROVIDERS", "google quad9", 1), ("PROVIDERS", "google,doh+https://a.test/?key=s3cret doh+https://b.test/", 2),
+    ("PROVIDERS", "google\tquad9", 1), ("BOOTSTRAP", "a.test=192.0.2.1 b.test=192.0.2.2", 1),
+  ])
+  func `entries with spaces in place of commas are refused, and not joined`(
+    _ name: String, _ text: String, _ number: Int
+  ) {
+    let error = #expect(throws: DirectDNSError.self) { try settings(["DIRECTDNS_\(name)": text]) }
+    #expect(
+      error?.message == "DIRECTDNS_\(name): entry \(number) has a space in it. Separate entries by commas.", "\(error)")
+  }
+
+  @Test(arguments: ["DIRECTDNS_STORE", "DIRECTDNS_PROVIDERS", "DIRECTDNS_CONFIG"])
+  func `a variable that was not UTF-8 is refused, since the text leads elsewhere`(_ name: String) {
+    let text = String(decoding: Array("/tmp/".utf8) + [0xff], as: UTF8.self)
+    let error = #expect(throws: DirectDNSError.self) { try settings([name: text]) }
+    #expect(error?.message.hasPrefix("\(name) is not UTF-8") == true, "\(error)")
+  }
+
   @Test func `entries may have spaces around them, and none between them`() throws {
-    let settings = try settings(["DIRECTDNS_PROVIDERS": "google, quad9,", "DIRECTDNS_CA": "/a b.pem::/c.pem"])
+    let settings = try settings(["DIRECTDNS_PROVIDERS": "\n google, quad9 ,", "DIRECTDNS_CA": "/a b.pem::/c.pem"])
     #expect(settings.resolver.providers.map(\.provider.name) == ["google", "quad9"])
     #expect(settings.resolver.trust.privateAuthorities == ["/a b.pem", "/c.pem"])
   }

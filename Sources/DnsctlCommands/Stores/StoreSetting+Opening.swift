@@ -36,7 +36,11 @@ extension StoreSetting {
     guard case .file(let named) = place else { return nil }
     if let named { return named }
     // The XDG Base Directory Specification ignores paths that are not absolute.
-    if let folder = environment["XDG_CACHE_HOME"], folder.hasPrefix("/") { return folder + "/directdns/answers.sqlite" }
+    let isNamed = environment["XDG_CACHE_HOME"]?.hasPrefix("/") == true
+    do throws(ConfigurationFault) {
+      try EnvironmentSettings.check(isNamed ? "XDG_CACHE_HOME" : "HOME", in: environment)
+    } catch { throw SettingsError(fault(error.message)) }
+    if isNamed, let folder = environment["XDG_CACHE_HOME"] { return folder + "/directdns/answers.sqlite" }
     guard let home = environment["HOME"], home.hasPrefix("/") else {
       let state = environment["HOME"] == nil ? "not set" : "not an absolute path"
       throw SettingsError(fault("There is no cache folder, since HOME is \(state). Name a file: sqlite:PATH."))
