@@ -101,12 +101,18 @@ package struct CommandContext: Sendable {
   /// Whether the process belongs to a terminal, judging by its standard streams.
   package var isAtTerminal: Bool { isInputTerminal || isOutputTerminal || isErrorsTerminal }
 
+  /// Whether progress may be drawn in place: a dumb terminal moves no cursor.
+  var drawsProgress: Bool { isErrorsTerminal && !isTerminalDumb }
+
+  /// Whether the terminal has no functions (terminfo(5), the entry `dumb`).
+  var isTerminalDumb: Bool { environment["TERM"] == "dumb" }
+
   /// Colours are used at a terminal unless they were declined (no-color.org), and when they were asked for.
   var usesColour: Bool {
     switch colour {
     case .always: true
     case .never: false
-    case .auto: isOutputTerminal && (environment["NO_COLOR"] ?? "").isEmpty && environment["TERM"] != "dumb"
+    case .auto: isOutputTerminal && (environment["NO_COLOR"] ?? "").isEmpty && !isTerminalDumb
     }
   }
 }

@@ -190,6 +190,29 @@ import Testing
         #expect(await !fixture.fetch(flags, in: inner).errors.contains("100%"))
       }
       #expect(await fixture.fetch(file).errors == "")
+      var dumb = CommandFixture()
+      (dumb.isErrorsTerminal, dumb.environment) = (true, ["TERM": "dumb"])
+      #expect(await fixture.fetch(file, in: dumb).errors == "")
+    }
+  }
+
+  @Test(
+    arguments: [
+      ("a\0b", [], true, 74), ("\0", ["-i"], true, 74), ("a\0b", ["-o", "-"], true, 0), ("a\0b", [], false, 0),
+      ("plain", [], true, 0), (String(repeating: "x", count: 2000) + "\0", ["-o", "-"], true, 0),
+      ("a\0b", ["-I"], true, 0),
+    ] as [(String, [String], Bool, Int32)])
+  func `a binary body is kept from a terminal, unless it is asked for`(
+    _ body: String, _ options: [String], _ isTerminal: Bool, _ status: Int32
+  ) async throws {
+    try await FetchFixture.with(handler: { _ in OriginResponse(body: body) }) { fixture in
+      var inner = CommandFixture()
+      inner.isTerminal = isTerminal
+      let outcome = await fixture.fetch(options + [fixture.url()], in: inner)
+      #expect(
+        outcome.status == status
+          && outcome.output.contains("\0") == (status == 0 && body.contains("\0") && options != ["-I"]))
+      #expect(outcome.errors.contains("-o - shows it all the same") == (status != 0), "\(outcome.errors)")
     }
   }
 }

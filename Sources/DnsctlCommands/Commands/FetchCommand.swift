@@ -15,7 +15,7 @@ struct FetchCommand: ContextCommand {
 
       -C - continues either of them, after an interrupt too: it asks for the missing bytes of the version that the file began with (If-Range, with the ETag or the date), and starts over if the server has another version by now or the lengths do not match. What it needs for that is kept with the file, in the extended attribute user.directdns.note. Without it (another program began the file, the file system has no attributes, or the server named no version) it continues without comparing and says so; a file that does not match is then left as it is, with status 22.
 
-      On a terminal a line shows the progress of each body that goes to a file, unless -s or -v is given. With -Z, bodies that go to standard output come one after the other, in the order of the URLs.
+      On a terminal a line shows the progress of each body that goes to a file, unless -s or -v is given. With -Z, bodies that go to standard output come one after the other, in the order of the URLs. A body with a zero byte near its beginning is not shown on a terminal, as with curl: -o - shows it all the same.
 
       -m limits the time that the network takes. As with curl, it does not limit the wait for a reader of the output (a FIFO without a reader, a pipe that is not read): timeout(1) does.
 
@@ -117,7 +117,7 @@ struct FetchCommand: ContextCommand {
     _ jobs: [FetchJob], by client: DirectClient, _ writeOut: WriteOut?, _ dump: HeadDump?, in context: CommandContext
   ) async -> ExitStatus {
     let labels = jobs.filter { $0.destination != .standardOutput }.map { ($0.index, $0.label) }
-    let showsProgress = context.isErrorsTerminal && !output.isSilent && !output.isVerbose && !labels.isEmpty
+    let showsProgress = context.drawsProgress && !output.isSilent && !output.isVerbose && !labels.isEmpty
     let board = showsProgress ? ProgressBoard(context) : nil
     let fetcher = Fetcher(
       client: client, context: context, output: output, retries: connection.retries,

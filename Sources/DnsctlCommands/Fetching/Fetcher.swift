@@ -160,7 +160,9 @@ struct Fetcher: Sendable {
     if file == nil { await turns?.wait(job.index) }
     // The length of a file that begins with a head says nothing about the body.
     let record = output.includesHeads ? nil : ResumeRecord(of: response.head)
-    var sink = FetchSink(file: file, output: context.output, record: record, isOpen: missing != nil)
+    var sink = FetchSink(
+      file: file, output: context.output, record: record, isOpen: missing != nil,
+      refusesBinary: file == nil && context.isOutputTerminal && job.index >= output.outputs.count)
     do throws(StreamError) {
       if output.includesHeads || job.wantsHeadAlone || job.request.method == .head {
         try sink.write(Array(HeadText.all(of: response, forTerminal: file == nil && context.isOutputTerminal).utf8))

@@ -25,12 +25,12 @@ final class WarmupDisplay: Sendable {
 
   /// Shows the progress repeatedly, until the task is cancelled.
   func run() async {
-    let interval = context.isErrorsTerminal ? Duration.milliseconds(250) : .seconds(1)
+    let interval = context.drawsProgress ? Duration.milliseconds(250) : .seconds(1)
     var next = context.clock.now + Self.pause
     while (try? await context.clock.sleep(until: context.clock.now + interval)) != nil {
       let now = context.clock.now
       let report = job.report
-      if context.isErrorsTerminal {
+      if context.drawsProgress {
         draw(report, now)
       } else {
         state.withLock { $0.bar.note(report, now: now) }

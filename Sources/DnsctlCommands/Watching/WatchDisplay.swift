@@ -19,7 +19,7 @@ final class WatchDisplay: Sendable {
   private static let plainWidth = 160
 
   init(_ context: CommandContext, isJSON: Bool) {
-    isLive = context.isOutputTerminal && !isJSON && context.environment["TERM"] != "dumb"
+    isLive = context.isOutputTerminal && !isJSON && !context.isTerminalDumb
     self.isJSON = isJSON
     self.context = context
     screen = WatchScreen(style: TextStyle(isOn: context.usesColour))
