@@ -24,6 +24,17 @@ import Testing
     #expect(try String(contentsOfFile: path, encoding: .utf8) == "all of it\n")
   }
 
+  @Test func `a name of any length that a folder has is enough for an export`() throws {
+    let name = String(repeating: "e", count: 255)
+    for text in ["one\n", "other\n"] {
+      let target = try ExportTarget(path: folder.path + "/" + name)
+      try target.write(text)
+      try target.finish()
+      #expect(try files == [name])
+      #expect(try String(contentsOfFile: folder.path + "/" + name, encoding: .utf8) == text)
+    }
+  }
+
   @Test(arguments: [nil, "the one before\n"])
   func `an export that ends in the middle leaves what was there`(before: String?) throws {
     try before?.write(toFile: path, atomically: false, encoding: .utf8)

@@ -239,6 +239,14 @@ import Testing
     }
   }
 
+  @Test func `a name of any length that a folder has is enough for a jar`() async throws {
+    try await FetchFixture.with(handler: { _ in OriginResponse(fields: [.setCookie: "a=b"]) }) { fixture in
+      let name = String(repeating: "j", count: 255)
+      for _ in 0..<2 { #expect(await fixture.fetch(["-c", fixture.path(name), fixture.url()]).status == 0) }
+      #expect(fixture.files == [name] && fixture.read(name)?.contains("\ta\tb") == true)
+    }
+  }
+
   // MARK: Telling
 
   @Test func `-v tells how it goes, and no secret`() async throws {

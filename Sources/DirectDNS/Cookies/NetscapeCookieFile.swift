@@ -132,7 +132,7 @@ enum PrivateFile {
       try file.write(bytes)
       return try file.end()
     }
-    let name = "\(path).\(getpid()).\(UInt32.random(in: 0 ... .max))"
+    let name = WritableFile.draftPath(of: path, ending: ".\(getpid()).\(UInt32.random(in: 0 ... .max))")
     let draft = try WritableFile.new(name, mode: WritableFile.privateMode)
     do throws(FileFailure) {
       try draft.write(bytes)

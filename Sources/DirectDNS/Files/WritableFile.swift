@@ -178,6 +178,19 @@ package final class WritableFile {
     if folder >= 0 { try Self.syncFolder(folder) }
   }
 
+  /// The path of a draft beside a file: its name and an ending, cut so that a folder can have it (NAME_MAX, limits.h(0P)).
+  ///
+  /// - Parameters:
+  ///   - path: the file.
+  ///   - ending: what the draft's name ends with.
+  /// - Returns: the draft's path.
+  package static func draftPath(of path: String, ending: String) -> String {
+    let length = path.utf8.reversed().prefix { $0 != ASCII.slash }.count
+    var (excess, kept) = (length + ending.utf8.count - 255, path[...])
+    while excess > 0, let last = kept.popLast() { excess -= last.utf8.count }
+    return kept + ending
+  }
+
   static func folder(of path: String) -> String {
     guard let slash = path.utf8.lastIndex(of: ASCII.slash) else { return "." }
     return slash == path.startIndex ? "/" : String(path[..<slash])

@@ -45,7 +45,9 @@ final class OutputFile {
   init(_ path: String, isAtomic: Bool = false) {
     self.path = path
     self.isAtomic = isAtomic
-    draftPath = path + ".dnsctl-part"
+    let ending = ".dnsctl-part"
+    // A draft that is continued is found by its whole name alone.
+    draftPath = isAtomic ? WritableFile.draftPath(of: path, ending: ending) : path + ending
   }
 
   /// Prepares to append to the draft or to the file itself; nil if there is nothing to continue.

@@ -15,6 +15,17 @@ import Testing
     return file
   }
 
+  @Test(arguments: [
+    ("a/file", ".part", "a/file.part"), ("file", ".part", "file.part"),
+    ("a/" + String(repeating: "x", count: 250), ".part", "a/" + String(repeating: "x", count: 250) + ".part"),
+    ("a/" + String(repeating: "x", count: 251), ".part", "a/" + String(repeating: "x", count: 250) + ".part"),
+    (String(repeating: "é", count: 127), ".part", String(repeating: "é", count: 125) + ".part"),
+    (String(repeating: "d/", count: 300) + "f", ".part", String(repeating: "d/", count: 300) + "f.part"),
+  ])
+  func `a draft's name is cut where a folder cannot have it`(_ path: String, _ ending: String, _ draft: String) {
+    #expect(WritableFile.draftPath(of: path, ending: ending) == draft)
+  }
+
   // MARK: New files
 
   @Test func `a new file is made where nothing is, and nowhere else`() throws {
