@@ -130,6 +130,20 @@ import Testing
     }
   }
 
+  @Test(arguments: [
+    (["-H", "@/fields"], "-H @/fields, line 3: this is not a field"), (["-H", "s3cret"], "-H: this is not a field"),
+    (["-H", "A: b", "-H", "s3cret"], "-H number 2 of 2: this is not a field"),
+    (["-F", "a=b", "-F", "s3cret"], "-F (part 2 of 2) has no ="), (["-F", "s3cret"], "-F has no ="),
+  ])
+  func `what is no field or part is found by its place, and not repeated`(
+    _ flags: [String], _ words: String
+  ) async throws {
+    var fixture = CommandFixture()
+    fixture.files = ["/fields": "A: b\n\ns3cret\n"]
+    let outcome = await fixture.run(["fetch", "--no-system"] + flags + ["http://a.example/"])
+    #expect(outcome.status == 64 && outcome.errors.contains(words) && !outcome.errors.contains("s3cret"), "\(outcome)")
+  }
+
   @Test(arguments: ["-N", "--no-buffer", "-g", "--globoff", "-L", "--location", "--http2", "-gNL"])
   func `what is done anyway may be asked for`(_ flag: String) async throws {
     try await FetchFixture.with(handler: { _ in OriginResponse(body: "x") }) { fixture in

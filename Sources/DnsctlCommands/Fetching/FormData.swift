@@ -24,8 +24,11 @@ struct FormData: Sendable, Hashable {
     bytes = []
     switch parts.first?.kind {
     case .formPart?, .formText?:
-      for part in parts {
-        bytes += try FormPart(part).bytes(boundary) { path throws(SettingsError) in try file(path, part.option) }
+      for (index, part) in parts.enumerated() {
+        let place = parts.count > 1 ? " (part \(index + 1) of \(parts.count))" : ""
+        bytes += try FormPart(part, at: place).bytes(boundary) { path throws(SettingsError) in
+          try file(path, part.option)
+        }
       }
       bytes += Array("--\(boundary)--\r\n".utf8)
       self.boundary = boundary

@@ -16,10 +16,16 @@ struct FormPart: Sendable, Hashable {
   /// The part's own `Content-Type`.
   var type: String?
 
-  init(_ part: DataPart) throws(SettingsError) {
+  /// Reads `NAME=CONTENT`, `NAME=@FILE` and `NAME=<FILE`.
+  ///
+  /// - Parameters:
+  ///   - part: the option.
+  ///   - place: which one it is, for errors: the text may be a secret.
+  /// - Throws: what is wrong with it.
+  init(_ part: DataPart, at place: String = "") throws(SettingsError) {
     guard let equals = part.text.unicodeScalars.firstIndex(of: "=") else {
-      // The text may be a secret.
-      throw SettingsError(.usage, "-F: write NAME=CONTENT, NAME=@FILE or NAME=<FILE. One of yours has no =.")
+      throw SettingsError(
+        .usage, "\(part.option)\(place) has no =. Write NAME=CONTENT, NAME=@FILE or NAME=<FILE.")
     }
     name = String(part.text.unicodeScalars[..<equals])
     let rest = part.text.unicodeScalars[part.text.unicodeScalars.index(after: equals)...]

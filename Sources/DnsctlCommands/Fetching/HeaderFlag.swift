@@ -8,12 +8,16 @@ enum HeaderFlag: Sendable, Hashable {
   case leaveOut(HTTPField.Name)
 
   /// Reads `Name: value`, `Name:` and `Name;`.
-  init(_ line: String) throws(SettingsError) {
+  ///
+  /// - Parameters:
+  ///   - line: the text.
+  ///   - place: where it stands, for errors: the text may be a secret.
+  /// - Throws: what is wrong with it.
+  init(_ line: String, at place: String = "") throws(SettingsError) {
     // By code points: a combining mark after the sign would hide it from `Character`.
     let end = line.unicodeScalars.firstIndex { $0 == ":" || $0 == ";" }
     guard let end, let name = HTTPField.Name(String(line[..<end])) else {
-      // The text may be a secret.
-      throw SettingsError(.usage, "A header is written 'Name: value', 'Name:' or 'Name;'. One of yours is not.")
+      throw SettingsError(.usage, "-H\(place): this is not a field. Write 'Name: value', 'Name:' or 'Name;'.")
     }
     let value = Substring(line.unicodeScalars[line.unicodeScalars.index(after: end)...]).trimmed
     if line.unicodeScalars[end] == ";" {
@@ -36,17 +40,19 @@ enum HeaderFlag: Sendable, Hashable {
     _ texts: [String], readFile: (String) throws(StreamError) -> [UInt8]?
   ) throws(SettingsError) -> [HeaderFlag] {
     var flags: [HeaderFlag] = []
-    for text in texts {
+    for (index, text) in texts.enumerated() {
       guard text.hasPrefix("@") else {
-        flags.append(try HeaderFlag(text))
+        flags.append(try HeaderFlag(text, at: texts.count > 1 ? " number \(index + 1) of \(texts.count)" : ""))
         continue
       }
       let bytes = try InputFile.read(String(text.dropFirst()), for: "-H", by: readFile)
-      for line in bytes.split(separator: UInt8(ascii: "\n")) {
+      let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+      for (number, line) in lines.enumerated() {
+        let place = " \(text.printable), line \(number + 1)"
         guard let text = String(validating: line.last == UInt8(ascii: "\r") ? line.dropLast() : line, as: UTF8.self)
-        else { throw SettingsError(.usage, "-H \(text.printable): it has a line that is not UTF-8.") }
+        else { throw SettingsError(.usage, "-H\(place): it is not UTF-8.") }
         guard !text[...].trimmed.isEmpty else { continue }
-        flags.append(try HeaderFlag(text))
+        flags.append(try HeaderFlag(text, at: place))
       }
     }
     return flags
