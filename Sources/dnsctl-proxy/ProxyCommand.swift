@@ -42,6 +42,27 @@ struct ProxyCommand: ContextCommand {
         dnsctl proxy --listen 127.0.0.1:0 --upstream http://proxy.example:3128 --route corp.example=system
         https_proxy=http://127.0.0.1:3128 python3 send.py
 
+      ACCESS LOG
+      With --access-log json there is one compact object a line. Keys are in this order, and null where there is nothing; path is there with --log-paths, and upstream where another proxy was used.
+        time        when it ended, by RFC 3339
+        client      the client's address; null for a Unix socket
+        user        the user; token for one with a token
+        kind        http, connect, upgrade, socks5 or socks4
+        method      the request's method; null for SOCKS
+        origin      the host and port that were asked for
+        path        the path of a request in the clear, without its query
+        status      the response's status, for SOCKS the one of HTTP for it
+        error       why it was refused or broke off: a type of RFC 9209
+        address     the address that was connected to
+        upstream    the other proxy
+        received, sent
+                    bytes of bodies or of a tunnel from and to the client
+        connectMs   milliseconds for looking up and connecting; null if a
+                    connection was used again
+        durationMs  milliseconds from the first byte to the end
+
+      With combined it is as Apache and nginx write it: CLIENT - USER [TIME] "METHOD TARGET HTTP/VERSION" STATUS SENT, and two empty fields.
+
       EXIT STATUS
           0  it was told to end, and did
          64  the command line is wrong

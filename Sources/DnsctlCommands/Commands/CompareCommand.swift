@@ -13,12 +13,28 @@ struct CompareCommand: ContextCommand {
 
       They DISAGREE when some have addresses where others say that there are none (NXDOMAIN or NODATA), and when one has an address that is not public, such as a private or loopback one, and not all have it: resolvers that lie, block or serve a view of their own (split DNS) cause this.
 
+      Families are asked for one after the other, since a server's rate may be a few queries a second: --timeout holds for each.
+
       They DIFFER when a source's addresses are all in other networks (/16 of IPv4, /32 of IPv6) than the others', when one says NXDOMAIN where others say NODATA, and when only some of those that report it say that an answer is authenticated (DNSSEC, AD). This is normal for sites with servers in many places, so it counts only with --strict. Different addresses in the same networks, and TTLs, count for nothing.
 
       EXAMPLES
         dnsctl compare www.example.com
         dnsctl compare @google @https://dns.example/dns-query www.example.com
         dnsctl compare -4 --json --strict - < names.txt
+
+      JSON
+      One compact object a line, for each name and family. Every key is always there, in this order, and null where there is nothing.
+        host     the name as it was asked for
+        type     A or AAAA
+        verdict  agree, differ, disagree, or unanswered where fewer than two
+                 sources answered
+        answers  for each source: source, addresses (null without an answer),
+                 nameExists, ttl, authenticated, elapsedMs, error (its text)
+                 and remarks: kind, disagrees and text, where kind is answer,
+                 noAnswer, notPublic, otherNetwork, otherDenial or
+                 authenticated
+        error    null, or an object with code and message; then type, verdict
+                 and answers are null
 
       EXIT STATUS
           0  they agree, or only differ

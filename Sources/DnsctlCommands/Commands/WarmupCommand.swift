@@ -25,6 +25,9 @@ struct WarmupCommand: ContextCommand {
         dnsctl warmup --hosts hosts.txt --store redis://cache:6379 --keep-alive \\
             --min-success 0 --metrics 127.0.0.1:9464
 
+      JSON
+      \(WarmupSummary.jsonHelp)
+
       EXIT STATUS
           0  as many names as --min-success wants have an address; with
              --keep-alive, also after being interrupted or terminated

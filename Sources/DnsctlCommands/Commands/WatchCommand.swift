@@ -22,6 +22,18 @@ struct WatchCommand: ContextCommand {
         dnsctl watch --format json --interval 10 www.example.com >> watch.jsonl
         dnsctl watch --count 1 www.example.com
 
+      JSON
+      One compact object a line, for each interval. Every key is always there, in this order, and null where there is nothing.
+        time           seconds since 1970
+        elapsedMs      milliseconds since it began
+        lookups, hits  lookups so far, and those that the cache answered
+        names          host, addresses, ttl, expiredFor (seconds since the
+                       answer expired), freshness, source, provider, lookups,
+                       hits, lastError, and negative (whether the answer is
+                       that there is no such name or address), for each name
+        upstreams      provider, queries, failures, medianMs, p95Ms and
+                       breakerOpen, for each provider and the system's DNS
+
       EXIT STATUS
           0  --count snapshots were shown, or q was pressed
          64  the command line is wrong, or there is nothing to watch

@@ -88,6 +88,34 @@ struct WarmupSummary {
     return lines + (more > 0 ? ["and \(more.counted("more name")) without an address"] : [])
   }
 
+  /// What --help says of the report's JSON.
+  static let jsonHelp = """
+    The report of --json, in one line, and of --report. A place and a pause are left out where there is none; every other key is always there, in alphabetical order.
+      names             names of the list, each once
+      duplicates        entries that repeat a name
+      resolved, fromStore, fromCache
+                        names with an address, by where it came from
+      expired           those of them whose answer has expired
+      negative          names that do not exist or have no such address
+      failed            names that could not be looked up
+      unfinished        names that were not done at the end
+      reasons           code and names: how many names failed with a code
+      failures          host, code and message of each, 1000 at most
+      failuresLeftOut   how many more there were
+      rejected          text, reason and place (source and line) of entries
+                        that are no names, 1000 at most
+      rejectedLeftOut   how many more there were
+      slowest           host and durationMs of the 10 slowest names
+      queries           provider, queries and failed, for each provider
+      evicted           answers that the store evicted for want of room
+      pause             provider and leftMs: the pause (429) that it ended in
+      durationMs        how long it took
+      minimum, needed   --min-success, and how many names that is
+      isMinimumReached  whether so many have an address
+      isListComplete    whether the list was read to its end
+      end               finished, deadline or stopped
+    """
+
   /// The report as JSON, in one line or in many.
   func json(isPretty: Bool) -> String {
     let encoder = JSONEncoder()

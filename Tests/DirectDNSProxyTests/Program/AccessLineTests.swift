@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
 import DirectDNS
 import DirectDNSProxy
 import Testing
@@ -29,6 +30,13 @@ struct AccessLineTests {
       line(.json)
         == #"{"time":"2023-11-14T22:13:20Z","client":"127.0.0.1","user":"ann\"\n\u009b","kind":"http","method":"GET","origin":"a.example:80","status":502,"error":"dns_error; rcode=\"NXDOMAIN\"","address":"192.0.2.1","received":1,"sent":2,"connectMs":null,"durationMs":1500}"#
         + "\n")
+  }
+
+  @Test func `the help of dnsctl proxy has every key of the JSON`() {
+    let help = Set(ProxyCommand.configuration.discussion.split { !$0.isLetter })
+    for match in line(.json, showsPath: true).matches(of: #/"([A-Za-z]+)":/#) {
+      #expect(help.contains(match.1), "\(match.1)")
+    }
   }
 
   @Test func `combined is one line as Apache writes it, whatever clients say`() {
