@@ -38,7 +38,7 @@ extension StoredAnswer {
   public struct State: Sendable, Hashable {
     /// The freshness that a lookup would report; nil for an answer that is of no use any more.
     public var freshness: Resolution.Freshness?
-    /// The time since it was asked for.
+    /// The time since it was asked for; for one from the future, how far it is ahead.
     public var age: Duration
     /// The rest of its lifetime; negative once it has expired.
     public var timeLeft: Duration
@@ -57,7 +57,7 @@ extension StoredAnswer {
     let phase = CacheTimes(policy).phase(
       of: life, isNegative: isNegative, expired: .allowed, epoch: .min, at: present)
     return State(
-      freshness: phase == .gone ? nil : Resolution.Freshness(phase), age: max(now - asked, .zero),
+      freshness: phase == .gone ? nil : Resolution.Freshness(phase), age: .nanoseconds(-life.askedAt),
       timeLeft: .nanoseconds(life.expireAt))
   }
 }

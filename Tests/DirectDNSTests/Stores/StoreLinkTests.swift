@@ -120,10 +120,12 @@ struct StoreLinkTests {
       expires: asked + lifetime, gone: asked + .seconds(86_400))
   }
 
-  /// What an answer of unknown age is: expired just now, beyond grace.
-  private func isStale(_ life: CacheLife, at now: ResolverInstant) -> Bool {
-    CacheTimes(CachePolicy()).phase(of: life, isNegative: false, expired: .allowed, epoch: .min, at: now) == .stale
+  private func phase(_ life: CacheLife, at now: ResolverInstant) -> CachePhase {
+    CacheTimes(CachePolicy()).phase(of: life, isNegative: false, expired: .allowed, epoch: .min, at: now)
   }
+
+  /// What an answer is whose age is not known exactly: expired, and beyond grace.
+  private func isStale(_ life: CacheLife, at now: ResolverInstant) -> Bool { phase(life, at: now) == .stale }
 
   @Test func `a stored life lies on the time line as it lay on the wall clock`() {
     #expect(time.life(of: answer(askedAgo: .seconds(30)), CachePolicy()) == Sample.life(970, 1070))
@@ -178,7 +180,14 @@ struct StoreLinkTests {
 
   @Test func `an answer from the future is stale`() {
     #expect(isStale(time.life(of: answer(askedAgo: .milliseconds(-1001)), CachePolicy()), at: Sample.at(1000)))
-    #expect(isStale(time.life(of: answer(askedAgo: .seconds(-100_000_000)), CachePolicy()), at: Sample.at(1000)))
+    #expect(isStale(time.life(of: answer(askedAgo: .seconds(-86_400)), CachePolicy()), at: Sample.at(1000)))
+  }
+
+  @Test func `an answer that is further in the future than one may be used is gone`() {
+    for ahead in [86_401, 100_000_000] {
+      let life = time.life(of: answer(askedAgo: .seconds(-ahead)), CachePolicy())
+      #expect(phase(life, at: Sample.at(1000)) == .gone)
+    }
   }
 
   @Test(arguments: [-3600, -60, -2, 2, 60, 3600])
@@ -198,6 +207,35 @@ struct StoreLinkTests {
       time.life(of: after, CachePolicy())
         == CacheLife(
           askedAt: (later - .seconds(5)).nanoseconds, expireAt: (later + .seconds(95)).nanoseconds))
+  }
+
+  @Test(arguments: [-3600, -60, -2, 2, 60, 3600, 31_536_000])
+  mutating func `a jump brings back no answer that was gone`(_ jump: Int) {
+    let before = answer(askedAgo: .seconds(3 * 86_400))
+    time.look(wall: Self.start + .seconds(jump + 10), now: Sample.at(1010))
+    #expect(phase(time.life(of: before, CachePolicy()), at: Sample.at(1010)) == .gone)
+  }
+
+  @Test(arguments: [-3600, -60, -2, 2, 60, 3600, 31_536_000])
+  mutating func `an answer from before a jump grows older, and is gone in the end`(_ jump: Int) {
+    let before = answer(askedAgo: .seconds(100))
+    time.look(wall: Self.start + .seconds(jump + 10), now: Sample.at(1010))
+    let age = 1010 * 1_000_000_000 - time.life(of: before, CachePolicy()).askedAt
+    // Set back by less than its age it need not be older than the clock says.
+    #expect(age == 110_000_000_000 || age == (110 + Int64(jump)) * 1_000_000_000)
+    let later = 86_400 + max(0, -jump)
+    time.look(wall: Self.start + .seconds(jump + later), now: Sample.at(1000 + Double(later)))
+    #expect(phase(time.life(of: before, CachePolicy()), at: Sample.at(1000 + Double(later))) == .gone)
+  }
+
+  @Test mutating func `jumps add up`() {
+    let before = answer(askedAgo: .seconds(10))
+    for (seconds, wall) in [(10, 3610), (20, 20), (30, 3630)] {
+      time.look(wall: Self.start + .seconds(wall), now: Sample.at(1000 + Double(seconds)))
+    }
+    // It seems to be 3640 s old, and 7200 s were skipped in all, of which 3600 were shown again.
+    #expect(time.life(of: before, CachePolicy()).askedAt == 1030 * 1_000_000_000 - 1)
+    #expect(isStale(time.life(of: before, CachePolicy()), at: Sample.at(1030)))
   }
 
   @Test mutating func `a clock that is slewed has not jumped`() {

@@ -85,11 +85,12 @@ import Testing
     #expect(state.timeLeft == .seconds(10))
   }
 
-  @Test func `of one from the future is stale, and not older than now`() {
-    let state = answer(askedAgo: .seconds(-3600)).state(at: now)
-    #expect(state.freshness == .stale)
-    #expect(state.age == .zero)
-    #expect(state.timeLeft < .zero)
+  @Test(arguments: [(3600, .stale), (86_400, .stale), (86_401, nil)] as [(Int, Resolution.Freshness?)])
+  func `of one from the future is stale, and as old as it is ahead`(ahead: Int, freshness: Resolution.Freshness?) {
+    let state = answer(askedAgo: .seconds(-ahead)).state(at: now)
+    #expect(state.freshness == freshness)
+    #expect(state.age == .seconds(ahead))
+    #expect(state.timeLeft == .seconds(-ahead))
   }
 
   @Test func `of one from the beginning of time is gone`() {
