@@ -68,9 +68,11 @@ public final class SQLiteAnswerStore: AnswerStore, NonBlocking {
     }
   }
 
-  /// Has what was written here stand in the file itself, so that a copy of the file has it; the log beside it stays.
+  /// Has what was written here stand in the file itself, so that a copy of the file has it, and empties the log beside
+  /// it.
   ///
-  /// It waits for the disk. While another process reads, some may stay in the log, for the next one that ends.
+  /// It waits for the disk, and for no other process: while one reads or writes, some may stay in the log, for the next
+  /// one that ends.
   public func checkpoint() async { await writer.checkpoint() }
 
   /// Forgets what is known about questions.

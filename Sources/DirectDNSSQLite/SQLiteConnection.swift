@@ -151,8 +151,14 @@ internal import DirectDNS
       steps: steps)
   }
 
-  /// Writes the log's pages into the file, as far as no reader needs the old ones.
-  borrowing func checkpoint() throws(SQLiteError) { try execute("PRAGMA wal_checkpoint(PASSIVE)") }
+  /// Writes the log's pages into the file, as far as no reader needs the old ones, and empties the log if nobody uses
+  /// it: pages that stay in it would be taken for those of a file that is put in this one's place.
+  borrowing func checkpoint() throws(SQLiteError) {
+    // Without waiting, since others do it when they end. If another process writes, SQLite does what PASSIVE does.
+    unsafe sqlite3_busy_timeout(handle, 0)
+    defer { unsafe sqlite3_busy_timeout(handle, busyTimeout) }
+    try execute("PRAGMA wal_checkpoint(TRUNCATE)")
+  }
 }
 
 extension Duration {

@@ -123,6 +123,28 @@ struct SQLiteAnswerStoreTests {
     withExtendedLifetime(other) {}
   }
 
+  @Test func `after a checkpoint a file may be put in the place of another`() async throws {
+    try await store.write((0..<2000).map(answer))
+    #expect(try await store.read([question(1999)]).count == 1)
+    await store.checkpoint()
+    #expect(try Data(contentsOf: URL(filePath: folder.path() + "-wal")).isEmpty)
+    let other = Self.store(folder.path("other.sqlite"))
+    try await other.write([answer(5000)])
+    await other.checkpoint()
+    // As a process that ends at once leaves it: the log is still there.
+    for name in ["answers.sqlite", "answers.sqlite-wal", "answers.sqlite-shm"] {
+      try FileManager.default.copyItem(
+        atPath: folder.path() + name.dropFirst("answers.sqlite".count),
+        toPath: folder.path("left.sqlite") + name.dropFirst("answers.sqlite".count))
+    }
+    let left = try FileHandle(forWritingTo: URL(filePath: folder.path("left.sqlite")))
+    try left.truncate(atOffset: 0)
+    try left.write(contentsOf: Data(contentsOf: URL(filePath: folder.path("other.sqlite"))))
+    try left.close()
+    let read = try await Self.store(folder.path("left.sqlite")).read([question(5000), question(1999)])
+    #expect(try read.map(\.question) == [question(5000)])
+  }
+
   @Test func `a checkpoint of a file that was not used makes none`() async throws {
     await store.checkpoint()
     #expect(try folder.names == [])
