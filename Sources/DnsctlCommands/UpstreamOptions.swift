@@ -119,11 +119,12 @@ extension UpstreamOptions {
     check: @escaping LiveConfiguration.Check = { _ in }, begun: @escaping @Sendable () -> Void = {},
     read: @escaping @Sendable () -> Void = {}
   ) throws(SettingsError) -> Task<Void, any Error>? {
+    let trapsHangUp = trapsHangUp && !context.isAtTerminal
+    // Also where there is nothing to read again, so that a reload never ends a service.
+    if trapsHangUp { context.ignoreHangUp() }
     // A pipe can be read only once, and so its settings stay.
     let store = storeText.flatMap { $0.hasPrefix("@") ? String($0.dropFirst()) : nil }
     guard [configurationPath, store].compactMap(\.self).allSatisfy(isRegularFile) else { return nil }
-    let trapsHangUp = trapsHangUp && !context.isAtTerminal
-    if trapsHangUp { context.ignoreHangUp() }
     let live = try context.liveConfiguration(file: configurationPath, overrides(in: context), check: check) {
       outcome, settings in
       switch outcome {

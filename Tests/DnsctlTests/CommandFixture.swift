@@ -32,6 +32,8 @@ struct CommandFixture: Sendable {
   var interruption: ExitStatus?
   var hasRoutes: Set<IPAddress.Family> = [.ipv4]
   /// Where a command has its metrics collected.
+  /// How many queries there had been when it was told to ignore hang-ups.
+  let ignoredHangUps = Locked<[Int]>([])
   let registries = Locked<[any MetricsFactory]>([])
 
   /// What a run came to.
@@ -65,7 +67,10 @@ struct CommandFixture: Sendable {
         try? await clock.sleep(until: clock.now)
         return nil
       },
-      onTerminalStop: { _ in }, ignoreHangUp: {},
+      onTerminalStop: { _ in },
+      ignoreHangUp: { [ignoredHangUps, transport] in
+        ignoredHangUps.withLock { $0.append(transport.asked.withLock(\.count)) }
+      },
       packages: {
         var packages = SystemPackages()
         (packages.curl, packages.tls, packages.http2) = ("8.5.0", "OpenSSL/3.0.17", "1.52.0")

@@ -238,6 +238,53 @@ struct `dnsctl warmup` {
     #expect(outcome.output.contains("complete: 2 of 2"))
   }
 
+  @Test func `with keep-alive neither SIGHUP nor a file with an error ends a warm-up that is under way`() async throws {
+    let folder = try TestFolder()
+    let path = folder.path + "/c.json5"
+    try "{ timeout: 2 }".write(toFile: path, atomically: true, encoding: .utf8)
+    var fixture = fixture { $0.interruption = .terminated }
+    let asked = fixture.transport.asked
+    fixture.input = ScriptedInput(chunks: [
+      .init(text: "a.example.com\n"),
+      .init(text: "b.example.com\n") {
+        while asked.withLock(\.isEmpty) { await Task.yield() }
+        try? "{ timeout: ".write(toFile: path, atomically: true, encoding: .utf8)
+      },
+    ])
+    let outcome = await fixture.run(
+      ["warmup", "--config", path, "--provider", "google", "--family", "ipv4", "--keep-alive", "--hosts", "-"])
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    #expect(outcome.output.contains("complete: 2 of 2"))
+    #expect(fixture.ignoredHangUps.withLock(\.self) == [0])
+  }
+
+  @Test func `with keep-alive SIGHUP ends nothing either where the configuration is a pipe`() async throws {
+    let piped = fixture {
+      $0.interruption = .terminated
+      $0.files["/dev/null"] = "{}"
+    }
+    let outcome = await piped.run(
+      ["warmup", "--config", "/dev/null", "--provider", "google", "--keep-alive", "a.example.com"])
+    #expect(outcome.status == 0 && piped.ignoredHangUps.withLock(\.self) == [0])
+    let once = fixture()
+    _ = await once.run(["warmup", "--provider", "google", "a.example.com"])
+    #expect(once.ignoredHangUps.withLock(\.isEmpty))
+  }
+
+  @Test(arguments: ["--store", "--config", "--hosts"])
+  func `a report takes no file's place that the command reads`(option: String) async throws {
+    let folder = try TestFolder()
+    let paths = ["--store": "/a.sqlite", "--config": "/c.json5", "--hosts": "/names"].mapValues { folder.path + $0 }
+    for (path, text) in [("/a.sqlite", ""), ("/c.json5", "{}"), ("/names", "a.example.com\n")] {
+      try text.write(toFile: folder.path + path, atomically: true, encoding: .utf8)
+    }
+    let report = try #require(paths[option])
+    let outcome = await run(paths.flatMap { [$0, $1] } + ["--report", report]) { $0.store = MemoryAnswerStore() }
+    #expect(
+      outcome.status == 64 && outcome.errors.contains("--report and \(option) name one file"), "\(outcome.errors)")
+    #expect(try String(contentsOfFile: report, encoding: .utf8).count < 20)
+  }
+
   @Test(
     arguments: [([], 5), (["--min-success", "0"], 0), (["--min-success", "0%"], 0), (["--min-success", "1"], 5)]
       as [([String], Int32)])

@@ -121,11 +121,9 @@ struct WarmupCommand: ContextCommand {
   func run(in context: CommandContext) async -> ExitStatus {
     let context = context.coloured(colours)
     do throws(SettingsError) {
-      if let reportPath, let list = files.first(where: { isSameFile($0, reportPath) }) {
-        throw SettingsError(.usage, "--report and --hosts name one file, \(list.printable): name another one.")
-      }
-      let lists = try HostLists(files: files, hosts: hosts, in: context)
       var settings = try upstream.settings(in: context)
+      try checkReport(settings, in: context)
+      let lists = try HostLists(files: files, hosts: hosts, in: context)
       if keepsAlive {
         // Names that are kept alive must not evict each other.
         settings.resolver.capacity = max(settings.resolver.capacity, Self.keptNames)
@@ -150,6 +148,16 @@ struct WarmupCommand: ContextCommand {
     }
   }
 
+  /// The report takes no file's place that this command reads.
+  private func checkReport(_ settings: DirectSettings, in context: CommandContext) throws(SettingsError) {
+    guard let reportPath else { return }
+    var others = files.map { ("--hosts", $0) }
+    if let path = context.configurationPath(upstream.configurationPath) { others.append(("--config", path)) }
+    if let path = try settings.store?.path(context.environment) { others.append(("--store", path)) }
+    guard let (option, path) = others.first(where: { isSameFile($0.1, reportPath) }) else { return }
+    throw SettingsError(.usage, "--report and \(option) name one file, \(path.printable): name another one.")
+  }
+
   /// More names than anyone keeps alive; memory is used only for those that are there.
   private static let keptNames = 1_000_000
 
@@ -172,15 +180,17 @@ struct WarmupCommand: ContextCommand {
     }
     let interruption = Task { await context.interruption() }
     defer { interruption.cancel() }
-    var report = try await run(job, expecting: lists.expected, until: interruption, in: context)
+    let display = WarmupDisplay(job, expecting: lists.expected, context)
+    // From the beginning: neither SIGHUP nor a file with an error may end a warm-up that is to go on.
+    let following = keepsAlive ? try upstream.follow(resolver, in: context, report: display.say) : nil
+    defer { following?.cancel() }
+    var report = try await run(job, display, until: interruption)
     report.evicted = await resolver.drainStore()
     let stored = report.evicted > 0 ? ExitStatus.streams : .answered
     let written = try write(report, in: context).joined(stored)
     guard report.end != .stopped else { return written.joined(await interruption.value ?? .interrupted) }
     guard report.isMinimumReached else { return written.joined(.minimumMissed) }
     guard keepsAlive, written == .answered || written == stored else { return written }
-    let following = try upstream.follow(resolver, in: context, report: context.reportError)
-    defer { following?.cancel() }
     isDone()
     let kept = report.names - report.negative
     context.reportError("keeping \(kept.counted("name")) fresh until told to end")
@@ -190,10 +200,8 @@ struct WarmupCommand: ContextCommand {
 
   /// Runs the job, and shows its progress and invalid names.
   private func run(
-    _ job: WarmupJob, expecting expected: Int?, until interruption: Task<ExitStatus?, Never>,
-    in context: CommandContext
+    _ job: WarmupJob, _ display: WarmupDisplay, until interruption: Task<ExitStatus?, Never>
   ) async throws(SettingsError) -> WarmupReport {
-    let display = WarmupDisplay(job, expecting: expected, context)
     let events = job.events()
     let telling = Task {
       for await case .rejected(let rejection) in events { display.say(rejection.description.printable) }
