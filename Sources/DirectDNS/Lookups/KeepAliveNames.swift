@@ -17,6 +17,8 @@ struct KeepAliveNames: Sendable {
     var due: [IPAddress.Family] = []
     /// Those of them that were asked for and have not been answered yet.
     var open: AddressFamilies = []
+    /// Whether it was added to those of the configuration, and stays whatever that names later.
+    var isAdded = false
 
     subscript(family: IPAddress.Family) -> Family {
       get { family == .ipv4 ? ipv4 : ipv6 }

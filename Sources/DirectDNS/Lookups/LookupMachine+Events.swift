@@ -58,12 +58,7 @@ extension LookupMachine {
     // The servers that failed may be gone, so no question has to wait on their account.
     cache.forgetFailures()
     systemFailures.forgetAll()
-    let (added, removed) = (
-      configuration.keepAlive.subtracting(before.keepAlive), before.keepAlive.subtracting(configuration.keepAlive)
-    )
-    if !added.isEmpty || !removed.isEmpty {
-      keepAlive(keptAlive.names.subtracting(removed).union(added), at: now)
-    }
+    keepAlive(configuration.keepAlive, inPlaceOf: before.keepAlive, at: now)
     refreshFailingSoon(at: now)
     // A family that was not wanted before need not wait until the other one is due.
     if configuration.families != before.families { refreshSoon(keptAlive.names.sorted(), within: .seconds(2), at: now) }

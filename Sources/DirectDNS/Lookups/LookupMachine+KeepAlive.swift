@@ -23,6 +23,22 @@ extension LookupMachine {
     return leftOut
   }
 
+  /// Adds names to those that are kept alive; they stay when a later configuration does not name them.
+  ///
+  /// - Returns: how many names were left out.
+  mutating func keepAlive(adding names: Set<HostName>, at now: ResolverInstant) -> Int {
+    let leftOut = keepAlive(keptAlive.names.union(names), at: now)
+    for host in names { keptAlive[host]?.isAdded = true }
+    return leftOut
+  }
+
+  /// Takes over the names of another configuration; those that were added stay.
+  mutating func keepAlive(_ names: Set<HostName>, inPlaceOf before: Set<HostName>, at now: ResolverInstant) {
+    guard names != before else { return }
+    let removed = before.subtracting(names).filter { keptAlive[$0]?.isAdded == false }
+    keepAlive(keptAlive.names.subtracting(removed).union(names.subtracting(before)), at: now)
+  }
+
   /// The names that there is room for: first those that are kept alive already, then the others in their order.
   private static func names(_ wanted: Set<HostName>, _ before: Set<HostName>, capacity: Int) -> Set<HostName> {
     guard wanted.count > capacity else { return wanted }

@@ -22,7 +22,7 @@ extension DirectResolver {
   /// The cache stays, and so do lookups under way. Providers with the same name and origin as before keep their health
   /// and their request rate. Answers in the cache keep their lifetime; only those of names that are now looked up
   /// elsewhere, such as a name that was pinned, are forgotten. Names that ``keepAlive(_:)`` has set stay, except those
-  /// that the old configuration had and the new one has not.
+  /// that the old configuration had and the new one has not; those of a warm-up all stay.
   ///
   /// Some values cannot be changed: `capacity`, `store`, `storeTimeout` and `observer` of the new configuration are
   /// ignored, and so are `trust` and `connectionsPerServer` if the transport is the caller's own. The files of `trust`

@@ -193,15 +193,14 @@ public final class DirectResolver: Sendable {
   /// They replace those that were set before. At most ``ResolverConfiguration/capacity`` names are taken, first those
   /// that are kept alive already, since more would evict one another again and again. The log says how many were left
   /// out.
-  public func keepAlive(_ names: Set<HostName>) { keepAlive { $0 = names } }
+  public func keepAlive(_ names: Set<HostName>) { warn(leftOut: lookups.send { $0.keepAlive(names, at: $1) }) }
 
-  /// Changes the set of names that are kept alive.
-  func keepAlive(_ change: (inout Set<HostName>) -> Void) {
-    let leftOut = lookups.send { machine, now in
-      var names = machine.keptAlive.names
-      change(&names)
-      return machine.keepAlive(names, at: now)
-    }
+  /// Adds names to those that are kept alive; they stay when an updated configuration does not name them any more.
+  func keepAlive(adding names: Set<HostName>) {
+    warn(leftOut: lookups.send { $0.keepAlive(adding: names, at: $1) })
+  }
+
+  private func warn(leftOut: Int) {
     if leftOut > 0 {
       logger.warning(
         "more names to keep alive than there is room for: raise the capacity, or name fewer",

@@ -24,8 +24,8 @@ extension WarmupJob {
     }
     switch plan.keepAlive {
     case .none: break
-    case .all: resolver.keepAlive { $0.formUnion(keptAlive) }
-    case .names(let names): resolver.keepAlive { $0.formUnion(names) }
+    case .all: resolver.keepAlive(adding: Set(keptAlive))
+    case .names(let names): resolver.keepAlive(adding: names)
     }
     for channel in channels { channel.end() }
     let isReady = failure == nil && (report.isMinimumReached || plan.shortfall == .accepted)

@@ -58,6 +58,24 @@ extension LookupMachineTests {
     #expect(machine.keptAlive.names == Set((after + ["added.test"]).map { Sample.name($0) }))
   }
 
+  @Test func `names that a warm-up added stay when a configuration no longer has them, until others are set`() {
+    func settings(_ names: [String]) -> ResolverSettings {
+      var configuration = ResolverFixture.configuration(["one"])
+      configuration.keepAlive = Set(names.map { Sample.name($0) })
+      return ResolverSettings(configuration, system: Unused())
+    }
+    let names = ["a.test", "b.test"].map { Sample.name($0) }
+    var machine = machine()
+    machine.update(settings(["a.test", "c.test"]), at: Sample.at(0))
+    #expect(machine.keepAlive(adding: Set(names), at: Sample.at(1)) == 0)
+    machine.update(settings([]), at: Sample.at(2))
+    #expect(machine.keptAlive.names == Set(names))
+    machine.keepAlive([], at: Sample.at(3))
+    machine.update(settings(["a.test"]), at: Sample.at(4))
+    machine.update(settings([]), at: Sample.at(5))
+    #expect(machine.keptAlive.names.isEmpty)
+  }
+
   @Test func `a name of this network that is kept alive is asked of the system's DNS, where that may be asked`() {
     for isOn in [true, false] {
       var machine = machine {

@@ -212,7 +212,7 @@ struct ResolverUpdatingTests {
     let fixture = try ResolverFixture { $0.keepAlive = [Sample.name("old.example")] }
     fixture.transport.answer { _ in .answer(.addresses("192.0.2.1", ttl: 3600)) }
     await fixture.transport.waitForSent(1)
-    fixture.resolver.keepAlive { $0.insert(Sample.name("mine.example")) }
+    fixture.resolver.keepAlive(adding: [Sample.name("mine.example")])
     try update(fixture) { $0.keepAlive = [Sample.name("new.example")] }
     // Those that were kept alive before may be asked for once more, so a number tells nothing.
     let names = ["mine.example", "new.example"].map(Sample.name)
