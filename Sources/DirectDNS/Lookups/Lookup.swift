@@ -112,6 +112,8 @@ struct InFlightQuery: Sendable {
   /// The highest number among the lookups that wait.
   private var newest = Int.min
   var lease: StoreLink.Lease?
+  /// When it goes on without the store, if it asks that at the moment.
+  var storeEnd: ResolverInstant?
   /// The batch that it goes out with, if any.
   var batch: Int?
 

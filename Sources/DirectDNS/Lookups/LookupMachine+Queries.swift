@@ -34,8 +34,8 @@ extension LookupMachine {
       }
       if hasStore {
         query.stage = .reading(nil)
-        readStore(number, key.question, at: now)
         queries[number] = query
+        readStore(number, key.question, at: now)
       } else {
         askServers(number, query, at: now)
       }

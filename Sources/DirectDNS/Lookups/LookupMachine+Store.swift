@@ -2,9 +2,13 @@
 /// The store beyond the process: what it knows, and which of the processes that share it asks the providers.
 extension LookupMachine {
   /// Reads the store, and waits for it no longer than `storeTimeout`: it may be busy with many other reads.
+  ///
+  /// Taking the lease, and reading once more with it, have only what is left of that time.
   mutating func readStore(_ number: Int, _ question: AddressQuestion, at now: ResolverInstant) {
     actions.append(.readStore(number, question))
-    timers.set(.store(number), at: now + settings.configuration.storeTimeout)
+    let end = now + settings.configuration.storeTimeout
+    queries[number]?.storeEnd = end
+    timers.set(.store(number), at: end)
   }
 
   /// The time is over that a query waits for the store.
@@ -15,7 +19,9 @@ extension LookupMachine {
       queries[number]?.stage = .reading(wait)
       readStore(number, query.question, at: now)
     case .reading, .readingUnderLease: noteStore(number, query, .unavailable, at: now)
-    case .takingLease, .batching, .asking: break
+    // A lease that comes later is given back.
+    case .takingLease(let wait): noteLease(number, .unavailable, wait, at: now)
+    case .batching, .asking: break
     }
   }
 
@@ -61,6 +67,7 @@ extension LookupMachine {
   private mutating func takeLease(_ number: Int, _ wait: LeaseWait, at now: ResolverInstant) {
     guard let query = queries[number] else { return }
     queries[number]?.stage = .takingLease(wait)
+    timers.set(.store(number), at: query.storeEnd)
     // It expires a second after the query would have ended, in case this process dies.
     actions.append(.takeLease(number, query.question, for: query.deadlines.whole - now + .seconds(1)))
   }
@@ -70,12 +77,14 @@ extension LookupMachine {
     _ number: Int, _ state: StoreLink.LeaseState, _ wait: LeaseWait, at now: ResolverInstant
   ) {
     guard let query = queries[number] else { return }
+    timers.set(.store(number), at: nil)
     switch wait.step(state, at: now) {
     case .ask(let lease?):
       report(.turn(.taken))
       queries[number]?.lease = lease
       queries[number]?.stage = .readingUnderLease
-      readStore(number, query.question, at: now)
+      actions.append(.readStore(number, query.question))
+      timers.set(.store(number), at: query.storeEnd)
     case .ask(nil):
       report(.turn(state == .held ? .late : .unavailable))
       askServers(number, query, at: now)

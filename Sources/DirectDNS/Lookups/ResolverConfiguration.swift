@@ -56,7 +56,8 @@ public struct ResolverConfiguration: Sendable {
   ///
   /// Default none. Several resolvers may share a store; none of them closes it.
   public var store: (any AnswerStore)?
-  /// How long a lookup waits for the store before it goes on without it.
+  /// How long a lookup waits for the store before it goes on without it; a lease, and another look once it is taken, have
+  /// what is left of that time.
   ///
   /// Default 50 ms.
   public var storeTimeout: Duration

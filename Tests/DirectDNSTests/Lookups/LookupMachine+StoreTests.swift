@@ -90,3 +90,45 @@ struct RenewalOutOfStoreTests {
     #expect(end([], isPatient: false).at > 3)
   }
 }
+
+extension LookupMachineTests {
+  /// A query's first steps where the store knows nothing, and has leases.
+  private func leasing(_ read: Double) -> LookupMachine {
+    var machine = machine(hasStore: true, hasLeases: true) { $0.storeTimeout = .milliseconds(50) }
+    _ = begin(&machine, request(timeout: .seconds(5)))
+    machine.storeRead(2, .nothing, at: Sample.at(read))
+    _ = machine.takeActions()
+    return machine
+  }
+
+  private var lease: StoreLink.Lease { StoreLink.Lease(question: Self.question, holder: "this one") }
+
+  @Test func `another look with the lease has what is left of the store's time`() {
+    var machine = leasing(0.02)
+    machine.leaseTaken(2, .taken(lease), at: Sample.at(0.04))
+    #expect(words(&machine) == ["store 2"])
+    machine.timePassed(at: Sample.at(0.05))
+    #expect(words(&machine) == ["send 1 to 0: [A]"])
+  }
+
+  @Test func `a lease that does not come within the store's time is not waited for, and given back later`() {
+    var machine = leasing(0.04)
+    machine.timePassed(at: Sample.at(0.05))
+    #expect(words(&machine) == ["send 1 to 0: [A]"])
+    machine.leaseTaken(2, .taken(lease), at: Sample.at(0.06))
+    let ends = machine.takeActions().count { if case .endLease(lease) = $0 { true } else { false } }
+    #expect(ends == 1)
+  }
+
+  @Test func `each look for another's answer has the store's time anew`() {
+    var machine = leasing(0.02)
+    machine.leaseTaken(2, .held, at: Sample.at(0.04))
+    machine.timePassed(at: Sample.at(0.09))
+    #expect(words(&machine) == ["store 2"])
+    machine.storeRead(2, .nothing, at: Sample.at(0.13))
+    machine.leaseTaken(2, .taken(lease), at: Sample.at(0.135))
+    #expect(words(&machine) == ["store 2"])
+    machine.timePassed(at: Sample.at(0.14))
+    #expect(words(&machine) == ["send 1 to 0: [A]"])
+  }
+}

@@ -28,15 +28,16 @@ struct LookupMachineTests {
   }
 
   func machine(
-    _ providers: String..., hasStore: Bool = false, configure: (inout ResolverConfiguration) -> Void = { _ in }
+    _ providers: String..., hasStore: Bool = false, hasLeases: Bool = false,
+    configure: (inout ResolverConfiguration) -> Void = { _ in }
   ) -> LookupMachine {
     var configuration = ResolverFixture.configuration(providers.isEmpty ? ["one"] : providers)
     configuration.hedges = false
     configure(&configuration)
     let cache = AnswerCache(policy: configuration.cache, capacity: 100)
     var machine = LookupMachine(
-      ResolverSettings(configuration, system: Unused()), cache: cache, hasStore: hasStore, hasLeases: false, seed: 1,
-      at: Sample.at(0))
+      ResolverSettings(configuration, system: Unused()), cache: cache, hasStore: hasStore, hasLeases: hasLeases,
+      seed: 1, at: Sample.at(0))
     // What it says of breakers at its beginning.
     _ = machine.takeActions()
     return machine
