@@ -7,9 +7,11 @@ internal import DequeModule
 struct PendingWrites: Sendable {
   enum Change: Sendable, Hashable {
     case keep(StoredAnswer)
-    case forget
+    /// Forget what was asked for until then.
+    case forget(WallInstant)
 
     var answer: StoredAnswer? { if case .keep(let answer) = self { answer } else { nil } }
+    var forgotten: WallInstant? { if case .forget(let instant) = self { instant } else { nil } }
   }
 
   private let capacity: Int

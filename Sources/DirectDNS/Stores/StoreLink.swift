@@ -83,14 +83,14 @@ final class StoreLink: Sendable {
           asked: time.stamp(ResolverInstant(nanoseconds: entry.life.askedAt)), expires: expires,
           gone: entry.isNegative ? expires : expires + policy.withLock(\.maximumStale)))
     } else {
-      change = .forget
+      change = .forget(clock.wallNow)
     }
     guard let lease else { return writer.add(change, to: question) }
     writer.add(change, to: question) { await self.end(lease) }
   }
 
   /// Has the answer to a question removed.
-  func forget(_ question: AddressQuestion) { writer.add(.forget, to: question) }
+  func forget(_ question: AddressQuestion) { writer.add(.forget(clock.wallNow), to: question) }
 
   /// Whether a read is under way, even if nobody waits for it any more.
   var isReading: Bool { reader.isReading }

@@ -46,7 +46,7 @@ final class StoreReader: Sendable {
 
   /// Reads the answer to a question.
   func read(_ question: AddressQuestion) async -> StoreReading<StoredAnswer> {
-    guard isUsable() else { return .unavailable }
+    guard isUsable(for: question) else { return .unavailable }
     return await withCheckedContinuation { waiter in
       let isFirst = state.withLock { state in
         state.waiting[question, default: []].append(waiter)
@@ -164,8 +164,11 @@ final class StoreReader: Sendable {
     }
   }
 
-  /// Whether a lookup may wait for the store; once its pause is over, tries it by a call that nobody waits for.
-  private func isUsable() -> Bool {
+  /// Whether a lookup may wait for the store; once its pause is over, reads it for the same question, and nobody waits
+  /// for that.
+  ///
+  /// A store may answer a read of nothing, such as Redis's `PING`, while it cannot read any answer.
+  private func isUsable(for question: AddressQuestion) -> Bool {
     let now = clock.now
     let breaker = state.withLock { state in
       let breaker = state.health.breaker(at: now)
@@ -173,7 +176,7 @@ final class StoreReader: Sendable {
       return breaker
     }
     if breaker == .probe {
-      Task { _ = await call { store throws(DirectDNSError) in try await store.read([]) } }
+      Task { _ = await call { store throws(DirectDNSError) in try await store.read([question]) } }
     }
     return breaker == .usable
   }

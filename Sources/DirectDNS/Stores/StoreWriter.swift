@@ -143,11 +143,13 @@ final class StoreWriter: Sendable {
 
   private func attempt(_ batch: [AddressQuestion: PendingWrites.Change]) async -> Result<Void, DirectDNSError> {
     let answers = batch.values.compactMap(\.answer)
-    let forgotten = batch.filter { $0.value == .forget }.map(\.key)
+    let forgotten = batch.compactMapValues(\.forgotten)
     let isOld = state.withLock(\.pending.isOld)
     let result = await Deadline.wait(until: clock.now + Self.limit, clock, calling: store) { [store] in
       do throws(DirectDNSError) {
-        if !forgotten.isEmpty { try await store.remove(forgotten) }
+        let questions =
+          isOld && !forgotten.isEmpty ? try await Self.outdated(forgotten, in: store) : Array(forgotten.keys)
+        if !questions.isEmpty { try await store.remove(questions) }
         if isOld, !answers.isEmpty {
           _ = try await store.writeNewer(answers)
         } else if !answers.isEmpty {
@@ -162,6 +164,15 @@ final class StoreWriter: Sendable {
       ?? .failure(
         DirectDNSError(
           .storeFailed, "The \(store.name) store did not write within \(Self.limit): lookups go on without it."))
+  }
+
+  /// Those of the questions whose stored answer is no newer than when it was to be forgotten.
+  private static func outdated(
+    _ forgotten: [AddressQuestion: WallInstant], in store: any AnswerStore
+  ) async throws(DirectDNSError) -> [AddressQuestion] {
+    try await store.read(Array(forgotten.keys)).compactMap { answer in
+      forgotten[answer.question].flatMap { answer.asked <= $0 ? answer.question : nil }
+    }
   }
 
   private func note(_ result: Result<Void, DirectDNSError>) {

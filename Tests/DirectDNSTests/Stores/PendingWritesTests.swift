@@ -5,6 +5,7 @@ import Testing
 
 @Suite struct PendingWritesTests {
   private var pending = PendingWrites(capacity: 3)
+  private let now = WallInstant(milliseconds: 4)
 
   private func question(_ name: String) -> AddressQuestion { AddressQuestion(Sample.name(name), .ipv4) }
 
@@ -39,10 +40,10 @@ import Testing
     #expect(seen3 == [true, true, true])
     let seen4 = pending.add(keep("a", 2), to: question("a"))
     #expect(seen4)
-    let seen5 = pending.add(.forget, to: question("b"))
+    let seen5 = pending.add(.forget(now), to: question("b"))
     #expect(seen5)
     let seen6 = pending.next(9)
-    #expect(seen6 == [question("a"): keep("a", 2), question("b"): .forget, question("c"): keep("c")])
+    #expect(seen6 == [question("a"): keep("a", 2), question("b"): .forget(now), question("c"): keep("c")])
   }
 
   @Test mutating func `what there is no room for is not taken`() {
@@ -65,11 +66,11 @@ import Testing
     _ = add("a")
     _ = pending.next(1)
     #expect(pending[question("a")] == keep("a"))
-    _ = pending.add(.forget, to: question("a"))
-    #expect(pending[question("a")] == .forget)
+    _ = pending.add(.forget(now), to: question("a"))
+    #expect(pending[question("a")] == .forget(now))
     pending.failed()
     let seen8 = pending.next(9)
-    #expect(seen8 == [question("a"): .forget])
+    #expect(seen8 == [question("a"): .forget(now)])
   }
 
   @Test mutating func `what is under way can be asked for until it is written`() {

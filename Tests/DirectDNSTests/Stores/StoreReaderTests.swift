@@ -88,6 +88,14 @@ struct StoreReaderTests {
     #expect(await reader.read(question()).found == answer)
   }
 
+  @Test func `a store is tried by a question, since some answer a read of nothing that can read no answer`() async {
+    store.fail()
+    #expect(await reader.read(question("a")).isUnavailable)
+    clock.advance(by: .seconds(1))
+    #expect(await reader.read(question("b")).isUnavailable)
+    await store.wait(for: .read([question("b")]))
+  }
+
   @Test func `leases that are late are not waited for after the third, and answers are read all the same`() async {
     let held = Watched(false)
     func lease() -> Task<Bool?, Never> {

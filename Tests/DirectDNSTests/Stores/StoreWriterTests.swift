@@ -37,7 +37,7 @@ struct StoreWriterTests {
   @Test func `what is added is written, and removed where it is to be forgotten`() async {
     add("a", "b")
     #expect(await flush() == 0)
-    writer.add(.forget, to: question("a"))
+    writer.add(.forget(clock.wallNow), to: question("a"))
     #expect(await flush() == 0)
     #expect(store.memory.read([question("a"), question("b")]).map(\.question) == [question("b")])
   }
@@ -67,6 +67,20 @@ struct StoreWriterTests {
     writer.add(.keep(old), to: question("a"))
     #expect(await flush() == 0)
     #expect(store.memory.read([question("a")]) == [old])
+  }
+
+  @Test(arguments: [(-1, 0), (0, 0), (1, 1)])
+  func `what has waited to be forgotten is forgotten, unless there is a newer answer`(_ seconds: Int, _ left: Int) async
+  {
+    var known = AnswerStoreContract.answer(question("a"), "192.0.2.1")
+    known.asked = clock.wallNow + .seconds(seconds)
+    store.fail()
+    writer.add(.forget(clock.wallNow), to: question("a"))
+    await events.wait { $0 == ["failed"] }
+    store.memory.write([known])
+    store.fail(false)
+    #expect(await flush() == 0)
+    #expect(store.memory.read([question("a")]).count == left)
   }
 
   @Test func `what could not be written is tried again by itself`() async {
@@ -114,7 +128,7 @@ struct StoreWriterTests {
     do {
       let writer = StoreWriter(store, clock: clock) { _ in }
       for number in 0..<3 {
-        writer.add(.forget, to: question("host-\(number)"))
+        writer.add(.forget(clock.wallNow), to: question("host-\(number)"))
         _ = await writer.flush(until: clock.now + .seconds(2))
       }
       await clock.waitForSleepers()
@@ -140,7 +154,7 @@ struct StoreWriterTests {
     #expect(events.value.contains("dropped"))
     // Nobody waits for what will never be written.
     let done = Watched(false)
-    writer.add(.forget, to: question("one-too-many")) { done.change { $0 = true } }
+    writer.add(.forget(clock.wallNow), to: question("one-too-many")) { done.change { $0 = true } }
     #expect(await ProcessState.eventually { done.value })
     store.hang()
     #expect(await flush() > 0)
@@ -150,13 +164,13 @@ struct StoreWriterTests {
 
   @Test func `what is to be done afterwards is done when it was written, and when it could not be`() async {
     let done = Watched(0)
-    writer.add(.forget, to: question("a")) { done.change { $0 += 1 } }
+    writer.add(.forget(clock.wallNow), to: question("a")) { done.change { $0 += 1 } }
     #expect(await ProcessState.eventually { done.value == 1 })
     store.fail()
-    writer.add(.forget, to: question("a")) { done.change { $0 += 1 } }
+    writer.add(.forget(clock.wallNow), to: question("a")) { done.change { $0 += 1 } }
     #expect(await ProcessState.eventually { done.value == 2 })
     // The store is not used for now: nobody waits for its next try.
-    writer.add(.forget, to: question("b")) { done.change { $0 += 1 } }
+    writer.add(.forget(clock.wallNow), to: question("b")) { done.change { $0 += 1 } }
     #expect(await ProcessState.eventually { done.value == 3 })
   }
 }
