@@ -270,7 +270,8 @@ let package = Package(
     .testTarget(
       name: "DirectDNSConfigurationTests",
       dependencies: [
-        "DirectDNS", "DirectDNSConfiguration", "DirectDNSTesting",
+        "DirectDNS", "DirectDNSConfiguration", "DirectDNSPrometheus", "DirectDNSTesting",
+        .product(name: "CoreMetrics", package: "swift-metrics"),
         .product(name: "Logging", package: "swift-log"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
       ],
@@ -308,8 +309,10 @@ let package = Package(
     .testTarget(
       name: "DirectDNSProxyTests",
       dependencies: [
-        "DirectDNS", "DirectDNSConfiguration", "DirectDNSProxy", "DirectDNSTesting", "DnsctlCommands", "dnsctl-proxy",
+        "DirectDNS", "DirectDNSConfiguration", "DirectDNSPrometheus", "DirectDNSProxy", "DirectDNSTesting",
+        "DnsctlCommands", "dnsctl-proxy",
         .product(name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: commands)),
+        .product(name: "CoreMetrics", package: "swift-metrics"),
         .product(name: "HTTPTypes", package: "swift-http-types"),
         .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
         .product(name: "Logging", package: "swift-log"),

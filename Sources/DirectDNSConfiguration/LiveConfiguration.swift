@@ -120,7 +120,13 @@ public final class LiveConfiguration: Sendable {
     // The stamp first, so that a later write is noticed as another state.
     let stamp = source.stamp()
     state = Locked(State(settings: try Self.settings(source, waits: true, by: reading, logger), stamp: stamp))
+    // Created early: an alert on the increase of a series does not see one that begins with 1.
+    let metrics = MetricSource()
+    for outcome in Outcome.allCases { metrics.count(.configurationReads, outcome.rawValue, by: 0) }
   }
+
+  /// The outcome of a reading, as a label.
+  private enum Outcome: String, CaseIterable { case applied, unchanged, refused }
 
   private static func settings(
     _ source: ConfigurationPath, waits: Bool, by reading: Reading, _ logger: Logger
@@ -274,10 +280,10 @@ public final class LiveConfiguration: Sendable {
   }
 
   private func report(_ outcome: Result<SettingsDifference, DirectDNSError>) {
-    let label: String
+    let label: Outcome
     switch outcome {
     case .success(let difference):
-      label = difference.isEmpty ? "unchanged" : "applied"
+      label = difference.isEmpty ? .unchanged : .applied
       if difference.isEmpty {
         logger.info("configuration read: nothing has changed", metadata: ["file": "\(source.name.printable)"])
       }
@@ -285,12 +291,12 @@ public final class LiveConfiguration: Sendable {
         logger.notice("configuration changed", metadata: ["file": "\(source.name.printable)", "change": "\(change)"])
       }
     case .failure(let error):
-      label = "refused"
+      label = .refused
       logger.error(
         "the configuration file cannot be used: the previous configuration stays in force",
         metadata: ["reason": "\(error.message)"])
     }
-    MetricSource().count(.configurationReads, label)
+    MetricSource().count(.configurationReads, label.rawValue)
     observer(outcome, settings)
   }
 }

@@ -15,6 +15,8 @@ struct ProxyRefusal: Error, Equatable, Sendable {
   var closes = false
   /// The realm for which the proxy asks for a password; nil if it does not.
   var challenge: String?
+  /// The code of the error by which a policy, or a rule of this proxy, refuses it; nil if it fails for another reason.
+  var policyCode: DirectDNSError.Code?
 
   init(_ status: Int, _ error: String?, _ message: String, closes: Bool = false, challenge: String? = nil) {
     self.status = status
@@ -62,6 +64,15 @@ struct ProxyRefusal: Error, Equatable, Sendable {
     case .shutDown: self.init(503, "destination_unavailable", "The proxy is ending: try again.")
     default: self.init(502, "destination_unavailable", error.message)
     }
+    if [.addressForbidden, .refused].contains(error.code) { policyCode = error.code }
+  }
+
+  /// A policy, or a rule of this proxy, allows the host or its port to nobody.
+  ///
+  /// RFC 9209 has `destination_ip_prohibited` for addresses alone.
+  init(denied message: String, by code: DirectDNSError.Code = .refused) {
+    self.init(403, "http_request_denied", message)
+    policyCode = code
   }
 
   /// The reason phrase.

@@ -13,7 +13,10 @@ struct ProxyTelemetry: Sendable {
   private let openTunnels = Locked(0)
 
   /// Uses the metrics system and the tracer of the process, which have to be set up before.
-  init(_ tracer: any Tracer = InstrumentationSystem.tracer) { self.tracer = tracer is NoOpTracer ? nil : tracer }
+  init(_ tracer: any Tracer = InstrumentationSystem.tracer) {
+    self.tracer = tracer is NoOpTracer ? nil : tracer
+    metrics.beginPolicyRefusals()
+  }
 
   func clients(_ clients: LimitedCount) {
     if metrics.isCollected { metrics.set(.proxyClients, to: clients.value) }
@@ -30,6 +33,9 @@ struct ProxyTelemetry: Sendable {
   }
 
   func failedConnect() { metrics.count(.proxyFailedConnections) }
+
+  /// A policy, or a rule of the proxy, refused a request.
+  func refused(by code: DirectDNSError.Code) { metrics.policyRefused(by: code) }
 
   func retried() { metrics.count(.proxyRetries) }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import ArgumentParser
-internal import DirectDNS
+package import DirectDNS
 package import DirectDNSPrometheus
 
 /// The metrics options of commands that run until they are told to end.
@@ -32,12 +32,14 @@ package struct MetricsOptions: ParsableArguments {
   /// - Parameters:
   ///   - context: reports where it serves, and collects metrics.
   ///   - collecting: the registry that collects already; without one a new registry is made.
+  ///   - others: the metrics that there are besides the library's own, for their explanations.
   ///   - isTold: whether it reports at once where it serves; `say(in:)` does so later.
   ///   - readiness: the answer to `/ready`; always ready by default.
   /// - Returns: the endpoint, which the caller stops; nil if it was not asked for.
   /// - Throws: if it cannot listen there.
   package func start(
-    in context: CommandContext, from collecting: PrometheusRegistry? = nil, isTold: Bool = true,
+    in context: CommandContext, from collecting: PrometheusRegistry? = nil,
+    explaining others: [MetricDescription] = [], isTold: Bool = true,
     readiness: @escaping @Sendable () -> Readiness = { .ready }
   ) async throws(SettingsError) -> MetricsEndpoint? {
     guard let place else {
@@ -50,7 +52,7 @@ package struct MetricsOptions: ParsableArguments {
       throw SettingsError(
         .usage, "--metrics \(place): other machines reach that address. Take 127.0.0.1, or add --metrics-remote.")
     }
-    let registry = collecting ?? PrometheusRegistry()
+    let registry = collecting ?? PrometheusRegistry(explaining: others)
     do throws(DirectDNSError) {
       let endpoint = try MetricsEndpoint(
         registry,
@@ -104,4 +106,12 @@ struct MetricsPlace: Sendable, Hashable, CustomStringConvertible {
   }
 
   var description: String { "\(address.bracketed):\(port)" }
+}
+
+extension PrometheusRegistry {
+  /// Creates a registry that explains further metrics.
+  package convenience init(explaining metrics: [MetricDescription]) {
+    self.init(
+      PrometheusConfiguration(help: Dictionary(metrics.map { ($0.name, $0.meaning) }) { first, _ in first }))
+  }
 }

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import CoreMetrics
+import DirectDNSPrometheus
 import Foundation
 import Logging
 import ServiceLifecycle
@@ -42,6 +44,20 @@ struct LiveConfigurationTests {
   }
 
   // MARK: Reading
+
+  @Test func `every outcome of a reading has a series from the beginning, so that an alert sees the first refusal`()
+    throws
+  {
+    let registry = PrometheusRegistry()
+    try withMetricsFactory(registry) {
+      let live = try live("{ timeout: 2 }")
+      func count(_ outcome: String) -> Bool { registry.text().contains("reads_total{outcome=\"\(outcome)\"} 0\n") }
+      #expect(["applied", "unchanged", "refused"].allSatisfy(count))
+      try change("{ timeout: 0 }")
+      live.reloadIfChanged()
+      #expect(!count("refused") && count("applied"))
+    }
+  }
 
   @Test func `a FIFO in the file's place is not waited for, and what held holds on`() throws {
     let live = try live("{ timeout: 2 }")

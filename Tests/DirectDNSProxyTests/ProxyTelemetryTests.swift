@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+import CoreMetrics
 import DirectDNS
+import DirectDNSPrometheus
 import InMemoryTracing
 import Testing
 import Tracing
@@ -77,6 +79,34 @@ struct ProxyTelemetryTests {
     try await client.send("GET /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
     #expect(await client.receive("\r\n\r\n").hasPrefix("HTTP/1.1 404 "))
     await plain.stop()
+  }
+
+  @Test(
+    arguments: [
+      ("CONNECT 169.254.169.254:443 HTTP/1.1", "addressForbidden"),
+      ("CONNECT bad.test:443 HTTP/1.1", "addressForbidden"),
+      ("GET http://bad.test/ HTTP/1.1", "addressForbidden"), ("GET http://127.0.0.1:1/ HTTP/1.1", "refused"),
+      ("CONNECT ruled.test:443 HTTP/1.1", "refused"), ("CONNECT none.test:443 HTTP/1.1", nil),
+    ] as [(String, String?)])
+  func `what a policy or a rule refuses is counted, by its code, and so is a lookup, once`(
+    start: String, code: String?
+  ) async throws {
+    let registry = PrometheusRegistry()
+    let proxy = try await withMetricsFactory(registry) {
+      try await ProxyFixture(records: RecordTable { $0.add("bad.test", "10.0.0.1") }, policy: .publicOnly) {
+        $0.routes.set(try ProxyRoutes.Pattern("ruled.test"), .refuse)
+      }
+    }
+    let client = try await proxy.client()
+    try await client.send("\(start)\r\nHost: x\r\nConnection: close\r\n\r\n")
+    _ = await client.receiveToEnd()
+    _ = await proxy.accesses(1)
+    for known in ["addressForbidden", "refused"] {
+      let line = "directdns_policy_refusals_total{reason=\"\(known)\"} \(known == code ? 1 : 0)\n"
+      #expect(registry.text().contains(line), "\(line)")
+    }
+    #expect(!registry.text().contains("outcome=\"missed\""))
+    await proxy.stop()
   }
 
   @Test func `asking whether the proxy is well is no request of the spans`() async throws {

@@ -7,8 +7,9 @@ extension QueryMachine {
   mutating func update(_ configuration: ResolverConfiguration, at now: ResolverInstant) {
     let gone = states.all
     states.update(configuration, at: now)
-    // The metric of a removed server's breaker is reset; a server that was added may have the same name.
-    for state in gone { actions.append(.breaker(state.server, isOpen: false)) }
+    // A server that was added may have the name of one that was removed.
+    let names = Set(states.all.map(\.server.name))
+    for state in gone where !names.contains(state.server.name) { actions.append(.removed(state.server)) }
     reportBreakers()
   }
 

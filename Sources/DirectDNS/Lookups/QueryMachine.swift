@@ -37,6 +37,8 @@ struct QueryMachine: Sendable {
     case waits
     /// A server's breaker is open or closed, for the metrics.
     case breaker(DNSServer, isOpen: Bool)
+    /// A server was removed, and none is left of its name.
+    case removed(DNSServer)
     /// A server's breaker has just opened, for the log.
     case opened(DNSServer)
   }

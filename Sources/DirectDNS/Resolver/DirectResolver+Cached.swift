@@ -77,8 +77,17 @@ extension DirectResolver {
     return cachedSlowly(name, options)
   }
 
+  /// The answer that a lookup gets without waiting, counted as that lookup; nil, and nothing counted or begun, if it
+  /// has to wait or fails.
+  package func answerAtOnce(_ host: HostName, _ options: LookupOptions) -> Resolution? {
+    var found = Resolution()
+    if readFresh(host, options, to: &found) { return found }
+    return cachedSlowly(host, options, isLookup: true)
+  }
+
+  /// - Parameter isLookup: whether a lookup follows if there is nothing that serves at once.
   @inline(never)
-  func cachedSlowly(_ host: HostName, _ options: LookupOptions) -> Resolution? {
+  func cachedSlowly(_ host: HostName, _ options: LookupOptions, isLookup: Bool = false) -> Resolution? {
     guard let request = try? request(host, options, settings) else { return nil }
     let (wanted, route) = (request.wanted, request.route)
     if let local = try? local(host, route, wanted) { return local }
@@ -90,6 +99,7 @@ extension DirectResolver {
       metrics.hit(freshness)
       lookupReport.hit(host, freshness)
       return found?.resolution
+    case _ where isLookup: return nil
     case .wait:
       lookups.send { $0.refreshBehind(request, at: $1) }
       metrics.hit(.stale)

@@ -113,6 +113,7 @@ final class LookupRunner: QueryRecipient {
     case .ended(let query): lookupReport.upstreams.ended(query)
     case .waits: lookupReport.upstreams.waits()
     case .breaker(let server, let isOpen): lookupReport.upstreams.breaker(of: server, isOpen: isOpen)
+    case .removed(let server): lookupReport.upstreams.removed(server)
     case .opened(let server): lookupReport.upstreams.opened(server)
     // These are for the lookup machine, and do not get here.
     case .finished, .finishedBatch, .finishedRecords: break

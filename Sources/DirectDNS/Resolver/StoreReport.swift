@@ -11,6 +11,8 @@ struct StoreReport: Sendable {
   init(name: String, observer: (@Sendable (ResolverEvent) -> Void)?) {
     self.name = name
     self.observer = observer
+    // Created early: an alert on the rate of a series does not see one that begins with 1.
+    for metric in [MetricDescription.storeFailures, .storeDrops] { metrics.count(metric, name, by: 0) }
   }
 
   func read(isHit: Bool) { metrics.count(.storeReads, name, isHit ? "hit" : "miss") }

@@ -10,7 +10,11 @@ struct UpstreamReport: Sendable {
   private let metrics = MetricSource()
   private let observer: (@Sendable (ResolverEvent) -> Void)?
 
-  init(observer: (@Sendable (ResolverEvent) -> Void)?) { self.observer = observer }
+  init(observer: (@Sendable (ResolverEvent) -> Void)?) {
+    self.observer = observer
+    // Created early: an alert on the rate of a series does not see one that begins with 1.
+    metrics.count(.rateLimitWaits, by: 0)
+  }
 
   /// A query has ended, with a result for each of its questions.
   func ended(_ query: QueryMachine.EndedQuery) {
@@ -69,6 +73,9 @@ struct UpstreamReport: Sendable {
   func breaker(of server: DNSServer, isOpen: Bool) {
     metrics.set(.openBreakers, server.name, to: isOpen ? 1 : 0)
   }
+
+  /// A provider was removed: a breaker that is not there must not count as one that is closed, or open.
+  func removed(_ server: DNSServer) { metrics.remove(.openBreakers, server.name) }
 
   func opened(_ server: DNSServer) {
     let provider = server.configuration.provider

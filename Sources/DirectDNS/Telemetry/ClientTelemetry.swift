@@ -16,6 +16,7 @@ struct ClientTelemetry: Sendable {
     tracer = LookupTelemetry.tracer
     metrics = MetricSource()
     isActive = tracer != nil || metrics.isCollected
+    metrics.beginPolicyRefusals()
   }
 
   /// Begins to watch one request, and adds the fields with which its server can continue the trace.
@@ -119,11 +120,8 @@ struct ClientTelemetry: Sendable {
         span.end()
       }
       count(outcome: error.code.description)
-      if Self.refusals.contains(error.code) { metrics.count(.policyRefusals, error.code.description) }
+      metrics.policyRefused(by: error.code)
     }
-
-    /// The codes of errors by which a policy refuses a request.
-    private static let refusals: Set<DirectDNSError.Code> = [.addressForbidden, .redirectRefused, .refused]
 
     private func count(outcome: String) {
       metrics.count(.requests, method, outcome)
@@ -187,5 +185,20 @@ final class ConnectTelemetry: Sendable {
       span.setStatus(SpanStatus(code: .error))
     }
     span.end()
+  }
+}
+
+extension MetricSource {
+  /// The codes of errors by which a policy refuses a request.
+  private static let refusals: Set<DirectDNSError.Code> = [.addressForbidden, .redirectRefused, .refused]
+
+  /// Counts a request that failed so, if it was a policy that refused it.
+  package func policyRefused(by code: DirectDNSError.Code) {
+    if Self.refusals.contains(code) { count(.policyRefusals, code.description) }
+  }
+
+  /// Creates the series early: an alert on the rate of one does not see it if it begins with 1.
+  package func beginPolicyRefusals() {
+    for code in Self.refusals { count(.policyRefusals, code.description, by: 0) }
   }
 }

@@ -148,6 +148,12 @@ package struct MetricSource: Sendable {
     guard let factory else { return }
     factory.makeMeter(label: metric.name, dimensions: metric.dimensions(values)).set(Int64(value))
   }
+
+  /// Ends the series of a gauge, which would keep its last value.
+  func remove(_ metric: MetricDescription, _ values: String...) {
+    guard let factory else { return }
+    factory.destroyMeter(factory.makeMeter(label: metric.name, dimensions: metric.dimensions(values)))
+  }
 }
 
 extension MetricDescription {

@@ -17,6 +17,10 @@ struct ResolverTelemetry: Sendable {
     isCollected = source.isCollected
     hits = Resolution.Freshness.allCases.map { source.counter(.lookups, $0.rawValue, Self.answered) }
     size = CacheSize(source)
+    // Created early as well: an alert on the rate of a series does not see one that begins with 1.
+    for code in [DirectDNSError.Code.upstreamFailed, .timedOut] {
+      source.count(.lookups, Self.uncached, code.description, by: 0)
+    }
   }
 
   /// The label in place of a freshness, for lookups that the cache did not answer.

@@ -45,20 +45,24 @@ final class RouteFinder {
   ///
   /// - Parameter completion: called with the result, at once if no lookup is needed.
   func find(_ completion: @escaping (Outcome) -> Void) {
+    let telemetry = loop.shared.telemetry
+    let completion = { (outcome: Outcome) in
+      if case .refused(let refusal) = outcome, let code = refusal.policyCode { telemetry.refused(by: code) }
+      completion(outcome)
+    }
     let configuration = settings.configuration
     guard configuration.ports.allow(origin.port) else {
       let text =
         "Port \(origin.port) of \(origin.host) may not be connected to: the proxy's ports are \(configuration.ports)."
-      return completion(.refused(ProxyRefusal(403, "http_request_denied", text)))
+      return completion(.refused(ProxyRefusal(denied: text)))
     }
     do throws(DirectDNSError) { try policy.check(origin.host) } catch {
-      // RFC 9209 has `destination_ip_prohibited` for addresses alone, and this is a name.
-      return completion(.refused(ProxyRefusal(403, "http_request_denied", error.message)))
+      return completion(.refused(ProxyRefusal(denied: error.message, by: error.code)))
     }
     let route = configuration.route(for: origin.host)
     guard route != .refuse else {
       let text = "\(origin.host) is refused: the proxy's rules (--route, proxy.routes) send nothing there."
-      return completion(.refused(ProxyRefusal(403, "http_request_denied", text)))
+      return completion(.refused(ProxyRefusal(denied: text)))
     }
     upstream = route == .upstream ? configuration.upstream : nil
     self.completion = completion
@@ -107,9 +111,7 @@ final class RouteFinder {
       }
     }
     // A stale answer is used only if the refresh does not come in time, so the lookup is awaited.
-    if isDirect, let known = resolver.cached(name, options: lookup), known.freshness != .stale {
-      return found(known, others(known, nil))
-    }
+    if isDirect, let known = resolver.answerAtOnce(name, lookup) { return found(known, others(known, nil)) }
     let began = resolver.clock.now
     wait { () async throws(DirectDNSError) in
       try await look(nil)

@@ -37,7 +37,7 @@ final class QueryFixture: QueryRecipient {
     case .cancel(let number): sender.cancel(number)
     case .finished(let number, let outcome):
       waiting.withLock { $0.callers.removeValue(forKey: number) }?.resume(returning: outcome)
-    case .finishedBatch, .finishedRecords, .ended, .waits, .breaker, .opened: break
+    case .finishedBatch, .finishedRecords, .ended, .waits, .breaker, .removed, .opened: break
     }
   }
 

@@ -27,7 +27,7 @@ final class RecordingMetrics: MetricsFactory {
   private func handler(_ kind: MetricDescription.Kind, _ label: String, _ dimensions: [(String, String)]) -> Handler {
     let series = Series(kind: kind, name: label, labels: dimensions.map { "\($0)=\($1)" })
     values.withLock { $0[series, default: 0] += 0 }
-    return Handler { [values] change in values.withLock { change(&$0[series, default: 0]) } }
+    return Handler(series) { [values] change in values.withLock { change(&$0[series, default: 0]) } }
   }
 
   func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
@@ -43,14 +43,21 @@ final class RecordingMetrics: MetricsFactory {
     handler(.timer, label, dimensions)
   }
   func destroyCounter(_ handler: any CounterHandler) {}
-  func destroyMeter(_ handler: any MeterHandler) {}
+  func destroyMeter(_ handler: any MeterHandler) {
+    guard let series = (handler as? Handler)?.series else { return }
+    _ = values.withLock { $0.removeValue(forKey: series) }
+  }
   func destroyRecorder(_ handler: any RecorderHandler) {}
   func destroyTimer(_ handler: any TimerHandler) {}
 
   private final class Handler: CounterHandler, MeterHandler, RecorderHandler, TimerHandler {
+    let series: Series
     private let change: @Sendable ((inout Double) -> Void) -> Void
 
-    init(_ change: @escaping @Sendable ((inout Double) -> Void) -> Void) { self.change = change }
+    init(_ series: Series, _ change: @escaping @Sendable ((inout Double) -> Void) -> Void) {
+      self.series = series
+      self.change = change
+    }
 
     func increment(by amount: Int64) { change { $0 += Double(amount) } }
     func increment(by amount: Double) { change { $0 += amount } }

@@ -56,6 +56,53 @@ struct ResolverTelemetryTests {
     #expect(metrics.counts["directdns_lookups_total freshness=fresh outcome=nameNotFound"] == 2)
   }
 
+  @Test func `what an alert looks at has a series before it happens`() async throws {
+    let store = ScriptedStore(clock: ManualClock())
+    try withMetricsFactory(metrics) {
+      let fixture = try ResolverFixture { $0.store = store }
+      _ = try DirectClient(DirectClientConfiguration(), resolver: fixture.resolver)
+    }
+    for series in [
+      "lookups_total freshness=none outcome=upstreamFailed", "lookups_total freshness=none outcome=timedOut",
+      "lookups_total freshness=stale outcome=answered", "upstream_breaker_open provider=one",
+      "upstream_rate_limit_waits_total", "policy_refusals_total reason=addressForbidden",
+      "store_failures_total store=scripted", "store_dropped_total store=scripted",
+    ] { #expect(metrics.counts["directdns_\(series)"] == 0, "\(series)") }
+  }
+
+  @Test func `a provider that was removed has no breaker, neither open nor closed`() async throws {
+    let fixture = try withMetricsFactory(metrics) { try ResolverFixture("one", "two") }
+    func breakers() -> Set<String> {
+      Set(
+        metrics.counts.keys.filter { $0.contains("breaker_open") }.compactMap {
+          $0.split(separator: "=").last.map(String.init)
+        })
+    }
+    #expect(breakers() == ["one", "two"])
+    var configuration = fixture.resolver.configuration
+    configuration.providers = ResolverFixture.configuration(["three", "two"]).providers
+    try fixture.resolver.update(configuration)
+    #expect(breakers() == ["two", "three"])
+  }
+
+  @Test func `a look for what is there at once is counted once, with the lookup that follows`() async throws {
+    let fixture = try withMetricsFactory(metrics) { try ResolverFixture() }
+    let host = ResolverFixture.host
+    func lookups() -> [String: Double] {
+      metrics.counts.filter { $0.key.hasPrefix("directdns_lookups_total") && $0.value > 0 }
+    }
+    #expect(fixture.resolver.answerAtOnce(host, LookupOptions()) == nil)
+    #expect(lookups().isEmpty && fixture.transport.count == 0)
+    try await fixture.learn(ttl: 100)
+    #expect(lookups() == ["directdns_lookups_total freshness=none outcome=answered": 1])
+    #expect(fixture.resolver.answerAtOnce(host, LookupOptions()) != nil)
+    #expect(lookups()["directdns_lookups_total freshness=fresh outcome=answered"] == 1)
+    // Stale: a lookup waits for the refresh first.
+    fixture.clock.advance(by: .seconds(1000))
+    #expect(fixture.resolver.answerAtOnce(host, LookupOptions()) == nil)
+    #expect(lookups().values.reduce(0, +) == 2 && fixture.transport.count == 1)
+  }
+
   @Test func `the number of cached names is that of all resolvers`() async throws {
     let (first, second) = try withMetricsFactory(metrics) { (try ResolverFixture(), try ResolverFixture()) }
     try await first.learn(host: Sample.name("a.example"))
