@@ -77,15 +77,17 @@ public struct EMASProvider: NameableProvider {
       batchPrefix = Self.batchPrefix(url, path[0] + "/resolve")
     case (2, _, "sign_d"), (2, _, "sign_resolve"):
       guard let given = credentials.secret else {
-        throw Self.unusable(name, "\(url.path) signs its requests and needs a secret; without one use /ACCOUNT/d.")
+        throw Self.unusable(
+          name, "/ACCOUNT/\(path[1]) signs its requests and needs a secret; without one use /ACCOUNT/d.")
       }
       form = .first(isBatch: path.last == "sign_resolve")
       secret = given
       prefix = url.queryPrefix
       batchPrefix = Self.batchPrefix(url, path[0] + "/sign_resolve")
     default:
+      // Without the path itself: who mixes the forms up may have written a key in it.
       throw Self.unusable(
-        name, "\(url.path) is not a path of EMAS HTTPDNS. Write /ACCOUNT/d, /ACCOUNT/sign_d or /v2/d?id=ACCOUNT.")
+        name, "the URL's path is none of EMAS HTTPDNS. Write /ACCOUNT/d, /ACCOUNT/sign_d or /v2/d?id=ACCOUNT.")
     }
   }
 
