@@ -364,8 +364,14 @@ private struct CacheFixture {
     fixture.input = ScriptedInput([lines])
     fixture.store = SQLiteAnswerStore(SQLiteStoreConfiguration(path: folder.path + "/a.sqlite", maximumBytes: size))
     let outcome = await fixture.run(["cache", "import", "--store", "redis://cache.example"])
-    #expect(outcome.output == "1000 stored, 0 kept as newer or the same, 0 gone\n")
+    var left = 0
+    for number in 0..<1000 {
+      left += try await fixture.store?.read([AddressQuestion(HostName("host-\(number).example"), .ipv4)]).count ?? 0
+    }
+    #expect((left < 1000) == isFull)
+    let room = isFull ? ", \(1000 - left) without room" : ""
+    #expect(outcome.output == "\(left) stored, 0 kept as newer or the same, 0 gone\(room)\n")
     #expect(outcome.errors.contains("The store is full") == isFull)
-    #expect(outcome.status == 0)
+    #expect(outcome.status == (isFull ? 74 : 0))
   }
 }

@@ -20,7 +20,8 @@ struct CacheCommand: AsyncParsableCommand {
           1  a name is not stored or is no valid name, a line cannot be imported,
              or the question was declined
          64  the command line is wrong
-         74  the store, a file or standard input could not be read or written
+         74  the store, a file or standard input could not be read or written,
+             or the store had no room for all of an import
          78  the configuration is wrong
         130  interrupted
         141  the reader of standard output has gone

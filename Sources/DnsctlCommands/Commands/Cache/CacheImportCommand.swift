@@ -10,7 +10,7 @@ struct CacheImportCommand: StoreCommand {
     discussion: """
       Every line is checked before the first answer is stored: if any are wrong, all of them are named and nothing is stored. Blank lines do not count.
 
-      A stored answer is kept if it was asked for at the same time or later, even if it was stored while the import runs. Answers that are gone are left out. All of the import is held in memory meanwhile.
+      A stored answer is kept if it was asked for at the same time or later, even if it was stored while the import runs. Answers that are gone are left out. A store of limited size lets those go that are gone first: they count as without room, and the status is 74. All of the import is held in memory meanwhile.
 
       EXAMPLES
         dnsctl cache import answers.jsonl
@@ -44,13 +44,24 @@ struct CacheImportCommand: StoreCommand {
       }
     }
     let kept = usable.count - stored
-    try context.print("\(stored) stored, \(kept) kept as newer or the same, \(answers.count - usable.count) gone\n")
-    if !isWhole {
-      context.reportError(
-        "The store is full, and has evicted the answers that expire first. dnsctl cache stats tells how many it has."
-      )
+    let evicted = isWhole ? 0 : try await missing(usable, in: store)
+    let room = evicted > 0 ? ", \(evicted) without room" : ""
+    try context.print(
+      "\(max(0, stored - evicted)) stored, \(kept) kept as newer or the same, \(answers.count - usable.count) gone\(room)\n"
+    )
+    guard evicted > 0 else { return .answered }
+    context.reportError("The store is full, and has evicted the answers that expire first.")
+    return .streams
+  }
+
+  /// How many of the answers' questions the store has no answer to.
+  private func missing(_ answers: [StoredAnswer], in store: OpenStore) async throws(StoreFailure) -> Int {
+    var found = 0
+    for start in stride(from: 0, to: answers.count, by: AnswerImport.batch) {
+      let batch = answers[start..<min(start + AnswerImport.batch, answers.count)].map(\.question)
+      try await store.call { store throws(DirectDNSError) in found += try await store.read(batch).count }
     }
-    return .answered
+    return answers.count - found
   }
 
   private func bytes(in context: CommandContext) async throws(StoreFailure) -> [UInt8] {
