@@ -32,9 +32,9 @@ struct CommandFixture: Sendable {
   var interruption: ExitStatus?
   var hasRoutes: Set<IPAddress.Family> = [.ipv4]
   /// Where a command has its metrics collected.
+  let registries = Locked<[any MetricsFactory]>([])
   /// How many queries there had been when it was told to ignore hang-ups.
   let ignoredHangUps = Locked<[Int]>([])
-  let registries = Locked<[any MetricsFactory]>([])
 
   /// What a run came to.
   struct Outcome: Sendable, Equatable {

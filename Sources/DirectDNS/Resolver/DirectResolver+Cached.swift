@@ -85,7 +85,7 @@ extension DirectResolver {
     return cachedSlowly(host, options, isLookup: true)
   }
 
-  /// - Parameter isLookup: whether a lookup follows if there is nothing that serves at once.
+  /// The answer beyond fresh ones; if a lookup follows (`isLookup`), only what serves at once counts, and begins anything.
   @inline(never)
   func cachedSlowly(_ host: HostName, _ options: LookupOptions, isLookup: Bool = false) -> Resolution? {
     guard let request = try? request(host, options, settings) else { return nil }
