@@ -43,7 +43,7 @@ struct HouseTests {
     "Sources/DirectDNS/Curl/ConnectAttempt+Options.swift": "ClientConnectionsTests",
     "Sources/DirectDNS/Curl/CurlTransfer.swift": "ResponseBodyTests",
     "Sources/DirectDNS/Curl/CurlTransfers.swift": "ClientConnectionsTests",
-    "Sources/DirectDNS/Curl/CurlQueries+Pool.swift": "CurlQueriesTests",
+    "Sources/DirectDNS/Curl/CurlQueries+Pool.swift": "CurlQueriesTests, CurlQueriesConnectingTests",
     "Sources/DirectDNS/Curl/CurlTransfers+Actions.swift": "ClientConnectionsTests, RequestBodyTests",
     "Sources/DirectDNS/Curl/CurlTransfers+Events.swift": "ResponseBodyTests, DirectClientFailureTests",
     "Sources/DirectDNS/Curl/IdleAttempts.swift": "ClientConnectionsTests, ResponseBodyTests",

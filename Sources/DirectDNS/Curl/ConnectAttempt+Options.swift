@@ -16,10 +16,9 @@ extension ConnectAttempt {
   ///
   /// libcurl remembers by address and port whether connections multiplex. Before 8.5 it therefore puts a request onto a
   /// busy HTTP/1.1 connection if another host at the same address speaks HTTP/2, and each request gets the other's
-  /// response. So each pool has an address scope of its own, which libcurl compares too. The kernel uses the scope for
-  /// link-local addresses only, which cannot be reached without a zone anyway; no interface has such a number.
+  /// response. So each pool has a scope of its own.
   func setTransfer(_ route: CurlRoute, scope: Int, _ settings: CurlTransferSettings, _ share: CurlShare) {
-    handle.set(CURLOPT_ADDRESS_SCOPE, 1 << 24 + scope % (1 << 24))
+    handle.setScope(scope)
     handle.setOwner(self)
     if let share = unsafe share.handle { unsafe handle.setPointer(CURLOPT_SHARE, share) }
     handle.set(CURLOPT_NOSIGNAL, 1)

@@ -10,9 +10,30 @@ internal import HTTPTypes
   let handle: CurlHandle
   private var fields = CurlList([])
   private var fieldLines: [String] = []
-  private let addresses: CurlList
-  private let connectTo: CurlList
+  private var connectTo = CurlList([])
+  /// The address that it connects to; nil if that is the URL's host.
+  private(set) var address: IPAddress?
+  private let port: UInt16
   private var isPost = false
+
+  /// How far its transfer has come.
+  enum Stage {
+    /// It waits for a connection that others use or open, or has not begun.
+    case waiting
+    /// It is opening a connection.
+    case connecting
+    /// It has a connection, and the request has been sent on it.
+    case sent
+  }
+
+  private(set) var stage = Stage.waiting
+  /// The local port of the connection that its last request was sent on.
+  private(set) var localPort: CInt = 0
+  /// When its last transfer began, and when the last whole reply came.
+  private(set) var startedAt = Int64.min
+  var repliedAt = Int64.min
+  /// Its number in the race of its request for a connection.
+  var attempt = 0
 
   /// Called when a connection ends that this handle has opened.
   private let sockets: CurlSockets
@@ -30,8 +51,7 @@ internal import HTTPTypes
     guard let handle = CurlHandle() else { return nil }
     self.handle = handle
     self.sockets = sockets
-    addresses = CurlList(pool.addresses.map { [$0] } ?? [])
-    connectTo = CurlList(pool.connectTo.map { [$0] } ?? [])
+    port = pool.port
 
     handle.setOwner(self)
     handle.set(CURLOPT_NOSIGNAL, 1)
@@ -43,9 +63,8 @@ internal import HTTPTypes
     // Wait until it is known whether the first connection multiplexes, instead of opening one for each query.
     handle.set(CURLOPT_PIPEWAIT, 1)
     handle.set(CURLOPT_MAXLIFETIME_CONN, 600)
+    handle.setScope(pool.scope)
     sockets.watch(handle)
-    if pool.addresses != nil { handle.set(CURLOPT_RESOLVE, addresses) }
-    if pool.connectTo != nil { handle.set(CURLOPT_CONNECT_TO, connectTo) }
     if pool.usesTLS { pool.trust.set(on: handle) }
     let context = unsafe Unmanaged.passUnretained(self).toOpaque()
     unsafe directdns_setopt_write(handle.pointer) { bytes, size, count, context in
@@ -61,6 +80,16 @@ internal import HTTPTypes
           unsafe $0.receiveLine(UnsafeRawBufferPointer(start: bytes, count: size * count))
         } ?? 0
       }, context)
+    unsafe directdns_setopt_dial(
+      handle.pointer,
+      { context, _, address in
+        unsafe context.object(CurlEasy.self)?.dials()
+        return unsafe directdns_socket(address)
+      }, context)
+    unsafe directdns_setopt_connected(
+      handle.pointer,
+      { context, _, _, _, port in unsafe context.call(CurlEasy.self) { $0.connected(port) } ?? CURL_PREREQFUNC_ABORT },
+      context)
   }
 
   deinit {
@@ -86,6 +115,37 @@ internal import HTTPTypes
   }
 
   private static let sessionMark = Array("SSL connection using ".utf8)
+
+  /// Connects to that address from the next transfer on, whose connection is checked for the URL's host all the same.
+  func connect(to address: IPAddress?) {
+    guard let address, address != self.address else { return }
+    self.address = address
+    connectTo = CurlList(["::\(address.bracketed):\(port)"])
+    handle.set(CURLOPT_CONNECT_TO, connectTo)
+  }
+
+  /// Its transfer begins.
+  func begins(at now: Int64, attempt: Int) {
+    stage = .waiting
+    startedAt = now
+    self.attempt = attempt
+  }
+
+  private func dials() {
+    stage = .connecting
+    sockets.hasDialled = true
+  }
+
+  private func connected(_ port: CInt) -> CInt {
+    // A query is sent once, on the connection that came first.
+    guard job?.race?.connected(attempt) ?? true else { return CURL_PREREQFUNC_ABORT }
+    stage = .sent
+    localPort = port
+    return CURL_PREREQFUNC_OK
+  }
+
+  /// Whether a part of a response has come.
+  var hasResponse: Bool { fieldAllowance.isUsed || !body.isEmpty }
 
   /// Sends the request that was prepared, and blocks until the response has come.
   func perform() -> CURLcode { withExtendedLifetime(self) { unsafe curl_easy_perform(handle.pointer) } }

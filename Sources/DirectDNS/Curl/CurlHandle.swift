@@ -51,6 +51,12 @@ internal import CDirectDNSCurl
     unsafe _ = directdns_setopt_pointer(pointer, option, value)
   }
 
+  /// Sets which transfers may share connections: only those of the same scope.
+  ///
+  /// libcurl compares the address scope among what else has to be the same. The kernel uses it for link-local addresses
+  /// only, which cannot be reached without a zone anyway; no interface has such a number.
+  func setScope(_ scope: Int) { set(CURLOPT_ADDRESS_SCOPE, 1 << 24 + scope % (1 << 24)) }
+
   /// Sets the body of a POST, which libcurl copies: the memory of an array may move.
   func setBody(_ body: [UInt8]) {
     set(CURLOPT_POSTFIELDSIZE, body.count)

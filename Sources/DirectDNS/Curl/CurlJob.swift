@@ -15,6 +15,8 @@ class CurlJob: @unchecked Sendable {
   var isCancelled = false
   /// Whether it is being sent for the second time.
   var isRepeated = false
+  /// Decides which addresses it tries; nil unless it is opening a connection and there are several.
+  var race: ConnectionRace?
   private var result = Result<HTTPReply, HTTPTransportError>.failure(.shutDown)
 
   init(_ request: CurlRequest, for recipient: any CurlRecipient) {

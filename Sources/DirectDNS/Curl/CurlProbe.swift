@@ -29,6 +29,7 @@ enum CurlProbe {
         result: .failure(.noMemory), total: 0, certificate: [])
     }
     easy.prepare(request)
+    easy.connect(to: request.pool.addresses.first)
     easy.followTLS()
     easy.handle.set(CURLOPT_CERTINFO, 1)
     easy.handle.set(CURLOPT_TIMEOUT_MS, Int(request.timeout))

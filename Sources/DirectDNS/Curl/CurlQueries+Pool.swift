@@ -13,13 +13,18 @@ extension CurlQueries {
     var handles: [CurlEasy] = []
     var idle: [CurlEasy] = []
     var running: Int { handles.count - idle.count }
+    /// When a transfer began last.
+    var usedAt = Int64.min
     /// Whether its connections carry one transfer at a time: always with plain http; with TLS it is known after the
     /// first response.
     var isSerial: Bool
+    /// Its addresses in the order of trying: the one that connected last comes first, those that were silent last.
+    private(set) var addresses: [IPAddress]
 
     init(_ identity: QueryPool) {
       self.identity = identity
       isSerial = !identity.usesTLS
+      addresses = identity.addresses
     }
 
     /// How many transfers may be in flight.
@@ -30,5 +35,28 @@ extension CurlQueries {
     /// Over HTTP/2 one is enough for most servers; libcurl opens another one when a server's limit of streams is
     /// reached.
     var connectionLimit: Int { isSerial ? identity.connections : min(CurlQueries.fewConnections, identity.connections) }
+
+    // MARK: Addresses
+
+    /// A connection to an address stands.
+    func connected(_ address: IPAddress?) { move(address) { $0.insert($1, at: 0) } }
+
+    /// An address has said nothing.
+    func wasSilent(_ address: IPAddress?) { move(address) { $0.append($1) } }
+
+    private func move(_ address: IPAddress?, _ insert: (inout [IPAddress], IPAddress) -> Void) {
+      guard let address, let place = addresses.firstIndex(of: address) else { return }
+      addresses.remove(at: place)
+      insert(&addresses, address)
+    }
+
+    // MARK: Silence
+
+    /// A request has timed out: notes the silence of its address.
+    func timedOut(_ easy: CurlEasy) {
+      guard easy.stage != .waiting, !easy.hasResponse else { return }
+      let since = easy.startedAt
+      if !handles.contains(where: { $0.address == easy.address && $0.repliedAt > since }) { wasSilent(easy.address) }
+    }
   }
 }

@@ -10,17 +10,19 @@ final class CurlQueries: CurlDriver {
   let multis: [CurlMulti]
   var now = LoopTime.now
   var recheck = CurlRecheck()
-  private var pools: [ObjectIdentifier: Pool] = [:]
+  private(set) var pools: [ObjectIdentifier: Pool] = [:]
   /// The pool that was used last, which is usually the next one too.
   private var lastPool: Pool?
   private var runningCount = 0
   /// Requests that have ended, and have yet to be given back.
   private var done: [CurlJob] = []
   /// No running transfer times out before this instant.
-  private var earliestEnd = Int64.max
-  private let sockets: CurlSockets
+  var earliestEnd = Int64.max
+  let sockets: CurlSockets
+  /// Whether any request races for a connection.
+  var isRacing = false
   /// Kept connections that carry one transfer at a time.
-  private var serial: Set<curl_socket_t> = []
+  var serial: Set<curl_socket_t> = []
   /// How many transfers were started, and have sent nothing yet.
   private var startCount = 0
 
@@ -39,7 +41,7 @@ final class CurlQueries: CurlDriver {
 
   /// libcurl has one limit for all servers: it is set to what the largest pool needs; other pools stay below by
   /// ``Pool/width``.
-  private func limitConnections() {
+  func limitConnections() {
     let limit = pools.values.map(\.connectionLimit).max() ?? Self.fewConnections
     multi.set(CURLMOPT_MAX_HOST_CONNECTIONS, limit)
     multi.set(CURLMOPT_MAXCONNECTS, max(64, limit * 2))
@@ -59,7 +61,8 @@ final class CurlQueries: CurlDriver {
       for easy in pool.handles {
         guard let job = easy.job.take() else { continue }
         multi.remove(easy.handle)
-        finish(job, .failure(.shutDown))
+        // It may have several attempts.
+        if job.stage == .running { finish(job, .failure(.shutDown)) }
       }
       for job in pool.queue where job.stage == .queued { finish(job, .failure(.shutDown)) }
     }
@@ -92,13 +95,13 @@ final class CurlQueries: CurlDriver {
     }
   }
 
-  private func finish(_ job: CurlJob, _ result: Result<HTTPReply, HTTPTransportError>) {
+  func finish(_ job: CurlJob, _ result: Result<HTTPReply, HTTPTransportError>) {
     job.finish(result)
     done.append(job)
   }
 
   /// Gives ended requests back, all those of a recipient together; there is nearly always only one recipient.
-  private func deliverDone() {
+  func deliverDone() {
     guard !done.isEmpty else { return }
     var jobs: [CurlJob] = []
     swap(&jobs, &done)
@@ -110,7 +113,7 @@ final class CurlQueries: CurlDriver {
     }
   }
 
-  private func pool(of job: CurlJob) -> Pool {
+  func pool(of job: CurlJob) -> Pool {
     if let lastPool, lastPool.identity === job.request.pool { return lastPool }
     let pool = knownPool(of: job.request.pool)
     lastPool = pool
@@ -119,9 +122,10 @@ final class CurlQueries: CurlDriver {
 
   private func knownPool(of identity: QueryPool) -> Pool {
     if let pool = pools[ObjectIdentifier(identity)] { return pool }
-    // A new pool replaces older ones of the same origin, which had other addresses or settings.
+    // A new pool may replace others of the same origin, which had other addresses or settings.
     pools = pools.filter { _, pool in
       pool.identity.origin != identity.origin || pool.running > 0 || !pool.queue.isEmpty
+        || pool.usedAt > now - Self.idleTime
     }
     let pool = Pool(identity)
     pools[ObjectIdentifier(identity)] = pool
@@ -129,15 +133,25 @@ final class CurlQueries: CurlDriver {
     return pool
   }
 
+  /// How many milliseconds an unused pool stays beside others of its origin: as long as libcurl keeps a connection.
+  private static let idleTime: Int64 = 120_000
+
   private func start(_ job: CurlJob, in pool: Pool) {
-    guard let easy = pool.idle.popLast() ?? newHandle(in: pool) else {
-      return finish(job, .failure(.noMemory))
-    }
     job.stage = .running
+    pool.usedAt = now
+    if !start(job, in: pool, at: pool.addresses.first) { finish(job, .failure(.noMemory)) }
+  }
+
+  /// Starts an attempt of a request.
+  ///
+  /// - Returns: whether there was memory for it.
+  func start(_ job: CurlJob, in pool: Pool, at address: IPAddress?, attempt: Int = 0) -> Bool {
+    guard let easy = pool.idle.popLast() ?? newHandle(in: pool) else { return false }
     easy.job = job
     runningCount += 1
     startCount += 1
-    send(job, by: easy)
+    begin(job, by: easy, at: address, attempt: attempt)
+    return true
   }
 
   private func newHandle(in pool: Pool) -> CurlEasy? {
@@ -146,83 +160,38 @@ final class CurlQueries: CurlDriver {
     return easy
   }
 
-  private func send(_ job: CurlJob, by easy: CurlEasy) {
+  private func begin(_ job: CurlJob, by easy: CurlEasy, at address: IPAddress?, attempt: Int) {
     easy.prepare(job.request)
+    easy.connect(to: address)
+    easy.begins(at: now, attempt: attempt)
     earliestEnd = min(earliestEnd, job.deadline)
     multi.add(easy.handle)
   }
 
-  private func end(_ job: CurlJob, by easy: CurlEasy, in pool: Pool, _ result: Result<HTTPReply, HTTPTransportError>) {
+  /// Sends a request once more, from the first address on.
+  func sendAgain(_ job: CurlJob, by easy: CurlEasy, in pool: Pool) {
+    multi.remove(easy.handle)
+    job.race = nil
+    begin(job, by: easy, at: pool.addresses.first, attempt: 0)
+  }
+
+  /// Ends an attempt; its handle serves another one.
+  func release(_ easy: CurlEasy, in pool: Pool) {
     multi.remove(easy.handle)
     easy.job = nil
     runningCount -= 1
     pool.idle.append(easy)
+  }
+
+  func end(_ job: CurlJob, by easy: CurlEasy, in pool: Pool, _ result: Result<HTTPReply, HTTPTransportError>) {
+    release(easy, in: pool)
+    if job.race.take() != nil {
+      for other in pool.handles where other.job === job { release(other, in: pool) }
+    }
     finish(job, result)
     while pool.running < pool.width, let next = pool.queue.popFirst() {
       guard next.stage == .queued else { continue }
       start(next, in: pool)
     }
-  }
-
-  func ended(_ handle: UnsafeMutableRawPointer, _ code: CURLcode) {
-    guard let easy = unsafe CurlHandle.owner(of: handle, as: CurlEasy.self), let job = easy.job else { return }
-    let pool = pool(of: job)
-    if code == CURLE_OK {
-      if pool.isSerial == easy.isHTTP2 {
-        pool.isSerial.toggle()
-        limitConnections()
-      }
-      if pool.isSerial { serial.insert(unsafe directdns_kept_socket(handle)) }
-      end(job, by: easy, in: pool, .success(easy.takeReply()))
-    } else if code == CURLE_HTTP2, !job.isRepeated {
-      // The server has ended the session. libcurl repeats the transfers that were refused by that, but before 8.4 not
-      // the one that has read the GOAWAY (curl#12054). A DNS query may be repeated (RFC 9110 §9.2.2).
-      job.isRepeated = true
-      multi.remove(easy.handle)
-      send(job, by: easy)
-    } else {
-      end(job, by: easy, in: pool, .failure(easy.failure(code)))
-    }
-  }
-
-  /// Ends an HTTP/1 connection on which the server sends something unsolicited: it would be taken for the answer to the
-  /// next query (RFC 9112 §6.3), and not every format repeats the question.
-  func receivedUnsolicited(on socket: CInt) {
-    if serial.contains(socket) { directdns_end_unread(socket) }
-  }
-
-  /// Ends transfers that have timed out, and gives back those that have ended.
-  func endTurn() -> Int64 {
-    // Not left to libcurl, which can lose timers (see ``CurlRecheck``).
-    if earliestEnd <= now {
-      earliestEnd = .max
-      for pool in pools.values {
-        for easy in pool.handles {
-          guard let job = easy.job else { continue }
-          if job.deadline <= now {
-            end(job, by: easy, in: pool, .failure(.timedOut))
-          } else {
-            earliestEnd = min(earliestEnd, job.deadline)
-          }
-        }
-      }
-    }
-    var due = earliestEnd
-    for pool in pools.values {
-      while let first = pool.queue.first, first.stage != .queued { pool.queue.removeFirst() }
-      guard !pool.queue.isEmpty else {
-        pool.earliestDeadline = .max
-        continue
-      }
-      if pool.earliestDeadline <= now {
-        // Deadlines are not in the order of the queue.
-        for job in pool.queue where job.stage == .queued && job.deadline <= now { finish(job, .failure(.timedOut)) }
-        pool.queue.removeAll { $0.stage != .queued }
-        pool.earliestDeadline = pool.queue.map(\.deadline).min() ?? .max
-      }
-      due = min(due, pool.earliestDeadline)
-    }
-    deliverDone()
-    return due
   }
 }

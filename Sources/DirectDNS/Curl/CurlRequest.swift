@@ -36,14 +36,15 @@ struct CurlTrust: Hashable, Sendable {
 ///
 /// Pools are compared by identity, so that no certificates have to be compared for each request.
 final class QueryPool: Sendable {
-  /// `HOST:PORT:ADDRESS,…`: the addresses to connect to, so that libcurl does not look up the host.
-  let addresses: String?
-  /// The host of `addresses` to connect to instead of the URL's, in libcurl's form `::HOST:PORT`.
+  /// The addresses to connect to, so that libcurl does not look up the URL's host.
   ///
-  /// The certificate is still checked for the URL's host. Transfers share connections only if they have the same value
-  /// here.
-  let connectTo: String?
-  /// Scheme, host and port; a new pool replaces an older one of the same origin.
+  /// The certificate is still checked for that host. Without addresses, the host is one itself.
+  let addresses: [IPAddress]
+  /// The port at those addresses.
+  let port: UInt16
+  /// Tells the pool's connections from those of others: they are shared within one scope only.
+  let scope: Int
+  /// Scheme, host and port.
   let origin: String
   let usesTLS: Bool
   let trust: CurlTrust
@@ -53,12 +54,13 @@ final class QueryPool: Sendable {
   let connections: Int
 
   init(
-    origin: String, addresses: String? = nil, connectTo: String? = nil, usesTLS: Bool, trust: CurlTrust, width: Int,
-    connections: Int = QueryPool.connections
+    origin: String, addresses: [IPAddress] = [], port: UInt16 = 0, scope: Int = 0, usesTLS: Bool, trust: CurlTrust,
+    width: Int, connections: Int = QueryPool.connections
   ) {
     self.origin = origin
     self.addresses = addresses
-    self.connectTo = connectTo
+    self.port = port
+    self.scope = scope
     self.usesTLS = usesTLS
     self.trust = trust
     self.width = width

@@ -7,6 +7,8 @@ internal import CDirectDNSCurl
   private let poller: Poller?
   /// How many milliseconds sent bytes may stay unacknowledged before the kernel ends the connection.
   private let silenceLimit: UInt32
+  /// Whether a connection was begun since this was set to `false` last.
+  var hasDialled = false
   /// Called with a socket before it is closed.
   var closing: ((curl_socket_t) -> Void)?
 

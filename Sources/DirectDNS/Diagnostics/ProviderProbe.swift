@@ -35,17 +35,11 @@ public struct ProviderProbe: Sendable {
     let message = provider.request(for: question, at: clock.wallNow.milliseconds / 1000)
     let url = provider.url
     let pool = QueryPool(
-      origin: url.originText, addresses: Self.addresses(url, address), usesTLS: url.scheme.isSecure, trust: trust,
+      origin: url.originText, addresses: [address], port: url.effectivePort, usesTLS: url.scheme.isSecure, trust: trust,
       width: 1)
     let request = CurlRequest(pool: pool, message: message, timeout: max(1, timeout.wholeMilliseconds))
     let outcome = await Self.pool.run { CurlProbe.run(request) }
     return ProbeReport(provider, at: address, question, outcome, seenAt: clock.wallNow)
-  }
-
-  /// `HOST:PORT:ADDRESS`, unless the host is an address.
-  private static func addresses(_ url: WebURL, _ address: IPAddress) -> String? {
-    guard case .name(let name) = url.host else { return nil }
-    return "\(name):\(url.effectivePort):\(address.bracketed)"
   }
 }
 

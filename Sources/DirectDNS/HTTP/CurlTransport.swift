@@ -17,8 +17,6 @@ public final class CurlTransport: HTTPTransport, NonBlocking {
     var trust: CurlTrust
     /// The most connections to one endpoint over HTTP/1.1.
     var connections: Int
-    /// Counts changes of the network, since connections of one network are never used on the next.
-    var network = 0
     /// How many pools have been created.
     var made = 0
     // An array, since comparing a handful of endpoints is cheaper than hashing their URLs.
@@ -91,10 +89,8 @@ public final class CurlTransport: HTTPTransport, NonBlocking {
 
   /// Makes further requests use new connections; requests under way keep theirs.
   public func networkDidChange() {
-    pools.withLock { pools in
-      pools.network += 1
-      pools.known = []
-    }
+    // libcurl cannot be told to drop connections: each pool has its own.
+    pools.withLock { $0.known = [] }
   }
 
   /// Ends all requests, and the transport's thread.
@@ -103,33 +99,38 @@ public final class CurlTransport: HTTPTransport, NonBlocking {
   private func route(_ endpoint: HTTPEndpoint) throws(HTTPTransportError) -> Route {
     try pools.withLock { pools throws(HTTPTransportError) in
       if let known = pools.known.first(where: { $0.endpoint == endpoint }) { return known }
-      let route = Route(endpoint, try newPool(endpoint, &pools))
-      // An endpoint whose addresses have changed replaces its former route.
-      pools.known.removeAll { $0.endpoint.url == endpoint.url }
+      let route = Route(endpoint, try pool(endpoint, &pools))
+      // Where addresses change, because they are looked up or configured anew, the former ones do not come back.
+      let former = pools.known.indices.filter { pools.known[$0].pool.origin == route.pool.origin }
+      if former.count >= Self.routeLimit { pools.known.remove(at: former[0]) }
       pools.known.append(route)
       return route
     }
   }
 
-  private func newPool(_ endpoint: HTTPEndpoint, _ pools: inout Pools) throws(HTTPTransportError) -> QueryPool {
+  /// How many routes of one origin are kept.
+  private static let routeLimit = 16
+
+  /// The pool of an endpoint: that of another path of the same origin at the same addresses, or a new one.
+  ///
+  /// An origin has one pool for each list of addresses: an entry that is there in case another one fails has to be
+  /// reached where it says.
+  private func pool(_ endpoint: HTTPEndpoint, _ pools: inout Pools) throws(HTTPTransportError) -> QueryPool {
     let url = endpoint.url
-    let network = pools.network
-    pools.made += 1
     var addresses = endpoint.addresses
     switch url.host {
-    case .address(let address): addresses = network == 0 ? [] : [address]
+    case .address(let address): addresses = [address]
     case .name(let name):
       // Without addresses libcurl would ask the system's DNS by itself, against everything that this library promises.
       guard !addresses.isEmpty else { throw .connect("no address is known for \(name)") }
     }
-    // After a change of the network, new connections have to be made, but libcurl cannot be told to drop old ones. It
-    // shares a connection only among requests that connect to the same host, though: so each later pool connects to an
-    // invented host that has the endpoint's addresses. The URL and the name in the certificate stay the same.
-    let target = "\(network == 0 ? "\(url.host)" : "pool\(pools.made).invalid"):\(url.effectivePort)"
+    let origin = "\(url.scheme.rawValue)://\(url.host):\(url.effectivePort)"
+    if let known = pools.known.last(where: { $0.pool.origin == origin && $0.pool.addresses == addresses }) {
+      return known.pool
+    }
+    pools.made += 1
     return QueryPool(
-      origin: "\(url.scheme.rawValue)://\(url.host):\(url.effectivePort)",
-      addresses: addresses.isEmpty ? nil : target + ":" + addresses.map(\.bracketed).joined(separator: ","),
-      connectTo: network == 0 ? nil : "::" + target, usesTLS: url.scheme.isSecure,
+      origin: origin, addresses: addresses, port: url.effectivePort, scope: pools.made, usesTLS: url.scheme.isSecure,
       trust: pools.trust, width: Self.poolWidth, connections: pools.connections)
   }
 

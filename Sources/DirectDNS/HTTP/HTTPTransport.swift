@@ -3,7 +3,7 @@
 public struct HTTPEndpoint: Hashable, Sendable {
   /// The endpoint's URL; its scheme, host and port are the origin.
   public var url: WebURL
-  /// The addresses to connect to.
+  /// The addresses to connect to, 250 ms apart until one connects, which is the first one from then on.
   ///
   /// The certificate is still checked for the URL's host.
   public var addresses: [IPAddress]

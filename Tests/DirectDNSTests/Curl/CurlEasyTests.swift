@@ -8,7 +8,7 @@ import Testing
 
 struct CurlEasyTests {
   private let pool = QueryPool(
-    origin: "http://127.0.0.1:1", addresses: nil, usesTLS: false, trust: CurlTrust(), width: 50)
+    origin: "http://127.0.0.1:1", usesTLS: false, trust: CurlTrust(), width: 50)
 
   private let sockets = CurlSockets()
 

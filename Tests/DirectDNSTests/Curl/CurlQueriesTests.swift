@@ -128,8 +128,8 @@ struct CurlQueriesTests {
     async throws
   {
     try await withServer { server, loop, _ async throws in
-      let pools = ["127.0.0.1", "127.0.0.2,127.0.0.1"].map {
-        QueryPool.sample(addresses: "doh.test:\(server.port):" + $0)
+      let pools = [["127.0.0.1"], ["127.0.0.2", "127.0.0.1"]].enumerated().map {
+        QueryPool.sample(addresses: $1, port: server.port, scope: $0)
       }
       let url = "http://doh.test:\(server.port)/resolve?name=www.shop.test"
       for _ in 0..<5 {

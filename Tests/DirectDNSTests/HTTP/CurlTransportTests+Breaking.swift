@@ -108,15 +108,27 @@ extension CurlTransportTests {
     }
   }
 
-  @Test func `after a network change libcurl knows no two endpoints by one name`() throws {
+  @Test func `no two origins, lists of addresses or networks share connections, and the paths of an origin do`() throws
+  {
     let transport = try CurlTransport()
-    transport.networkDidChange()
-    let pools = try ["http://192.0.2.1:8053/resolve", "http://192.0.2.2:8053/resolve"].map { url in
-      let endpoint = HTTPEndpoint(url: try WebURL(url))
-      return try transport.request(HTTPMessage(url: url, fields: [:]), endpoint, .seconds(1)).pool
+    func scope(_ url: String, _ addresses: String...) throws -> Int {
+      let endpoint = HTTPEndpoint(url: try WebURL(url), addresses: addresses.map(Sample.address))
+      return try transport.request(HTTPMessage(url: url, fields: [:]), endpoint, .seconds(1)).pool.scope
     }
-    #expect(pools[0].connectTo != nil && pools[0].connectTo != pools[1].connectTo)
-    #expect(pools[0].addresses?.hasSuffix(":192.0.2.1") == true && pools[1].addresses?.hasSuffix(":192.0.2.2") == true)
+    func scopes() throws -> [Int] {
+      [
+        try scope("http://192.0.2.1:8053/resolve"), try scope("http://192.0.2.2:8053/resolve"),
+        try scope("https://dns.test/resolve", "192.0.2.1"), try scope("https://dns.test/resolve", "192.0.2.2"),
+        try scope("https://dns.test/resolve", "192.0.2.1", "192.0.2.2"),
+        try scope("https://dns.test:444/", "192.0.2.1"),
+      ]
+    }
+    let first = try scopes()
+    #expect(Set(first).count == 6)
+    #expect(try scopes() == first)
+    #expect(try scope("https://dns.test/dns-query", "192.0.2.1") == first[2])
+    transport.networkDidChange()
+    #expect(Set(first).isDisjoint(with: try scopes()))
     transport.shutdown()
   }
 

@@ -79,10 +79,13 @@ extension CurlRequest {
 }
 
 extension QueryPool {
-  static func sample(width: Int = 50, addresses: String? = nil) -> QueryPool {
+  static func sample(
+    width: Int = 50, addresses: [String] = [], port: Int = 0, scope: Int = 0, connections: Int = QueryPool.connections
+  ) -> QueryPool {
     QueryPool(
-      origin: "o", addresses: addresses, usesTLS: false, trust: CurlTrust(), width: width,
-      connections: min(width, QueryPool.connections))
+      origin: "o", addresses: addresses.map(Sample.address), port: UInt16(port), scope: scope, usesTLS: false,
+      trust: CurlTrust(), width: width,
+      connections: min(width, connections))
   }
 }
 
