@@ -72,6 +72,28 @@ struct ResolverTests {
     #expect(await code(resolver, "missing.lab.test") == .nameNotFound)
   }
 
+  @Test func `no lookup fails while nginx ends one connection after the other`() async throws {
+    let server = try await NginxJSON(requestsPerConnection: 100)
+    try await server.start()
+    do {
+      try await withResolver(try json("first", server.jsonURL)) { resolver in
+        for round in 0..<15 {
+          let codes = await withTaskGroup(
+            of: DirectDNSError.Code?.self, returning: [DirectDNSError.Code?: Int].self
+          ) { group in
+            for number in 0..<200 { group.addTask { await code(resolver, "n\(number).r\(round).lab.test", .ipv4) } }
+            return await group.reduce(into: [:]) { $0[$1, default: 0] += 1 }
+          }
+          #expect(codes == [.nameNotFound: 200])
+        }
+      }
+    } catch {
+      try await server.stop()
+      throw error
+    }
+    try await server.stop()
+  }
+
   // MARK: Answers
 
   @Test(arguments: DoHKind.allCases)

@@ -27,15 +27,19 @@ extension CurlQueries {
   private func failed(_ job: CurlJob, by easy: CurlEasy, in pool: Pool, _ code: CURLcode) {
     let failure = easy.failure(code)
     if !failure.isLocal, tryNext(job, after: easy, in: pool) { return }
-    if !job.isRepeated, code == CURLE_HTTP2 {
-      // The server has ended the session. libcurl repeats the transfers that were refused by that, but before 8.4 not
-      // the one that has read the GOAWAY (curl#12054). A DNS query may be repeated (RFC 9110 §9.2.2).
+    if !job.isRepeated, code == CURLE_HTTP2 || Self.endsOfConnections.contains(code) && !easy.hasResponse {
       job.isRepeated = true
       sendAgain(job, by: easy, in: pool)
     } else {
       end(job, by: easy, in: pool, .failure(failure))
     }
   }
+
+  /// What libcurl says when a connection ends under a request.
+  ///
+  /// A server ends an HTTP/2 connection after so many requests (nginx: `keepalive_requests`), and to 8.3 libcurl does not
+  /// repeat all that were refused by that (curl#12054). A DNS query may be repeated (RFC 9110 §9.2.2).
+  private static let endsOfConnections = [CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE]
 
   /// Ends an HTTP/1 connection on which the server sends something unsolicited: it would be taken for the answer to the
   /// next query (RFC 9112 §6.3), and not every format repeats the question.

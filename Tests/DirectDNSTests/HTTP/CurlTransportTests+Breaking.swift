@@ -47,7 +47,8 @@ extension CurlTransportTests {
         Issue.record("not lost")
         return
       }
-      #expect(fixture.server.requests.count <= 10)
+      // libcurl gives up after the sixth time, twice.
+      #expect(fixture.server.requests.count <= 12)
       fixture.server.behave()
       #expect(try await fixture.send().status.code == 200)
     }

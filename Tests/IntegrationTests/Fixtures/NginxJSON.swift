@@ -21,7 +21,10 @@ struct NginxJSON: RealServer {
   /// The same by plain HTTP.
   var plainURL: String { "http://127.0.0.1:\(httpPort)/resolve" }
 
-  init() async throws {
+  init() async throws { try await self.init(requestsPerConnection: 1000) }
+
+  /// After so many requests on a connection it says GOAWAY, and refuses what comes later.
+  init(requestsPerConnection: Int) async throws {
     let (certificate, nginx) = (try await LabCertificate.shared, try Nginx(Self.name))
     (port, httpPort, caFile) = (nginx.port, nginx.httpPort, certificate.caFile)
     process = try nginx.process(
@@ -30,6 +33,7 @@ struct NginxJSON: RealServer {
         \(nginx.shows(certificate))
         server {
           \(nginx.listens)
+          keepalive_requests \(requestsPerConnection);
           location = /resolve { js_content lab.resolve; }
           location = /servfail { js_content lab.servfail; }
           location = /error { js_content lab.error; }
