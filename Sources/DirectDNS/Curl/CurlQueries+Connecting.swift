@@ -7,6 +7,9 @@ extension CurlQueries {
   /// Milliseconds from one attempt to connect to the next (RFC 8305 §8).
   static let attemptDelay: Int64 = 250
 
+  /// After so many milliseconds without a reply on a connection, on which a query has timed out, it serves no longer.
+  static let silenceLimit: Int64 = 1_000
+
   /// Carries on the races for connections.
   ///
   /// - Returns: the instant before which nothing will be due.
@@ -84,8 +87,12 @@ extension CurlQueries {
     return true
   }
 
-  /// Notes the silence of a request that has timed out.
+  /// Notes the silence of a request that has timed out, and ends its connection if that has lasted.
   func noteSilence(_ job: CurlJob, in pool: Pool) {
-    for easy in pool.handles where easy.job === job { pool.timedOut(easy) }
+    for easy in pool.handles where easy.job === job {
+      guard pool.timedOut(easy, at: now) else { continue }
+      // Requests that share it are repeated on another one.
+      for socket in sockets.open where directdns_local_port(socket) == Int(easy.localPort) { directdns_end(socket) }
+    }
   }
 }

@@ -20,6 +20,8 @@ extension CurlQueries {
     var isSerial: Bool
     /// Its addresses in the order of trying: the one that connected last comes first, those that were silent last.
     private(set) var addresses: [IPAddress]
+    /// Since when a connection, by its local port, has not replied to queries that have timed out on it.
+    private var silent: [CInt: Int64] = [:]
 
     init(_ identity: QueryPool) {
       self.identity = identity
@@ -52,11 +54,24 @@ extension CurlQueries {
 
     // MARK: Silence
 
-    /// A request has timed out: notes the silence of its address.
-    func timedOut(_ easy: CurlEasy) {
-      guard easy.stage != .waiting, !easy.hasResponse else { return }
+    /// A request has timed out: notes what has been silent since it began.
+    ///
+    /// - Returns: whether its connection should serve no longer: it may have died in a way that TCP does not notice.
+    func timedOut(_ easy: CurlEasy, at now: Int64) -> Bool {
+      guard easy.stage != .waiting, !easy.hasResponse else { return false }
       let since = easy.startedAt
       if !handles.contains(where: { $0.address == easy.address && $0.repliedAt > since }) { wasSilent(easy.address) }
+      guard easy.stage == .sent else { return false }
+      let port = easy.localPort
+      func hasReplied(since: Int64) -> Bool { handles.contains { $0.localPort == port && $0.repliedAt > since } }
+      guard !hasReplied(since: since) else {
+        silent[port] = nil
+        return false
+      }
+      let beginning = silent[port].flatMap { hasReplied(since: $0) ? nil : $0 } ?? since
+      let isOver = now - beginning >= CurlQueries.silenceLimit
+      silent[port] = isOver ? nil : beginning
+      return isOver
     }
   }
 }

@@ -34,4 +34,31 @@ struct CurlQueriesEndingTests {
       #expect(fixture.server.requests.count == 1)
     }
   }
+
+  @Test func `a connection on which a query timed out, and nothing was answered for a second, serves no longer`()
+    async throws
+  {
+    try await ProviderFixture.secure { fixture async throws in
+      try await fixture.send()
+      fixture.server.misbehave(.hang, when: { $0.connection == 1 })
+      // It is sent on the same connection, and again on the next one.
+      let other = fixture.begin("/resolve?name=other.flood.test")
+      #expect(await fixture.failure(timeout: .milliseconds(400)) == .timedOut)
+      #expect(await fixture.failure(timeout: .milliseconds(700)) == .timedOut)
+      #expect(try await other.value.get().status.code == 200)
+      #expect(try await fixture.send().status.code == 200)
+      #expect(fixture.server.connectionCount == 2)
+    }
+  }
+
+  @Test func `a query that times out alone costs its connection nothing`() async throws {
+    try await ProviderFixture.secure { fixture async throws in
+      fixture.server.misbehave(.hang, when: { $0.name == "slow.flood.test" })
+      let slow = fixture.begin("/resolve?name=slow.flood.test", timeout: .seconds(3))
+      try await fixture.send()
+      #expect(await slow.value.failure == .timedOut)
+      try await fixture.send()
+      #expect(fixture.server.connectionCount == 1)
+    }
+  }
 }
