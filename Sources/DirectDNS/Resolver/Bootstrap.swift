@@ -1,14 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The addresses of servers whose URL has a name, and that have no bootstrap addresses.
 ///
-/// They are looked up by the system's DNS, kept by their TTL, and looked up again when connecting fails. If that brings
-/// nothing, the old addresses stay in use, since the system's DNS may be what has failed. `localhost` is always this
-/// machine.
+/// They are looked up by the system's DNS, kept by their TTL, and then looked up again while the old ones are used:
+/// queries wait only when connecting has failed, or on another network. If a lookup brings nothing, the old addresses
+/// stay in use, since the system's DNS may be what has failed. `localhost` is always this machine.
 final class Bootstrap: Sendable {
   private struct Known: Sendable {
     var addresses: [IPAddress]
     /// When they are looked up again.
     var until: ResolverInstant
+    /// Whether that is waited for, since they may not work any more.
+    var isDoubtful = false
+
+    mutating func doubt(at now: ResolverInstant) {
+      until = now
+      isDoubtful = true
+    }
   }
 
   /// The least time for the lookup of a family; it goes on for other callers when one with less time has left.
@@ -60,7 +67,7 @@ final class Bootstrap: Sendable {
   func connectingFailed(_ endpoint: HTTPEndpoint) {
     guard case .name = endpoint.url.host, let host = try? HostName(endpoint.url.host) else { return }
     let now = clock.now
-    state.withLock { $0.known[host]?.until = now }
+    state.withLock { $0.known[host]?.doubt(at: now) }
   }
 
   /// All addresses are looked up again, since another network may have others.
@@ -68,7 +75,7 @@ final class Bootstrap: Sendable {
     let now = clock.now
     state.withLock { state in
       state.network += 1
-      for host in state.known.keys { state.known[host]?.until = now }
+      for host in state.known.keys { state.known[host]?.doubt(at: now) }
     }
   }
 
@@ -84,16 +91,18 @@ final class Bootstrap: Sendable {
     }
     let outcome = Promise<Outcome>()
     let (found, isFirst) = state.withLock { state in
-      // A lookup may have ended since `known` was read.
-      if let known = state.known[host], known.until > now { return (known.addresses as [IPAddress]?, false) }
+      let known = state.known[host]
+      // A lookup may have ended since it was read before.
+      if let known, known.until > now { return (known.addresses as [IPAddress]?, false) }
       let isFirst = state.waiting[host] == nil
-      state.waiting[host, default: []].append(outcome)
-      return (nil, isFirst)
+      let usable = known.flatMap { $0.isDoubtful ? nil : $0.addresses }
+      state.waiting[host, default: []] += usable == nil ? [outcome] : []
+      return (usable, isFirst)
     }
-    if let found { return found }
     // The lookup goes on when those who wait for it have left: it takes its time, and the next caller can use it.
     let lookupTime = known == nil ? max(timeout / 2, Self.usualTimeout) : Self.systemTimeout
     if isFirst { Task.detached(calling: system) { [self] in await lookUp(host, by: system, timeout: lookupTime) } }
+    if let found { return found }
     // A caller with less time than the lookup may take, which asks for one family after the other, has a timer.
     let ownTime = known == nil ? timeout : timeout / 2
     let timer =
@@ -125,12 +134,15 @@ final class Bootstrap: Sendable {
     }
     let now = clock.now
     let (callers, outcome) = state.withLock { state in
+      let before = state.known[host]?.addresses ?? []
       if !addresses.isEmpty {
-        let life = state.network == network ? Duration.seconds(Int64(max(ttl, 10))) : .zero
-        state.known[host] = Known(addresses: addresses, until: now + life)
-      } else {
-        state.known[host]?.until = now + Self.recheck
+        // In the order of before, if only that has changed: another one would mean another connection.
+        let isSame = Set(addresses) == Set(before)
+        state.known[host] = Known(addresses: isSame ? before : addresses, until: now + .seconds(Int64(max(ttl, 10))))
+      } else if !before.isEmpty {
+        state.known[host] = Known(addresses: before, until: now + Self.recheck)
       }
+      if !addresses.isEmpty, state.network != network { state.known[host]?.doubt(at: now) }
       let outcome = state.known[host].map { Outcome.success($0.addresses) }
       return (state.waiting.removeValue(forKey: host), outcome ?? .failure(ProviderFailure(.transport, reason)))
     }

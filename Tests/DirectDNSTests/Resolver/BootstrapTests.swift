@@ -62,6 +62,30 @@ struct BootstrapTests {
     #expect(system.count == 4)
   }
 
+  @Test func `an address whose TTL is over serves on at once while it is looked up again`() async throws {
+    let provider = provider("https://dns.example/")
+    _ = try await addresses(bootstrap, provider)
+    clock.advance(by: .seconds(60))
+    system.answer(Script.addresses("192.0.2.54", after: .milliseconds(100)))
+    for _ in 0..<2 { #expect(try await addresses(bootstrap, provider) == ["192.0.2.53", "2001:db8::53"]) }
+    #expect(system.count == 3)
+    for _ in 0..<2 {
+      await clock.waitForSleepers()
+      clock.advance(by: .milliseconds(100))
+    }
+    while try await addresses(bootstrap, provider) != ["192.0.2.54"] { await Task.yield() }
+    #expect(system.count == 4)
+  }
+
+  @Test func `answers that only change their order leave the order of the addresses`() async throws {
+    let provider = provider("https://dns.example/")
+    system.answer { $0.family == .ipv4 ? Script.addresses("192.0.2.1", "192.0.2.2")($0) : .error(.timedOut) }
+    let before = try await addresses(bootstrap, provider)
+    system.answer { $0.family == .ipv4 ? Script.addresses("192.0.2.2", "192.0.2.1")($0) : .error(.timedOut) }
+    bootstrap.networkDidChange()
+    #expect(try await addresses(bootstrap, provider) == before)
+  }
+
   @Test func `it is looked up again when connecting failed`() async throws {
     let provider = provider("https://dns.example/")
     let endpoint = try await bootstrap.endpoint(provider, timeout: .seconds(3))
