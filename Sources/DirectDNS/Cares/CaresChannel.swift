@@ -11,6 +11,8 @@ internal import CDirectDNSCares
     var servers: String?
     /// Whether the search list of resolv.conf is used, which it is for single labels only.
     var searches: Bool
+    /// Milliseconds that a server has for its first answer, before the next one is asked.
+    var timeout: Int32
     /// The system's configuration when the channel read it.
     var system: CaresSystem
   }
@@ -48,8 +50,9 @@ internal import CDirectDNSCares
     // The variable HOSTALIASES must not decide where requests go (hostname(7)).
     unsafe options.flags = directdns_ares_noalias | (kind.searches ? 0 : directdns_ares_nosearch)
     // The defaults of c-ares, five seconds and four tries, add up to 75 s.
-    unsafe options.timeout = 700
-    unsafe options.tries = 2
+    unsafe options.timeout = kind.timeout
+    // With a short timeout, two would be over before the lookup's time.
+    unsafe options.tries = kind.timeout < 700 ? 3 : 2
     unsafe options.sock_state_cb = { context, socket, reads, writes in
       guard let context = unsafe context else { return }
       let channel = unsafe Unmanaged<CaresChannel>.fromOpaque(context).takeUnretainedValue()
@@ -143,6 +146,15 @@ internal import CDirectDNSCares
     var left = timeval()
     guard unsafe ares_timeout(handle, nil, &left) != nil else { return due }
     return min(due, now + .seconds(Int64(left.tv_sec)) + .microseconds(Int64(left.tv_usec)))
+  }
+}
+
+extension CaresChannel.Kind {
+  /// The time that a server has in a lookup of so many milliseconds: so much that the second server is asked in time.
+  ///
+  /// There are a few values only, since each makes a channel of its own.
+  static func timeout(within milliseconds: Int64) -> Int32 {
+    [700, 350, 175].first { $0 <= milliseconds / 2 } ?? 87
   }
 }
 

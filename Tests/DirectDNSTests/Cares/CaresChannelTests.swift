@@ -7,7 +7,8 @@ import Testing
 struct CaresChannelTests {
   private func channel(_ servers: String? = "127.0.0.1:1") throws(CaresError) -> CaresChannel {
     guard let poller = WakeUp().flatMap({ Poller($0) }) else { throw .failed("no descriptor is left") }
-    return try CaresChannel(CaresChannel.Kind(servers: servers, searches: false, system: CaresSystem()), poller: poller)
+    let kind = CaresChannel.Kind(servers: servers, searches: false, timeout: 700, system: CaresSystem())
+    return try CaresChannel(kind, poller: poller)
   }
 
   private func query(_ timeout: Int64 = 5000) -> CaresQuery {
