@@ -155,7 +155,7 @@ let package = Package(
     .target(
       name: "DirectDNSProxy",
       dependencies: [
-        "DirectDNS", "CDirectDNSCrypt",
+        "DirectDNS", "CDirectDNSCrypt", "CDirectDNSSockets",
         .product(name: "CoreMetrics", package: "swift-metrics"),
         .product(name: "Logging", package: "swift-log"),
         .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: proxy)),

@@ -2,6 +2,7 @@
 #pragma once
 #include <sys/socket.h>
 #if defined(__linux__)
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #endif
@@ -14,4 +15,17 @@ static inline int directdns_accept(int listener) {
 #else
   return accept(listener, (void *)0, (void *)0);
 #endif
+}
+
+/// The bytes that were written to a socket and that the other side has not acknowledged (SIOCOUTQ of tcp(7), by its other
+/// name; SO_NWRITE); 0 where the system cannot tell.
+static inline int directdns_unsent(int socket) {
+  int count = 0;
+#if defined(__linux__)
+  if (ioctl(socket, TIOCOUTQ, &count) != 0) return 0;
+#elif defined(SO_NWRITE)
+  socklen_t size = sizeof count;
+  if (getsockopt(socket, SOL_SOCKET, SO_NWRITE, &count, &size) != 0) return 0;
+#endif
+  return count;
 }

@@ -196,13 +196,16 @@ public struct ProxyLimits: Sendable, Hashable {
   public var fieldCount = 500
   /// How long a client may take to send a head, from its first byte; 15 s by default.
   public var headTimeout = Duration.seconds(15)
-  /// How long a client's connection may be idle between two requests; 75 s by default.
+  /// How long a client's connection may be idle between two requests, once it has taken the response; 75 s by default.
   public var idleTimeout = Duration.seconds(75)
   /// How long connecting may take, over all addresses of a name; 5 s by default.
   public var connectTimeout = Duration.seconds(5)
   /// How long an origin may be silent while a response is awaited or on its way; 5 min by default.
   public var responseTimeout = Duration.seconds(300)
-  /// How long a tunnel may be silent in both directions; 1 h by default.
+  /// How long a tunnel may be silent in both directions, and how long a client may take nothing of a response that waits
+  /// for it; 1 h by default.
+  ///
+  /// A side that takes what was sent to it is not silent, however slowly it does so.
   public var tunnelTimeout = Duration.seconds(3600)
   /// How long a connection may be silent once one side has stopped sending; 5 min by default.
   ///

@@ -68,7 +68,9 @@ struct ProxyOptions: ParsableArguments {
 
   @Option(
     name: .customLong("idle-timeout"), parsing: .unconditional,
-    help: ArgumentHelp("Seconds that a tunnel may be silent. (default: 3600)", valueName: "s"),
+    help: ArgumentHelp(
+      "Seconds after which a tunnel ends in which nothing moves, or a response of which the client takes nothing. (default: 3600)",
+      valueName: "s"),
     transform: { try ProxyOptions.seconds($0) })
   var idleTimeout: Duration?
 

@@ -70,6 +70,12 @@ extension ClientHandler {
     context?.close(mode: .all, promise: nil)
   }
 
+  /// Resets the connection of a client that has taken nothing for too long.
+  private func cutOffUnread() {
+    unwrittenError = "connection_write_timeout"
+    reset()
+  }
+
   /// Ends a tunnel that was silent for too long.
   ///
   /// A side that has not received the end of the other's data gets a reset: in many protocols a message ends with its
@@ -80,17 +86,28 @@ extension ClientHandler {
     hasAll ? close() : reset()
   }
 
-  /// Closes; by a reset if something has not been sent.
-  private func end() { isWrittenOut ? close() : reset() }
+  /// No request is under way: closes if none comes, but not before the last response was taken.
+  private func endIdle(_ now: NIODeadline, _ limits: ProxyLimits) {
+    let silence = now - max(lastActivity, writes.last)
+    guard isWrittenOut else {
+      if silence > TimeAmount(limits.tunnelTimeout) { cutOffUnread() }
+      return
+    }
+    let limit = TimeAmount(limits.idleTimeout)
+    if silence > (loop.isDraining && speaksHTTP ? min(limit, ProxyLoop.nextRequestTime) : limit) { close() }
+  }
+
+  /// Whether the client has acknowledged everything that was written.
+  var hasArrived: Bool { context.map { $0.unsentBytes == 0 } ?? true }
 
   private var isWrittenOut: Bool { context?.isWrittenOut ?? true }
 
   func timePassed(_ now: NIODeadline) {
     let limits = settings.limits
     ownPool?.closeIdle(at: now)
+    lookAtWrites(now)
     switch state {
-    case .head(since: nil):
-      if now - lastActivity > TimeAmount(limits.idleTimeout) { end() }
+    case .head(since: nil): endIdle(now, limits)
     case .head(.some(let since)):
       if now - since > TimeAmount(limits.headTimeout) {
         refuse(
@@ -106,12 +123,14 @@ extension ClientHandler {
       // A client that reads slowly still gets the response; one that has stopped reading gets a reset.
       if isWrittenOut {
         close()
-      } else if now - end > TimeAmount(limits.responseTimeout) {
-        reset()
+      } else if now - max(end, writes.last) > TimeAmount(limits.responseTimeout) {
+        cutOffUnread()
       }
     case .tunnel(let tunnel):
+      tunnel.origin.lookAtWrites(now)
       let limit = tunnel.isHalfOver ? min(limits.tunnelTimeout, limits.halfClosedTimeout) : limits.tunnelTimeout
-      if now - max(lastActivity, tunnel.lastActivity) > TimeAmount(limit) {
+      let last = max(lastActivity, writes.last, tunnel.lastActivity, tunnel.origin.writes.last)
+      if now - last > TimeAmount(limit) {
         let isRead = canTakeMore && tunnel.origin.isWritable
         cutOff(tunnel, isRead ? "connection_read_timeout" : "connection_write_timeout")
       }

@@ -46,6 +46,10 @@ final class ClientHandler: ChannelDuplexHandler {
   /// met the reset.
   private var hasEnded = false
   var lastActivity = NIODeadline.now()
+  /// Whether the client takes what was written to it.
+  private(set) var writes = WriteProgress()
+  /// Why what has not been written will never be, once the connection has ended.
+  var unwrittenError = "connection_terminated"
   private(set) var address: IPAddress?
   /// The origin of its last request that was answered.
   var lastOrigin: ForwardOrigin?
@@ -118,9 +122,24 @@ final class ClientHandler: ChannelDuplexHandler {
 
   // MARK: Bytes
 
-  func write(_ buffer: ByteBuffer) { context?.write(wrapOutboundOut(buffer), promise: nil) }
+  func write(_ buffer: ByteBuffer) {
+    writes.wrote()
+    context?.write(wrapOutboundOut(buffer), promise: nil)
+  }
 
   func flush() { context?.flush() }
+
+  /// Looks whether the client has taken some of what was written to it.
+  func lookAtWrites(_ now: NIODeadline) { if let context { writes.look(at: now) { context.unsentBytes } } }
+
+  /// Calls back once everything was written, or never will be: with the error then.
+  func whenWrittenOut(_ completion: @escaping (String?) -> Void) {
+    guard let context, !isGone else { return completion(unwrittenError) }
+    guard !context.isWrittenOut else { return completion(nil) }
+    context.writeAndFlush(wrapOutboundOut(ByteBuffer())).assumeIsolated().whenComplete { [self] result in
+      if case .success = result { completion(nil) } else { completion(unwrittenError) }
+    }
+  }
 
   var canTakeMore: Bool { context?.channel.isWritable ?? true }
 

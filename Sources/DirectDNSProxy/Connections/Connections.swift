@@ -13,7 +13,7 @@ enum Connections {
   static let waterMark = ChannelOptions.Types.WriteBufferWaterMark(low: 64 * 1024, high: 256 * 1024)
   /// The most bytes of a client that are kept while they cannot be passed on.
   static let bufferLimit = 65_536
-  /// How long the last bytes may take to be sent before the connection is reset.
+  /// How long a peer may take none of the last bytes before the connection is reset.
   static let writingLimit = TimeAmount.minutes(5)
 }
 
@@ -40,17 +40,25 @@ extension ChannelHandlerContext {
   /// Closes after everything that was written has been sent.
   func closeBehindWrites(_ mode: CloseMode) {
     guard !isWrittenOut else { return close(mode: mode, promise: nil) }
-    // A peer that has stopped reading would keep the connection for ever.
-    let end =
-      mode != .all
-      ? nil
-      : eventLoop.assumeIsolated().scheduleTask(in: Connections.writingLimit) { [self] in
-        channel.setReset()
-        close(mode: .all, promise: nil)
-      }
+    let end = mode == .all ? resetIfStuck() : nil
     writeAndFlush(NIOAny(ByteBuffer())).assumeIsolated().whenComplete { [self] _ in
       end?.cancel()
       close(mode: mode, promise: nil)
+    }
+  }
+
+  /// Resets the connection once its peer has taken nothing for the writing limit: it would keep it for ever.
+  private func resetIfStuck() -> RepeatedTask {
+    let bound = NIOLoopBound(self, eventLoop: eventLoop)
+    let left = NIOLoopBoundBox(unsentBytes, eventLoop: eventLoop)
+    let limit = Connections.writingLimit
+    return eventLoop.scheduleRepeatedTask(initialDelay: limit, delay: limit) { task in
+      let context = bound.value
+      let count = context.unsentBytes
+      guard count >= left.value else { return left.value = count }
+      task.cancel()
+      context.channel.setReset()
+      context.close(mode: .all, promise: nil)
     }
   }
 

@@ -62,8 +62,8 @@ extension Exchange {
     } else {
       handler.close()
     }
-    end(nil)
     client.flush()
+    client.whenWrittenOut { [self] error in end(error) }
     guard !client.isGone else { return }
     guard !closesClient else { return client.linger() }
     client.lastOrigin = origin

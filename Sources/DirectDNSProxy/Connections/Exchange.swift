@@ -160,7 +160,9 @@ final class Exchange {
     // If the client reads slowly, the origin waits for it, and not the other way round.
     let silence = client.canTakeMore ? limits.responseTimeout : limits.tunnelTimeout
     let limit = client.hasStopped ? min(silence, limits.halfClosedTimeout) : silence
-    guard case .passing(let handler) = stage, now - lastActivity > TimeAmount(limit) else { return }
+    guard case .passing(let handler) = stage else { return }
+    handler.lookAtWrites(now)
+    guard now - max(lastActivity, client.writes.last, handler.writes.last) > TimeAmount(limit) else { return }
     // The origin must not take a part of a request for a complete one.
     progress.isOver ? handler.close() : handler.reset()
     stage = .over

@@ -45,6 +45,8 @@ final class OriginHandler: ChannelDuplexHandler {
   private(set) var hasFinishedSending = false
   private(set) var headSize = 65_536
   private(set) var fieldLimit = 500
+  /// Whether the origin takes what was written to it.
+  private(set) var writes = WriteProgress()
   /// Whether either direction was closed in order; if not, the connection was reset, which no error reports if a write
   /// met the reset.
   private var hasEnded = false
@@ -161,7 +163,13 @@ final class OriginHandler: ChannelDuplexHandler {
   /// Whether nothing waits to be written.
   var isWrittenOut: Bool { context?.isWrittenOut ?? true }
 
-  func write(_ buffer: ByteBuffer) { context?.write(wrapOutboundOut(buffer), promise: nil) }
+  func write(_ buffer: ByteBuffer) {
+    writes.wrote()
+    context?.write(wrapOutboundOut(buffer), promise: nil)
+  }
+
+  /// Looks whether the origin has taken some of what was written to it.
+  func lookAtWrites(_ now: NIODeadline) { if let context { writes.look(at: now) { context.unsentBytes } } }
 
   func flush() { context?.flush() }
 

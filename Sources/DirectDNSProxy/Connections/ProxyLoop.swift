@@ -49,18 +49,17 @@ final class ProxyLoop {
   /// From now on connections close after their responses.
   func beginDraining() { isDraining = true }
 
-  /// How long a client that has sent nothing yet may take to do so when the proxy ends.
+  /// How long a client that has just connected, or got a response, may take to send a request when the proxy ends.
   ///
-  /// Its first request may be on its way, and a client does not expect to lose that one. A second is longer than any
-  /// round trip.
-  private static let firstRequestTime = TimeAmount.seconds(1)
+  /// The request may be on its way, and a client does not expect to lose it. A second is longer than any round trip.
+  static let nextRequestTime = TimeAmount.seconds(1)
 
   /// Closes idle connections; requests and tunnels in progress may end by themselves.
   func drain() {
     pool.closeAll()
     for client in clients.values { client.drain(isLast: false) }
     let bound = NIOLoopBound(self, eventLoop: eventLoop)
-    let wait = min(Self.firstRequestTime, TimeAmount(shared.settings.limits.drainTimeout / 2))
+    let wait = min(Self.nextRequestTime, TimeAmount(shared.settings.limits.drainTimeout / 2))
     lastCall = eventLoop.scheduleTask(in: wait) {
       for client in bound.value.clients.values { client.drain(isLast: true) }
     }

@@ -5,6 +5,7 @@ import NIOEmbedded
 import Testing
 
 @testable import DirectDNSProxy
+@testable import DirectDNSTesting
 
 /// Those who read slowly, or no more: time is moved by hand.
 @Suite("Slow readers")
@@ -60,12 +61,13 @@ struct SlowReaderTests {
 
   private func withClient(
     sending first: String = "GET http://a.test/ HTTP/1.1\r\n\r\n",
+    log: (@Sendable (ProxyAccess) -> Void)? = nil,
     _ body: (ClientHandler, EmbeddedChannel, Reader) throws -> Void
   ) throws {
     let resolver = try DirectResolver()
     defer { resolver.shutdown() }
     let eventLoop = EmbeddedEventLoop()
-    let shared = ProxyShared(resolver, ProxySettings(ProxyConfiguration()))
+    let shared = ProxyShared(resolver, ProxySettings(ProxyConfiguration(policy: .any, accessLog: log)))
     let (client, reader) = (ClientHandler(ProxyLoop(eventLoop, shared)), Reader())
     let channel = try channel(client, eventLoop, reader)
     defer { end(channel, eventLoop) }
@@ -144,6 +146,76 @@ struct SlowReaderTests {
       #expect(try channel.readOutbound(as: ByteBuffer.self).map(String.init(buffer:)) == "the answer")
       loop.run()
       #expect(!channel.isActive)
+    }
+  }
+
+  @Test func `a tunnel is not silent while a side takes what was sent to it`() throws {
+    try withClient(sending: "") { client, channel, reader in
+      let (origin, originReader) = (OriginHandler(), Reader())
+      let loop = channel.embeddedEventLoop
+      let originChannel = try self.channel(origin, loop, originReader)
+      defer { end(originChannel, loop) }
+      let slot = try TunnelSlot(client.loop, ProxyLimits())
+      client.beginTunnel(
+        Tunnel(client, origin, client.access(.connect, nil), began: .now(), slot),
+        early: origin.beginTunnel(for: client))
+      try channel.writeInbound(ByteBuffer(string: "the question"))
+      try originChannel.writeInbound(ByteBuffer(string: "the answer"))
+      originChannel.pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
+      let start = NIODeadline.now()
+      for (side, taken) in [(channel, Int64(290)), (originChannel, 580)] {
+        client.timePassed(start + .seconds(taken - 100))
+        (reader.reads, originReader.reads) = (side === channel, side === originChannel)
+        side.flush()
+        client.timePassed(start + .seconds(taken))
+        client.timePassed(start + .seconds(taken + 300))
+        #expect(channel.isActive)
+      }
+      client.timePassed(start + .seconds(881))
+      #expect(!channel.isActive)
+    }
+  }
+
+  @Test func `a response is waited for to be taken as long as a tunnel, and only then for the next request`() throws {
+    try withClient(sending: "") { client, channel, reader in
+      let start = NIODeadline.now()
+      try channel.writeInbound(ByteBuffer(string: "GET /live HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"))
+      client.timePassed(start + .seconds(3599))
+      #expect(channel.isActive)
+      reader.reads = true
+      channel.flush()
+      client.timePassed(start + .seconds(3600))
+      client.timePassed(start + .seconds(3675))
+      #expect(channel.isActive)
+      client.timePassed(start + .seconds(3676))
+      #expect(!channel.isActive)
+    }
+  }
+
+  @Test(arguments: [nil, "connection_write_timeout", "connection_terminated"])
+  func `a response has ended once it was written, and is cut off if it never is`(error: String?) throws {
+    let log = Watched<[ProxyAccess]>([])
+    try withClient(sending: "", log: { access in log.change { $0.append(access) } }) { client, channel, reader in
+      let (origin, place) = (OriginHandler(), ForwardOrigin(.address(.ipv4(0x7f00_0001)), port: 80))
+      let loop = channel.embeddedEventLoop
+      let originReader = Reader()
+      originReader.reads = true
+      let originChannel = try self.channel(origin, loop, originReader)
+      defer { end(originChannel, loop) }
+      origin.established(to: .ipv4(0x7f00_0001))
+      client.loop.pool.put(origin, for: place, ProxyLimits())
+      try channel.writeInbound(ByteBuffer(string: "GET http://127.0.0.1/ HTTP/1.1\r\nHost: x\r\n\r\n"))
+      try originChannel.writeInbound(ByteBuffer(string: "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nbody"))
+      #expect(client.headBegan == nil && log.value.isEmpty)
+      switch error {
+      case nil:
+        reader.reads = true
+        channel.flush()
+      case "connection_write_timeout"?: client.timePassed(.now() + .seconds(3601))
+      default: try channel.close().wait()
+      }
+      loop.run()
+      #expect(log.value.map(\.error) == [error] && log.value.map(\.sent) == [4])
     }
   }
 

@@ -3,6 +3,7 @@ import NIOCore
 import NIOPosix
 import Testing
 
+@testable import DirectDNSProxy
 @testable import DirectDNSTesting
 
 #if canImport(Glibc)
@@ -58,6 +59,15 @@ final class RawConnection: Sendable {
   /// The bytes that wait for the other side to read.
   var unsentCount: Int {
     get async { (try? await channel.getOption(.bufferedWritableBytes).get()) ?? 0 }
+  }
+
+  /// Those, and the ones that the kernel has and the other side's has not.
+  var unacknowledgedCount: Int {
+    get async throws {
+      try await channel.eventLoop.submit { [channel] in
+        try channel.pipeline.syncOperations.context(handlerType: RawHandler.self).unsentBytes
+      }.get()
+    }
   }
 
   /// Waits until something has come, and gives all that has.
