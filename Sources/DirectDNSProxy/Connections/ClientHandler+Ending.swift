@@ -44,7 +44,9 @@ extension ClientHandler {
 
   /// Closes the sending direction, and reads on for a while: otherwise a client that is still sending would get a reset
   /// and lose the response.
-  func linger() {
+  ///
+  /// - Parameter time: how long, and again after everything that comes; 2 s by default, and no longer than 30 s.
+  func linger(for time: TimeAmount = .seconds(2)) {
     guard let context, !isGone else { return }
     // A client above the limit must not keep its descriptor.
     guard !hasStopped, isCounted else {
@@ -52,7 +54,7 @@ extension ClientHandler {
       return closeBehindWrites()
     }
     let now = NIODeadline.now()
-    state = .lingering(end: now + .seconds(2), last: now + .seconds(30))
+    state = .lingering(end: now + time, last: now + time * 15)
     buffered = ByteBuffer()
     context.closeBehindWrites(.output)
     resume()

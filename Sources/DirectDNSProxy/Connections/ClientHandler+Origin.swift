@@ -56,13 +56,14 @@ extension ClientHandler {
 
   func originStopped(isBroken: Bool) {
     guard case .tunnel(let tunnel) = state else { return }
-    if isBroken {
-      // After the origin's end of data, a reset is just the end of the connection.
-      tunnel.end(isBroken: true, tunnel.hasOriginStopped ? nil : "connection_terminated")
-      reset()
-    } else {
-      tunnel.originStopped()
-    }
+    // A second end is that of the connection: the origin takes no more either. No error may tell of that.
+    guard isBroken || tunnel.hasOriginStopped else { return tunnel.originStopped() }
+    // It was closed here, since both sides have stopped.
+    guard !tunnel.isOver else { return }
+    tunnel.end(isBroken: true, "connection_terminated")
+    guard tunnel.hasOriginStopped else { return reset() }
+    // As without a proxy, the client has all that was sent, and what it still sends meets a reset.
+    hasArrived ? close() : linger(for: .zero)
   }
 
   /// A response is over, and the next request may come.

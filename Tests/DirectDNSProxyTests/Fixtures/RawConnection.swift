@@ -48,6 +48,7 @@ final class RawConnection: Sendable {
   var received: String { state.read { String(decoding: $0.received, as: UTF8.self) } }
   var receivedCount: Int { state.read { $0.received.count } }
   var isReset: Bool { state.read { $0.isReset } }
+  var isClosed: Bool { state.read { $0.isClosed } }
 
   func send(_ text: String) async throws { try await channel.writeAndFlush(ByteBuffer(string: text)) }
 

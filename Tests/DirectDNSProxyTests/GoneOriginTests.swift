@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+import DirectDNS
+import DirectDNSProxy
+@testable import DirectDNSTesting
+import Testing
+
+/// A side of a tunnel that ends in order, and then closes: a server that refuses the rest of an upload does so.
+@Suite("A side that has ended, and then takes nothing more", .timeLimit(.minutes(1)))
+struct GoneOriginTests {
+  enum Way: CaseIterable { case connect, socks5, upgrade }
+
+  private func open(_ way: Way, _ proxy: ProxyFixture, _ origin: RawListener) async throws -> (
+    client: RawConnection, server: RawConnection
+  ) {
+    let client = try await proxy.client()
+    let place = "127.0.0.1:\(origin.port)"
+    switch way {
+    case .connect: try await client.send("CONNECT \(place) HTTP/1.1\r\nHost: x\r\n\r\n")
+    case .socks5:
+      try await client.send([5, 1, 0, 5, 1, 0, 1, 127, 0, 0, 1, UInt8(origin.port >> 8), UInt8(origin.port & 0xff)])
+    case .upgrade:
+      try await client.send("GET http://\(place)/ HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n")
+    }
+    let server = try await origin.connection()
+    if way == .upgrade {
+      await server.receive("\r\n\r\n")
+      try await server.send("HTTP/1.1 101 Go\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n")
+    }
+    try await client.send("begun")
+    await server.receive("begun")
+    return (client, server)
+  }
+
+  @Test(arguments: Way.allCases) func `what is sent to an origin that is gone meets a reset, and the log has it`(
+    way: Way
+  ) async throws {
+    let origin = try await RawListener.start()
+    let proxy = try await ProxyFixture()
+    let (client, server) = try await open(way, proxy, origin)
+    try await server.send("too large")
+    try await server.finish()
+    #expect(await client.receiveToEnd().hasSuffix("too large"))
+    try await server.reset()
+    #expect(await proxy.accesses(1).map(\.error) == ["connection_terminated"])
+    while !client.isClosed { try? await client.send("more") }
+    await proxy.stop()
+    await origin.stop()
+  }
+
+  @Test(arguments: Way.allCases) func `what is sent to a client that is gone meets one, too`(way: Way) async throws {
+    let origin = try await RawListener.start()
+    let proxy = try await ProxyFixture()
+    let (client, server) = try await open(way, proxy, origin)
+    try await client.send("the last")
+    try await client.finish()
+    #expect(await server.receiveToEnd().hasSuffix("the last"))
+    try await client.reset()
+    while !server.isClosed { try? await server.send("more") }
+    #expect(await proxy.accesses(1).count == 1)
+    await proxy.stop()
+    await origin.stop()
+  }
+}
