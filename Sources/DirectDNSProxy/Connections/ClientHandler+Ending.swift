@@ -13,12 +13,14 @@ extension ClientHandler {
 
   /// The proxy is stopping: closes a connection that waits for a request; others close after their response.
   ///
-  /// - Parameter isLast: whether a client that has sent nothing yet is not waited for any longer.
+  /// - Parameter isLast: whether a client whose next request may be on its way is not waited for any longer.
   func drain(isLast: Bool) {
     guard case .head(since: nil) = state else { return }
-    if speaksHTTP {
-      isWrittenOut ? close() : linger()
-    } else if isLast {
+    // One that has just got a response sends its next request at once, or not soon.
+    let isIdle = speaksHTTP && NIODeadline.now() - lastActivity >= ProxyLoop.nextRequestTime
+    if isIdle, isWrittenOut {
+      close()
+    } else if isIdle || isLast {
       // Its request may come at this moment.
       linger()
     }

@@ -68,7 +68,6 @@ extension ClientHandler {
 
   /// A response is over, and the next request may come.
   func awaitRequest() {
-    guard !loop.isDraining else { return linger() }
     lastActivity = .now()
     state = .head(since: nil)
     processInput()

@@ -85,13 +85,46 @@ struct ClientStepsTests {
     }
   }
 
-  @Test func `one that was served, and waits, is closed at once`() throws {
+  @Test func `one that was served, and has waited for a second, is closed at once`() throws {
     try withClients(1) { clients, loop, _ in
       let said = try clients[0].ask("/live")
       #expect(said.hasSuffix("live\n"))
+      clients[0].handler.lastActivity = .now() - .seconds(1)
       loop.beginDraining()
       loop.drain()
       #expect(!clients[0].channel.isActive)
+      loop.stop()
+    }
+  }
+
+  @Test func `one that was served a moment ago may still send its next request`() throws {
+    try withClients(2) { clients, loop, eventLoop in
+      let (busy, silent) = (clients[0], clients[1])
+      for client in clients { #expect(try client.ask("/live").hasSuffix("live\n")) }
+      loop.beginDraining()
+      loop.drain()
+      let said = try busy.ask("/live")
+      #expect(said.hasPrefix("HTTP/1.1 200 ") && said.contains("Connection: close\r\n"), "\(said)")
+      #expect(busy.peer.hasEnd && silent.channel.isActive && !silent.peer.hasEnd)
+      eventLoop.advanceTime(by: .seconds(1))
+      #expect(silent.peer.hasEnd || !silent.channel.isActive)
+      loop.stop()
+    }
+  }
+
+  @Test func `one whose response ends while the proxy does may send its next request for a second`() throws {
+    try withClients(2) { clients, loop, eventLoop in
+      loop.beginDraining()
+      loop.drain()
+      eventLoop.advanceTime(by: .seconds(1))
+      let late = try Client(loop, eventLoop)
+      late.handler.speaksHTTP = true
+      late.handler.awaitRequest()
+      late.handler.timePassed(.now())
+      #expect(late.channel.isActive && !late.peer.hasEnd)
+      late.handler.timePassed(.now() + .seconds(2))
+      #expect(!late.channel.isActive)
+      _ = try? late.channel.finish(acceptAlreadyClosed: true)
       loop.stop()
     }
   }
