@@ -153,6 +153,17 @@ struct ProxyOptions: ParsableArguments {
   static func secret(
     _ text: String, _ option: String, in context: CommandContext
   ) throws(SettingsError) -> String? {
+    let secret = try given(text, option, in: context)
+    // What is not UTF-8 was read as this character, and would be another password.
+    guard secret?.unicodeScalars.contains("\u{fffd}") != true else {
+      throw SettingsError(.configuration, "\(option): it is not UTF-8: write it as UTF-8, or take letters and digits.")
+    }
+    return secret
+  }
+
+  private static func given(
+    _ text: String, _ option: String, in context: CommandContext
+  ) throws(SettingsError) -> String? {
     if text.hasPrefix("@") {
       return String(try Self.text(of: String(text.dropFirst()), option, in: context).prefix { !$0.isNewline })
     }

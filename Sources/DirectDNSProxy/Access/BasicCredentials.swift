@@ -8,11 +8,12 @@
 /// A name and a password as `Proxy-Authorization: Basic` has them (RFC 7617).
 struct BasicCredentials: Equatable {
   let name: String
-  let password: String
+  /// As bytes, since it need not be UTF-8: as text, different ones would be the same.
+  let password: [UInt8]
 
-  init(name: String, password: String) {
+  init(name: String, password: some Sequence<UInt8>) {
     self.name = name
-    self.password = password
+    self.password = Array(password)
   }
 
   /// Reads a field's value; nil for another scheme, and if it is not the Base64 form of `name:password`.
@@ -25,6 +26,6 @@ struct BasicCredentials: Equatable {
       return nil
     }
     name = String(decoding: decoded[..<colon], as: UTF8.self)
-    password = String(decoding: decoded[(colon + 1)...], as: UTF8.self)
+    password = Array(decoded[(colon + 1)...])
   }
 }

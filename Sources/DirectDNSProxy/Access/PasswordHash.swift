@@ -25,9 +25,9 @@ struct PasswordHash: Sendable, Hashable {
   }
 
   /// Whether a password is right; blocks while the hash is computed.
-  func matches(_ password: String) -> Bool {
+  func matches(_ password: [UInt8]) -> Bool {
     // The C library reads up to the first NUL, and would ignore what comes after it.
-    guard !password.utf8.contains(0) else { return false }
-    return unsafe directdns_crypt_matches(password, text) != 0
+    guard !password.contains(0) else { return false }
+    return unsafe directdns_crypt_matches(password.map { CChar(bitPattern: $0) } + [0], text) != 0
   }
 }

@@ -56,16 +56,16 @@ public final class ProxyUsers: Sendable {
   static let tokenUser = "token"
 
   /// Checks a name and a password without computing a hash; `needsHash` if only the hash can tell.
-  func quickCheck(_ name: String, _ password: String) -> QuickCheck {
+  func quickCheck(_ name: String, _ password: [UInt8]) -> QuickCheck {
     // Digests are compared in constant time, whatever the password's length.
-    let digest = Digest.sha256(Array(password.utf8))
+    let digest = Digest.sha256(password)
     if tokens.reduce(false, { Digest.areEqual($1, digest) || $0 }) { return .token }
     guard hashes[name] != nil else { return hashes.isEmpty ? .wrong : .needsHash }
     return known.withLock { $0.contains(tag(name, password)) } ? .correct : .needsHash
   }
 
   /// Computes the hash; for an unknown name too, so that it takes as long as a known one.
-  func checkHash(_ name: String, _ password: String) -> Bool {
+  func checkHash(_ name: String, _ password: [UInt8]) -> Bool {
     guard let hash = hashes[name] else {
       _ = hashes.first?.value.matches(password)
       return false
@@ -79,8 +79,7 @@ public final class ProxyUsers: Sendable {
   }
 
   /// Identifies a name and a password, of these users alone.
-  func tag(_ name: String, _ password: String) -> [UInt8] {
-    let lengths = "\(name.utf8.count):"
-    return Digest.hmacSHA256(Array((lengths + name + password).utf8), key: key)
+  func tag(_ name: String, _ password: [UInt8]) -> [UInt8] {
+    Digest.hmacSHA256(Array("\(name.utf8.count):\(name)".utf8) + password, key: key)
   }
 }

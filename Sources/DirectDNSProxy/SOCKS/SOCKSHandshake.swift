@@ -110,9 +110,7 @@ struct SOCKSHandshake {
     state = .authenticating
     let name = String(decoding: read[2..<nameEnd], as: UTF8.self)
     user = name
-    return .authenticate(
-      BasicCredentials(
-        name: name, password: String(decoding: read[(nameEnd + 1)..<end], as: UTF8.self)))
+    return .authenticate(BasicCredentials(name: name, password: read[(nameEnd + 1)..<end]))
   }
 
   private mutating func readRequest(_ bytes: inout ArraySlice<UInt8>) -> Step {

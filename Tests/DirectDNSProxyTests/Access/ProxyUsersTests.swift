@@ -25,6 +25,18 @@ struct ProxyUsersTests {
     #expect(users.quickCheck("a", "b" + TestHashes.password) == .needsHash)
   }
 
+  @Test func `a password is right byte by byte, in whatever character set`() throws {
+    let hash = "$6$saltsalt$zfvTtUhb15TczxEBo1sA9EARUXkuiHoTBGWWUQbOPSJfVD60bNSNtI/sJKMLaLO/LrLFx0geWawmxMCznx2ia1"
+    let users = try ProxyUsers(lines: "ann:\(hash)", tokens: ["\u{fffd}23456789"])
+    // "pässword" in ISO 8859-1.
+    let password = [0x70, 0xe4] + Array("ssword".utf8)
+    #expect(users.checkHash("ann", password) && users.quickCheck("ann", password) == .correct)
+    #expect(!users.checkHash("ann", "pässword"))
+    #expect(!users.checkHash("ann", [0x70, 0xe5] + Array("ssword".utf8)))
+    #expect(users.quickCheck("ann", [0xff] + Array("23456789".utf8)) == .needsHash)
+    #expect(users.quickCheck("ann", "\u{fffd}23456789") == .token)
+  }
+
   @Test func `a password with a NUL is none`() throws {
     let users = try ProxyUsers(lines: "ann:\(TestHashes.bcrypt)")
     #expect(!users.checkHash("ann", TestHashes.password + "\u{0}x"))
@@ -63,6 +75,12 @@ struct ProxyUsersTests {
   @Test(arguments: ["1234567", "äöüäöüä"]) func `a token that could be guessed is refused`(token: String) {
     #expect(throws: DirectDNSError.self) { try ProxyUsers(tokens: [Secret(token)]) }
   }
+}
+
+extension ProxyUsers {
+  func quickCheck(_ name: String, _ password: String) -> QuickCheck { quickCheck(name, Array(password.utf8)) }
+
+  func checkHash(_ name: String, _ password: String) -> Bool { checkHash(name, Array(password.utf8)) }
 }
 
 /// Hashes of one password, as the usual tools write them.

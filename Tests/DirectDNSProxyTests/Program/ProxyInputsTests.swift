@@ -76,6 +76,8 @@ struct ProxyInputsTests {
       ("users", "broken\n", "users: line 1 of the users", "The previous users stay in force.\n"),
       ("users", nil, "--users: there is no file users.", "The previous users stay in force.\n"),
       ("token", "short\n", "--token: ", "The previous token stays in force.\n"),
+      ("token", nil, "--token: there is no file token.", "The previous token stays in force.\n"),
+      ("token", "not UTF-8: \u{fffd}\n", "--token: it is not UTF-8", "The previous token stays in force.\n"),
     ] as [(String, String?, String, String)])
   func `a file with a mistake stays as it was, and the others apply`(
     file: String, text: String?, reason: String, otherwise: String

@@ -16,7 +16,7 @@ struct SOCKSHandshakeTests {
       case .wait: return false
       case .send(let bytes): steps.append("send \(bytes)")
       case .authenticate(let credentials):
-        steps.append("authenticate \(credentials.name) \(credentials.password)")
+        steps.append("authenticate \(credentials.name) \(String(decoding: credentials.password, as: UTF8.self))")
         return take(handshake.authenticated(isCorrect))
       case .connect(let origin): steps.append("connect \(origin)")
       case .refuse(let bytes, _): steps.append("refuse \(bytes)")
