@@ -36,9 +36,9 @@ struct AccessLine {
     line.add("client", access.client.map { "\"\($0)\"" })
     line.add("user", access.user.map(JSONLine.string))
     line.add("kind", "\"\(access.kind.rawValue)\"")
-    line.add("method", access.method.isEmpty ? nil : JSONLine.string(access.method))
+    line.add("method", access.method.isEmpty ? nil : JSONLine.string(cut(access.method)))
     line.add("origin", access.origin.map(JSONLine.string))
-    if showsPath { line.add("path", access.path.map(JSONLine.string)) }
+    if showsPath { line.add("path", access.path.map { JSONLine.string(cut($0)) }) }
     line.add("status", access.status.map { "\($0)" })
     line.add("error", access.error.map(JSONLine.string))
     line.add("address", access.address.map { "\"\($0)\"" })
@@ -52,14 +52,22 @@ struct AccessLine {
 
   /// `CLIENT - USER [TIME] "METHOD TARGET HTTP/VERSION" STATUS BYTES "-" "-"`.
   private static func combined(_ access: ProxyAccess, showsPath: Bool, ended: WallInstant) -> String {
-    let target = (access.origin ?? "-") + (showsPath ? access.path ?? "" : "")
+    let target = (access.origin ?? "-") + (showsPath ? cut(access.path ?? "") : "")
     let request =
-      "\(access.method.isEmpty ? access.kind.rawValue : access.method) \(target)"
+      "\(access.method.isEmpty ? access.kind.rawValue : cut(access.method)) \(target)"
       + (access.httpVersion.map { " HTTP/\($0)" } ?? "")
     let client = access.client.map { "\($0)" } ?? "unix:"
     let status = access.status.map { "\($0)" } ?? "-"
     return
       "\(client) - \(access.user.map(escaped) ?? "-") [\(ended.commonLogText)] \"\(escaped(request))\" \(status) \(access.sent) \"-\" \"-\"\n"
+  }
+
+  /// The most bytes of a method or a path, of which a client can send 64 KiB: few URLs are longer.
+  private static let partSize = 2048
+
+  private static func cut(_ text: String) -> String {
+    guard text.utf8.count > partSize else { return text }
+    return String(decoding: text.utf8.prefix(partSize), as: UTF8.self) + "…"
   }
 
   /// Writes what would end a quoted text, or act on a terminal, as `\xNN`.

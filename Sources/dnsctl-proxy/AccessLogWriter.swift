@@ -11,14 +11,16 @@ internal import Synchronization
 final class AccessLogWriter: Sendable {
   private struct State {
     var lines: [String] = []
+    /// The bytes of these lines.
+    var size = 0
     var dropped = 0
     var isWriting = false
     /// Whether the last write failed.
     var hasFailed = false
   }
 
-  /// The most lines that wait.
-  static let room = 10_000
+  /// The most bytes of lines that wait.
+  static let room = 8 << 20
 
   private let format: AccessLogFormat
   private let showsPaths: Bool
@@ -55,11 +57,12 @@ final class AccessLogWriter: Sendable {
     guard showsProbes || !access.isProbe else { return }
     let line = AccessLine(access, format, showsPath: showsPaths, ended: clock.wallNow).text
     let begins = state.withLock { state in
-      guard state.lines.count < Self.room else {
+      guard state.size + line.utf8.count <= Self.room else {
         state.dropped += 1
         return false
       }
       state.lines.append(line)
+      state.size += line.utf8.count
       defer { state.isWriting = true }
       return !state.isWriting
     }
@@ -84,6 +87,7 @@ final class AccessLogWriter: Sendable {
         defer {
           state.isWriting = !state.lines.isEmpty
           state.lines = []
+          state.size = 0
           state.dropped = 0
         }
         return (state.lines, state.dropped)

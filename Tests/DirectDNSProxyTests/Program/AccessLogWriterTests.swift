@@ -33,14 +33,16 @@ struct AccessLogWriterTests {
     log.write(ProxyAccess(.http))
     reader.isAsked.wait()
     // The first one is being written; these wait, and the last three cannot.
-    for _ in 0..<AccessLogWriter.room + 3 { log.write(ProxyAccess(.http)) }
+    let size = AccessLine(ProxyAccess(.http), .combined, showsPath: false, ended: SystemClock().wallNow).text.utf8.count
+    let room = AccessLogWriter.room / size
+    for _ in 0..<room + 3 { log.write(ProxyAccess(.http)) }
     // The process ends all the same.
     #expect(!log.flush(within: .milliseconds(1)))
     #expect(reader.text == "")
     for _ in 0..<3 { reader.proceed.signal() }
     #expect(log.flush(within: .seconds(20)))
     let lines = reader.text.split(separator: "\n")
-    #expect(lines.count == AccessLogWriter.room + 2)
+    #expect(lines.count == room + 2)
     #expect(lines.last == "# 3 lines found no room")
   }
 
