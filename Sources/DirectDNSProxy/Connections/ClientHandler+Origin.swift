@@ -19,8 +19,11 @@ extension ClientHandler {
 
   func originSent(_ buffer: ByteBuffer) {
     if case .tunnel(let tunnel) = state { tunnel.originSent(buffer) }
-    if case .exchange(let exchange) = state { exchange.originSent(buffer) }
     write(buffer)
+  }
+
+  func originPassed(_ count: Int) {
+    if case .exchange(let exchange) = state { exchange.originPassed(count) }
   }
 
   func originPaused() { flush() }

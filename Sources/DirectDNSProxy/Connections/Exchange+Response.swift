@@ -49,9 +49,10 @@ extension Exchange {
       head.minorVersion == 1 && head.keepsConnection && !(BodyFraming.isBodiless(status) && announcesBody)
   }
 
-  func originSent(_ buffer: ByteBuffer) {
+  /// Parts of the response's body were passed on; it has so many bytes by now.
+  func originPassed(_ count: Int) {
     lastActivity = .now()
-    access.sent += buffer.readableBytes
+    access.sent = count
   }
 
   func originFinished(canBeReused: Bool) {

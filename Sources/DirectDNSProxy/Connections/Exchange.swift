@@ -194,7 +194,7 @@ final class Exchange {
   func refuse(_ refusal: ProxyRefusal) {
     stage = .over
     slot?.leave()
-    access.received = progress.passed
+    access.received = progress.dataCount
     client.refuse(refusal, request, access, progress)
     // The next request, or this one's body, may be there already.
     client.processInput()
@@ -204,7 +204,7 @@ final class Exchange {
   func end(_ error: String?) {
     slot?.leave()
     access.error = error
-    access.received = progress.passed
+    access.received = progress.dataCount
     access.duration = Duration(.now() - request.began)
     settings.ended(access, loop.shared.telemetry)
   }

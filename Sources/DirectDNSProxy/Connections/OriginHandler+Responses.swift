@@ -67,6 +67,7 @@ extension OriginHandler {
     state = .done
     do throws(MessageFault) {
       let isOver = try progress.pass(&buffer) { client.originSent($0) }
+      client.originPassed(progress.dataCount)
       if isOver {
         state = .body(progress)
         // Nobody has asked for bytes that come after a response.

@@ -12,6 +12,8 @@ struct BodyProgress {
   private(set) var isOver: Bool
   /// The bytes that were passed on.
   private(set) var passed = 0
+  /// The bytes of the body alone, without the chunks' sizes and trailers.
+  var dataCount: Int { framing == .chunked ? chunks.dataCount : passed }
 
   /// Creates it at the first byte of a body.
   ///

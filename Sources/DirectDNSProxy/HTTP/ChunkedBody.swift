@@ -31,6 +31,8 @@ package struct ChunkedBody: Sendable {
   private let isDecoded: Bool
   private var state = State.size(digits: 0, value: 0)
   private var size = 0
+  /// The bytes of the chunks' data that were read.
+  package private(set) var dataCount = 0
 
   /// Creates one at the first byte of a body.
   ///
@@ -98,6 +100,7 @@ package struct ChunkedBody: Sendable {
       case .data(let left):
         let count = min(left, bytes.count - index)
         index += count
+        dataCount += count
         if isDecoded { pass(to: index, wanted: true) }
         state = count < left ? .data(left - count) : .dataReturn
       case .dataReturn:

@@ -21,4 +21,19 @@ struct BodyProgressTests {
     #expect(parts.count == (count > 4 ? 1 : count))
     #expect(rest == "GET" && progress.isOver)
   }
+
+  @Test(arguments: [
+    (BodyFraming.none, "", 0), (.length(3), "abc", 3), (.untilClose, "abc", 3),
+    (.chunked, "1;x=y\r\na\r\n2\r\nbc\r\n0\r\nX: y\r\n\r\n", 3),
+  ])
+  func `the chunks' sizes are none of a body's bytes`(framing: BodyFraming, text: String, count: Int) throws {
+    for isDecoded in [false, true] {
+      var progress = BodyProgress(framing, isDecoded: isDecoded)
+      for byte in text.utf8 {
+        var buffer = ByteBuffer(bytes: [byte])
+        _ = try progress.pass(&buffer) { _ in }
+      }
+      #expect(progress.dataCount == count)
+    }
+  }
 }
