@@ -46,15 +46,17 @@ extension QueryMachineTests {
     }
   }
 
-  @Test(arguments: [Script.code(.serverFailure), .code(.refused), .answer(.negative(.nameNotFound))])
-  func `an RCODE never opens a breaker`(_ script: Script) async {
+  @Test(arguments: [
+    Script.code(.serverFailure), .code(.refused), .answer(.negative(.nameNotFound)), .error(.bodyTooLarge),
+  ])
+  func `an RCODE never opens a breaker, nor do more records than are read`(_ script: Script) async {
     let upstreams = upstreams("one", "two")
     transport.reply { $0.provider == "one" ? script : Self.good }
     for number in 0..<8 { _ = await ask(upstreams, "n\(number).example") }
     #expect(transport.asked.count { $0 == "one" } == 8)
   }
 
-  @Test(arguments: [Script.down, .error(.tls("no")), .error(.timedOut), .status(500), .error(.bodyTooLarge)])
+  @Test(arguments: [Script.down, .error(.tls("no")), .error(.timedOut), .status(500), .error(.fieldsTooLarge)])
   func `connecting, TLS, time-outs, 5xx and what is no DNS reply do`(_ script: Script) async {
     let upstreams = upstreams("one", "two")
     transport.reply { $0.provider == "one" ? script : Self.good }
