@@ -159,6 +159,15 @@ internal import CDirectDNSCurl
     return true
   }
 
+  /// Whether its transfer's connection has that local port.
+  func uses(port: Int) -> Bool { port > 0 && handle.number(CURLINFO_LOCAL_PORT) == port }
+
+  /// Has libcurl close the connection at the end of the transfer.
+  func endsConnection() {
+    handle.set(CURLOPT_FORBID_REUSE, 1)
+    isClean = false
+  }
+
   /// Whether it holds back a body on the connection with that local port; 0 stands for any.
   func isHeldBack(at port: Int) -> Bool {
     guard receiving != .handingOver else { return false }

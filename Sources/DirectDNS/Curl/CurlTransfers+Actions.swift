@@ -66,6 +66,12 @@ extension CurlTransfers {
     return running.contains { $0.attempts.contains { $0.isHeldBack(at: port) } }
   }
 
+  /// The attempt whose request a connection is carrying; nil if it is idle.
+  func carrier(on socket: curl_socket_t) -> ConnectAttempt? {
+    let port = directdns_local_port(socket)
+    return running.lazy.compactMap { $0.transfer?.carrier }.first { $0.uses(port: port) }
+  }
+
   /// The multi handle of a connection cache.
   private func multi(_ cache: Int) -> CurlMulti {
     if cache == multis.count, let multi = CurlMulti(index: UInt8(cache), poller: multis[0].poller) {

@@ -23,7 +23,9 @@ extension CurlTransfers {
   /// It would be taken for the response to the next request (RFC 9112 §6.3): a second response, a 408 for being idle,
   /// or a body where there must be none. libcurl notices by itself if a connection has ended with nothing left to read.
   func receivedUnsolicited(on socket: CInt) {
-    if machine.isAlone(socket), !isHeldBack(socket) { directdns_end_unread(socket) }
+    guard machine.isAlone(socket), !isHeldBack(socket) else { return }
+    // An upload may go on behind its response: libcurl does not watch its socket while the source has nothing to send.
+    if let attempt = carrier(on: socket) { attempt.endsConnection() } else { directdns_end_unread(socket) }
   }
 
   func dialled(_ socket: curl_socket_t, _ attempt: ConnectAttempt) {

@@ -54,7 +54,9 @@ final class Poller {
     let place = place(of: socket)
     watches[place].owner = owner
     watches[place].wanted = interest
-    if watches[place].registered != interest, !interest.isEmpty || !watches[place].isKnown { register(place) }
+    if watches[place].registered != interest, !interest.isEmpty || !watches[place].isKnown {
+      register(place, for: interest)
+    }
   }
 
   /// Whether a socket is watched for something.
@@ -69,8 +71,7 @@ final class Poller {
   func closed(_ socket: CInt) {
     let place = place(of: socket)
     if !watches[place].registered.isEmpty {
-      watches[place].wanted = []
-      register(place)
+      register(place, for: [])
     }
     watches[place] = Watch()
   }
@@ -85,6 +86,8 @@ final class Poller {
 
   /// Calls `body` for each socket that was ready, with its owner and what it is ready for; that is empty if something
   /// has come that nobody waits for.
+  ///
+  /// Room to write, which nobody waits for, is nothing to tell; then the kernel goes on watching for what comes.
   func forEach(_ body: (_ socket: CInt, _ ready: Interest, _ owner: UInt8) -> Void) {
     for index in 0..<count {
       let (socket, ready) = system.event(index)
@@ -98,8 +101,9 @@ final class Poller {
       if !wanted.isEmpty {
         body(socket, wanted, watch.owner)
       } else if watch.wanted.isEmpty, !watch.registered.isEmpty {
-        register(place)
-        body(socket, [], watch.owner)
+        let hasCome = ready.contains(.reading)
+        register(place, for: hasCome ? [] : .reading)
+        if hasCome { body(socket, [], watch.owner) }
       }
     }
   }
@@ -110,9 +114,9 @@ final class Poller {
     return place
   }
 
-  private func register(_ place: Int) {
-    system.register(CInt(place), watches[place].wanted, insteadOf: watches[place].registered)
-    watches[place].registered = watches[place].wanted
+  private func register(_ place: Int, for interest: Interest) {
+    system.register(CInt(place), interest, insteadOf: watches[place].registered)
+    watches[place].registered = interest
   }
 }
 

@@ -15,6 +15,54 @@ struct PausedUploadTests {
     return (.stream(pieces), source)
   }
 
+  /// Lets some time pass: that which another request has for its first byte.
+  private func pass(_ client: DirectClient) async throws {
+    let silent = try #require(TalkativeServer("", then: ""))
+    let options = RequestOptions(timeouts: RequestTimeouts(firstByte: .milliseconds(400)))
+    await #expect(throws: DirectDNSError.self) {
+      try await client.execute(ClientSample.get("http://shop.test:\(silent.port)/"), options: options)
+    }
+    await silent.speak()
+    silent.stop()
+  }
+
+  @Test(arguments: ["202 Accepted\r\nContent-Length: 0\r\n\r\n", "200 OK\r\nContent-Length: 2\r\n\r\nok"])
+  func `over HTTP/1.1 an upload goes on behind its answer, however long its source pauses`(
+    _ answer: String
+  ) async throws {
+    let server = try #require(ReadingServer("HTTP/1.1 " + answer))
+    let client = try ClientSample.client()
+    let (body, source) = paused()
+    let response = try await client.post("http://shop.test:\(server.port)/", body: body)
+    try await pass(client)
+    source.yield(Array(", second".utf8))
+    source.finish()
+    let text = try await response.body.text()
+    #expect(answer.hasSuffix("\r\n\r\n" + text))
+    #expect(await server.body() == "5\r\nfirst\r\n8\r\n, second\r\n0\r\n\r\n")
+    await client.shutdown()
+  }
+
+  @Test func `what the kernel keeps of a body is little, so that a server which reads slowly is not taken for silent`()
+    async throws
+  {
+    let silent = try #require(TalkativeServer("", then: ""))
+    let client = try ClientSample.client { $0.timeouts.firstByte = .milliseconds(400) }
+    let sent = Locked<Int64>(0)
+    var options = RequestOptions()
+    options.progress = { progress in sent.withLock { $0 = progress.sent } }
+    let request = HTTPRequest(method: .put, url: try WebURL("http://shop.test:\(silent.port)/"))
+    let error = await #expect(throws: DirectDNSError.self) {
+      try await client.execute(request, body: .bytes([UInt8](repeating: 1, count: 32 << 20)), options: options)
+    }
+    #expect(error?.code == .timedOut)
+    let count = sent.withLock(\.self)
+    #expect(count > 0 && count < 1 << 20, "\(count)")
+    await client.shutdown()
+    await silent.speak()
+    silent.stop()
+  }
+
   @Test func `a body that pauses costs nothing of the server's time for the first byte`() async throws {
     let origin = try await FakeOrigin.start()
     let client = try ClientSample.client { $0.timeouts.firstByte = .seconds(1) }

@@ -25,27 +25,9 @@ final class TalkativeServer: Sendable {
     _ response: String, then unasked: String, beside length: Int? = nil,
     last: String = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nmine"
   ) {
-    #if canImport(Darwin)
-      let kind = SOCK_STREAM
-    #else
-      let kind = CInt(SOCK_STREAM.rawValue)
-    #endif
-    let listener = socket(AF_INET, kind, 0)
+    guard let (listener, port) = Self.listen() else { return nil }
     self.listener = Locked(listener)
-    var place = sockaddr_in()
-    place.sin_family = sa_family_t(AF_INET)
-    place.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-    var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-    let listens = unsafe withUnsafeMutablePointer(to: &place) { place in
-      unsafe place.withMemoryRebound(to: sockaddr.self, capacity: 1) { place in
-        unsafe bind(listener, place, size) == 0 && listen(listener, 8) == 0 && getsockname(listener, place, &size) == 0
-      }
-    }
-    guard listens else {
-      close(listener)
-      return nil
-    }
-    port = UInt16(bigEndian: place.sin_port)
+    self.port = port
     let (talk, talked, filled, open) = (talk, hasTalked.continuation, hasFilled.continuation, self.listener)
     let thread = Thread {
       defer { open.withLock { if let listener = $0.take() { close(listener) } } }
@@ -82,16 +64,49 @@ final class TalkativeServer: Sendable {
     talk.signal()
   }
 
-  private static func answer(_ connection: CInt, _ text: String) {
+  /// A socket that listens on loopback, and its port.
+  static func listen() -> (CInt, UInt16)? {
+    #if canImport(Darwin)
+      let kind = SOCK_STREAM
+    #else
+      let kind = CInt(SOCK_STREAM.rawValue)
+    #endif
+    let listener = socket(AF_INET, kind, 0)
+    var place = sockaddr_in()
+    place.sin_family = sa_family_t(AF_INET)
+    place.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let listens = unsafe withUnsafeMutablePointer(to: &place) { place in
+      unsafe place.withMemoryRebound(to: sockaddr.self, capacity: 1) { place in
+        unsafe bind(listener, place, size) == 0 && Self.listens(listener) && getsockname(listener, place, &size) == 0
+      }
+    }
+    if listens { return (listener, UInt16(bigEndian: place.sin_port)) }
+    close(listener)
+    return nil
+  }
+
+  private static func listens(_ socket: CInt) -> Bool {
+    #if canImport(Darwin)
+      Darwin.listen(socket, 8) == 0
+    #else
+      Glibc.listen(socket, 8) == 0
+    #endif
+  }
+
+  /// - Returns: the request's head, and what came of its body along with it.
+  @discardableResult
+  static func answer(_ connection: CInt, _ text: String) -> String {
     var request: [UInt8] = []
     var room = [UInt8](repeating: 0, count: 4096)
     // A body, where there is one, comes along with the head.
     while !String(decoding: request, as: UTF8.self).contains("\r\n\r\n") {
       let count = unsafe recv(connection, &room, room.count, 0)
-      guard count > 0 else { return }
+      guard count > 0 else { return "" }
       request += room.prefix(count)
     }
     say(connection, text)
+    return String(decoding: request, as: UTF8.self)
   }
 
   private static func fill(_ connection: CInt, _ length: Int, _ stuck: AsyncStream<Void>.Continuation) {

@@ -59,6 +59,35 @@ struct UnaskedBytesTests {
   }
 
   @Test
+  func `what comes unasked while an upload goes on behind its response ends the connection with the upload`()
+    async throws
+  {
+    let server = try #require(
+      TalkativeServer(
+        "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", then: "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nother"))
+    let client = try ClientSample.client()
+    let url = "http://shop.test:\(server.port)/"
+    let (pieces, source) = AsyncStream.makeStream(of: [UInt8].self)
+    source.yield([1])
+    let first = try await client.post(url, body: .stream(pieces))
+    await server.speak()
+    // Another request's time is over before the body goes on.
+    let silent = try #require(TalkativeServer("", then: ""))
+    let options = RequestOptions(timeouts: RequestTimeouts(firstByte: .milliseconds(200)))
+    await #expect(throws: DirectDNSError.self) {
+      try await client.execute(ClientSample.get("http://shop.test:\(silent.port)/"), options: options)
+    }
+    source.finish()
+    #expect(try await first.body.text() == "ok")
+    let second = try await client.post(url, body: .text("order"))
+    #expect(try await second.body.text() == "mine" && !second.connection.isReused)
+    await client.shutdown()
+    await silent.speak()
+    silent.stop()
+    server.stop()
+  }
+
+  @Test
   func `what comes unasked from a provider is no answer about the next name`() async throws {
     // A format whose replies do not say which name they are about.
     let head = "HTTP/1.1 200 OK\r\nContent-Length: 14\r\n\r\n"

@@ -61,6 +61,18 @@ struct PollerTests {
     #expect(poller.said == ["70: 0 → 1", "70: 1 → 0", "70: 0 → 1"])
   }
 
+  @Test func `room to write that nobody wants any more is nothing to tell`() {
+    events.opened(70)
+    events.watch(70, for: [.reading, .writing], owner: 0)
+    events.watch(70, for: [], owner: 0)
+    poller.events = [(70, .writing)]
+    #expect(ready() == [])
+    #expect(poller.said == ["70: 0 → 3", "70: 3 → 1"])
+    poller.events = [(70, .reading)]
+    #expect(ready() == ["70 0 of 0"])
+    #expect(poller.said.last == "70: 1 → 0")
+  }
+
   @Test func `a socket whose end is not told is taken out at once`() {
     events.watch(70, for: .reading, owner: 0)
     events.watch(70, for: [], owner: 0)

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+import DirectDNS
+import Foundation
+
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
+/// A server that answers one request by its head, and then reads its body, sent in chunks, to the end.
+final class ReadingServer: Sendable {
+  let port: UInt16
+  private let got = AsyncStream.makeStream(of: String.self)
+
+  init?(_ response: String) {
+    guard let (listener, port) = TalkativeServer.listen() else { return nil }
+    self.port = port
+    let got = got.continuation
+    Thread {
+      let connection = accept(listener, nil, nil)
+      close(listener)
+      var request = TalkativeServer.answer(connection, response)
+      var room = [UInt8](repeating: 0, count: 4096)
+      while !request.hasSuffix("\r\n0\r\n\r\n") {
+        let count = unsafe recv(connection, &room, room.count, 0)
+        guard count > 0 else { break }
+        request += String(decoding: room.prefix(count), as: UTF8.self)
+      }
+      close(connection)
+      got.yield(request.components(separatedBy: "\r\n\r\n").dropFirst().joined(separator: "\r\n\r\n"))
+      got.finish()
+    }.start()
+  }
+
+  /// The body in its chunks, once it or the connection has ended.
+  func body() async -> String {
+    for await body in got.stream { return body }
+    return ""
+  }
+}
