@@ -3,14 +3,16 @@
 ///
 /// GOAWAY names the last stream that the server has processed: requests on later ones may be sent again, whatever their
 /// method (RFC 9113 §6.8). libcurl before 8.4 does not use that if the connection has no other stream: only its trace
-/// shows the GOAWAY, and the request fails as if the connection had been lost.
+/// shows the GOAWAY, and the request fails as if the connection had been lost. Nor does it tell, when it has repeated a
+/// request often enough, that it was refused the last time too.
 struct StreamTrace {
   private var stream: UInt64?
   private var last: UInt64?
+  private var isRefused = false
 
   /// Whether the server has said that it has not processed the request.
   var isUnprocessed: Bool {
-    if let stream, let last { stream > last } else { false }
+    if let stream, let last, stream > last { true } else { isRefused }
   }
 
   /// Takes a line of the trace.
@@ -19,10 +21,12 @@ struct StreamTrace {
   mutating func take(_ line: Span<UInt8>) -> UInt64? {
     if let number = Self.number(in: line, behind: Self.opened) ?? Self.number(in: line, behind: Self.openedSince8) {
       // The request has a new stream, on another connection perhaps: what was said before does not count.
-      (stream, last) = (number, nil)
+      (stream, last, isRefused) = (number, nil, false)
     } else if let number = Self.number(in: line, behind: Self.goAway) {
       end(after: number)
       return number
+    } else if Self.begins(line, at: 0, with: Self.refused) {
+      isRefused = true
     }
     return nil
   }
@@ -32,6 +36,7 @@ struct StreamTrace {
 
   private static let opened = Array("Using Stream ID: ".utf8)
   private static let openedSince8 = Array("[HTTP/2] [".utf8)
+  private static let refused = Array("REFUSED_STREAM, ".utf8)
   // The word before it is misspelled in some versions, as `recveived`.
   private static let goAway = Array(" GOAWAY, error=".utf8)
   private static let lastStream = Array("last_stream=".utf8)

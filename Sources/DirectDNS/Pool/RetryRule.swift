@@ -34,7 +34,7 @@ enum RetryRule {
       if failure.delivery == .refused {
         // It was sent more than once, and only the last time is known to have been refused.
         if failure.wasRetried { hasRetried = true }
-        refusals += 1
+        refusals += 1 + failure.refusals
         return canBeReplayed && refusals <= RetryRule.refusalLimit
       }
       guard isRetryable, !hasRetried, !failure.wasRetried, failure.delivery == .mayHaveArrived,
@@ -49,7 +49,8 @@ enum RetryRule {
     }
   }
 
-  /// How often a request is sent again that HTTP/2 refused unprocessed.
+  /// How often a request may be refused unprocessed by HTTP/2, and is sent again; libcurl repeats it up to five times by
+  /// itself, so that the last ones may be more.
   ///
   /// Such a request counts as not sent. A server that is shutting down, or that limits the requests of a connection,
   /// may refuse it on several connections in a row.

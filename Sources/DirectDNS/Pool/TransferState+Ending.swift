@@ -35,19 +35,22 @@ extension TransferState {
   }
 
   /// The failure of a transfer that had a connection.
-  func failure(_ reason: HTTPTransportError, wasRefused: Bool = false) -> TransferFailure {
+  func failure(_ reason: HTTPTransportError, _ delivery: TransferFailure.Delivery = .mayHaveArrived) -> TransferFailure
+  {
     var reason = reason
     // libcurl has sent the request, so it is the server's response that it calls invalid: the server does not speak
     // HTTP.
     if case .invalidRequest(let text) = reason { reason = .connectionLost(text) }
     return TransferFailure(
-      reason, attempts: attempts.failed, delivery: wasRefused ? .refused : .mayHaveArrived, wasRetried: hasRetried,
-      address: carrier?.address)
+      reason, attempts: attempts.failed, delivery: delivery, wasRetried: hasRetried,
+      refusals: refusals, address: carrier?.address)
   }
 
   /// The failure of a transfer that libcurl was not allowed to repeat.
   func failureWithoutRetry(wasRefused: Bool) -> TransferFailure {
-    failure(.connectionLost("the connection ended before a response came"), wasRefused: wasRefused)
+    wasRefused
+      ? failure(.connectionLost("the server refused the request unprocessed, each time"), .refused)
+      : failure(.connectionLost("the connection ended before a response came"))
   }
 
   // MARK: Time
@@ -108,6 +111,8 @@ final class TransferFailure: Error, Sendable {
   let delivery: Delivery
   /// Whether libcurl has sent it more than once already.
   let wasRetried: Bool
+  /// How often libcurl has sent it again because it was refused unprocessed.
+  let refusals: Int
   /// The timeout that was exceeded, if any.
   let timer: Timer?
   /// An address that was about to be dialled although the policy forbids it.
@@ -132,13 +137,14 @@ final class TransferFailure: Error, Sendable {
 
   init(
     _ reason: HTTPTransportError, attempts: [FailedAddress] = [], delivery: Delivery = .notSent,
-    wasRetried: Bool = false, timer: Timer? = nil, forbidden: IPAddress? = nil,
+    wasRetried: Bool = false, refusals: Int = 0, timer: Timer? = nil, forbidden: IPAddress? = nil,
     address: IPAddress? = nil, bodyFailure: (any Error)? = nil, isAnothers: Bool = false
   ) {
     self.reason = reason
     self.attempts = attempts
     self.delivery = delivery
     self.wasRetried = wasRetried
+    self.refusals = refusals
     self.timer = timer
     self.forbidden = forbidden
     self.address = address
@@ -149,14 +155,14 @@ final class TransferFailure: Error, Sendable {
   /// The same failure, if the request's body has failed with that error.
   func with(bodyFailure: (any Error)?) -> TransferFailure {
     TransferFailure(
-      reason, attempts: attempts, delivery: delivery, wasRetried: wasRetried, timer: timer,
+      reason, attempts: attempts, delivery: delivery, wasRetried: wasRetried, refusals: refusals, timer: timer,
       forbidden: forbidden, address: address, bodyFailure: bodyFailure, isAnothers: isAnothers)
   }
 
   /// The same failure, as that of a request that has waited for this one.
   var asAnothers: TransferFailure {
     TransferFailure(
-      reason, attempts: attempts, delivery: delivery, wasRetried: wasRetried, timer: timer,
+      reason, attempts: attempts, delivery: delivery, wasRetried: wasRetried, refusals: refusals, timer: timer,
       forbidden: forbidden, address: address, bodyFailure: bodyFailure, isAnothers: true)
   }
 }

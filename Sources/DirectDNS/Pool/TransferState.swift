@@ -63,6 +63,8 @@ struct TransferState {
   private(set) var admission = Admission.any
   private(set) var requeueing = Requeueing.none
   private(set) var retry = Retry.none
+  /// How often libcurl has sent the request again because it was refused unprocessed.
+  private(set) var refusals = 0
   /// The address that ``PoolLoad`` counts it under.
   private(set) var countedAddress: IPAddress?
   private(set) var startedAt: Int64 = 0
@@ -219,7 +221,7 @@ struct TransferState {
   }
 
   /// Notes a retry, unless the request was refused, which counts as not sent.
-  mutating func noteRetry(joins: Int) { if !wasRefused(joins: joins) { retry = .once } }
+  mutating func noteRetry(joins: Int) { if wasRefused(joins: joins) { refusals += 1 } else { retry = .once } }
 
   /// Notes that libcurl wanted to send the request again, and may not.
   mutating func refuseRetry() { retry = .refused(before: hasRetried) }

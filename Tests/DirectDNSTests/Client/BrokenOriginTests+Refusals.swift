@@ -41,7 +41,9 @@ extension BrokenOriginTests {
       let error = await #expect(throws: DirectDNSError.self) {
         try await fixture.client.execute(fixture.request(method), body: method == .post ? .text("pay") : .none)
       }
-      #expect(error?.code == .connectionLost && fixture.arrived().count <= 40, "\(fixture.arrived().count)")
+      #expect(error?.code == .connectionLost && fixture.arrived().count <= 14, "\(fixture.arrived().count)")
+      // Refused each time is not sent.
+      #expect(error?.message.contains("may have reached") == false, "\(String(describing: error))")
     }
   }
 

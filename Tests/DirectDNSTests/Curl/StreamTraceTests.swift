@@ -31,6 +31,12 @@ struct StreamTraceTests {
     #expect(!isUnprocessed(line))
   }
 
+  @Test func `a stream that was refused was not processed, and its repetition may have been`() {
+    let refused = "REFUSED_STREAM, retrying a fresh connect\n"
+    #expect(isUnprocessed(Self.opened, refused))
+    #expect(!isUnprocessed(Self.opened, refused, "Using Stream ID: 1 (easy handle 0x7f)\n"))
+  }
+
   @Test func `what another request of the connection has read counts`() {
     var (reader, trace) = (StreamTrace(), StreamTrace())
     _ = trace.take(Array(Self.opened.utf8).span)

@@ -40,6 +40,10 @@ struct RetryRuleTests {
       history.allows(refused, isRetryable: false, canBeReplayed: true)
     }
     #expect(answers == Array(repeating: true, count: RetryRule.refusalLimit) + [false])
+    var counted = RetryRule.History()
+    let six = TransferFailure(.connectionLost("refused"), delivery: .refused, refusals: 5)
+    let few = (0..<2).map { _ in counted.allows(six, isRetryable: false, canBeReplayed: true) }
+    #expect(few == [true, false], "what libcurl has repeated counts")
     let isLostAllowed = history.allows(lost, isRetryable: true, canBeReplayed: true)
     #expect(isLostAllowed)
     var other = RetryRule.History()
