@@ -94,6 +94,10 @@ struct RequestContext: Sendable {
   }
 
   private func lost(_ failure: TransferFailure, _ reason: String, _ inBody: Bool) -> String {
+    if failure.delivery == .inPart {
+      return "\(origin) answered with success before it had the whole body of the request, and may have kept a part of "
+        + "it: \(reason)"
+    }
     if inBody { return "the connection to \(origin) ended in the middle of the body: \(reason)" }
     let advice =
       isRetryable || failure.delivery != .mayHaveArrived

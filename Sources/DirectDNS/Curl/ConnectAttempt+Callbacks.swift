@@ -148,6 +148,7 @@ extension ConnectAttempt {
         withEvents { $0.starved(self) }
         return Int(CURL_READFUNC_PAUSE)
       case .ended:
+        hasReadBody = true
         withEvents { $0.sent(0, self) }
         return 0
       case .failed: return Int(CURL_READFUNC_ABORT)
@@ -161,6 +162,7 @@ extension ConnectAttempt {
   func rewind() -> Bool {
     guard let transfer else { return false }
     transfer.progress.sent = 0
+    hasReadBody = false
     switch transfer.request.body {
     case .none: return true
     case .bytes:

@@ -48,6 +48,10 @@ internal import CDirectDNSCurl
   var connectTo = CurlList([])
   var resolve = CurlList([])
   var bodyOffset = 0
+  /// How many bytes of the body have come, before they are decoded, where that is followed.
+  var receivedCount: Int64 = 0
+  /// Whether libcurl has been told that the request's body has ended.
+  var hasReadBody = false
   /// What libcurl's trace has said about its HTTP/2 stream, if that matters.
   var streamTrace = StreamTrace()
   /// Finds out whether its request was refused unprocessed; nil if that is not in question.
@@ -85,6 +89,8 @@ internal import CDirectDNSCurl
     dialled = nil
     receiving = .handingOver
     bodyOffset = 0
+    receivedCount = 0
+    hasReadBody = false
     streamTrace = StreamTrace()
     movedAt = .min
     handle.forgetFailure()
@@ -196,13 +202,28 @@ internal import CDirectDNSCurl
   /// Whether the response's status is one of success: then the server may still want the rest of the request's body.
   var isAccepted: Bool { (200..<300).contains(handle.number(CURLINFO_RESPONSE_CODE)) }
 
-  /// Whether a part of the request's body may not have been sent yet; libcurl reads up to 64 KiB ahead of what it
-  /// sends.
-  var mayStillSend: Bool {
+  /// Whether the request has a body, of which a part may not have been sent yet, or libcurl may not have noticed that it
+  /// was.
+  var hasBody: Bool {
     switch transfer?.request.body {
     case nil, .none?: false
-    case .bytes(let bytes)?: bytes.count >= 65_535
+    case .bytes(let bytes)?: !bytes.isEmpty
     case .pulled?: true
+    }
+  }
+
+  /// Whether libcurl has sent the whole body of the request.
+  ///
+  /// Over HTTP/1.1 it counts the heads of chunks too, so that the last of their bytes may be missing.
+  var hasSentBody: Bool {
+    guard let transfer else { return false }
+    let sent = handle.offset(CURLINFO_SIZE_UPLOAD_T)
+    switch transfer.request.body {
+    case .none: return true
+    case .bytes(let bytes): return sent >= bytes.count
+    case .pulled(let upload):
+      let (read, length) = (transfer.progress.sent, upload.length)
+      return sent >= read && (hasReadBody || read == length)
     }
   }
 

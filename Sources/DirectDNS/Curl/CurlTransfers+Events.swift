@@ -106,7 +106,7 @@ extension CurlTransfers {
 
   /// Notes a response that is complete although its request may not be.
   private func noteEarlyAnswer(_ attempt: ConnectAttempt) {
-    guard attempt.mayStillSend, attempt.hasWholeBody, let sent = attempt.transfer?.progress.sent else { return }
+    guard attempt.hasBody, attempt.hasWholeBody, let sent = attempt.transfer?.progress.sent else { return }
     earlyAnswers.note(attempt.id, sent: sent, at: now)
   }
 
@@ -166,7 +166,9 @@ extension CurlTransfers {
   /// Whether an upload may go on although its response is complete, and is waiting for its source or for the server to
   /// read.
   func isWaitingToSend(_ id: Machine.TransferID) -> Bool {
-    guard let attempt = running[id.index].transfer?.carrier, attempt.isAccepted else { return false }
+    guard let attempt = running[id.index].transfer?.carrier, attempt.isAccepted, !attempt.hasSentBody else {
+      return false
+    }
     guard let (pool, isStarved) = machine.transfers.read(id, { ($0.pool, $0.state.isStarved) }) else { return false }
     let port = attempt.handle.number(CURLINFO_LOCAL_PORT)
     let sockets = machine.pools.read(pool) { $0.sockets } ?? []
@@ -174,6 +176,18 @@ extension CurlTransfers {
     // Either HTTP/2's flow control holds it back, and libcurl does not wait for the socket to be writable, or TCP's
     // does, and the socket has no room.
     return attempt.multi?.poller.isWatched(socket, for: .writing) == false || directdns_has_room(socket) == 0
+  }
+
+  /// Ends a transfer whose response is complete, and whose request's body goes no further.
+  ///
+  /// A server that refuses wants no more of it. One that has answered with success may still have wanted the rest.
+  func endAnswered(_ id: Machine.TransferID, _ reason: String) {
+    guard let attempt = running[id.index].transfer?.carrier, attempt.isAccepted, !attempt.hasSentBody,
+      let failure = machine.transfers.read(id, { $0.state.failure(.connectionLost(reason), .inPart) })
+    else {
+      return act { $0.finish(id, .success(())) }
+    }
+    act { $0.finish(id, .failure(failure)) }
   }
 
   /// Milliseconds between two looks at such an upload.
@@ -210,7 +224,9 @@ extension CurlTransfers {
       outcome = .failed(.connectionLost("the response ended before its head"))
     case CURLE_OK: outcome = .complete
     // The server has sent its whole response, and then stopped reading the request (RFC 9112 §9.5).
-    case CURLE_SEND_ERROR where attempt.hasWholeBody: outcome = .complete
+    case CURLE_SEND_ERROR where attempt.hasWholeBody:
+      attempt.isClean = false
+      return endAnswered(id, attempt.failure(code).text)
     case CURLE_ABORTED_BY_CALLBACK: outcome = .aborted(attempt.failure(code))
     default: outcome = .failed(attempt.failure(code))
     }

@@ -3,8 +3,9 @@
 /// (RFC 9113 §8.1): a pure value.
 ///
 /// If the server has reset the stream after its response, libcurl before 8.1 does not notice: it goes on trying to
-/// send, its socket is always writable, and nothing is sent. So a transfer that has sent nothing for a while is ended
-/// with its response, unless it has a reason to wait: HTTP/2 allows an upload to continue after the response.
+/// send, its socket is always writable, and nothing is sent. Nor does it always notice that the whole body is sent, if
+/// the response was there before. So a transfer that has sent nothing for a while is ended with its response, unless it
+/// has a reason to wait: HTTP/2 allows an upload to continue after the response.
 struct EarlyAnswers<ID: Hashable> {
   /// Milliseconds without a byte sent, after which a transfer ends.
   static var timeout: Int64 { 100 }

@@ -133,6 +133,8 @@ final class TransferFailure: Error, Sendable {
     case refused
     /// It, or a part of it, may have reached the server.
     case mayHaveArrived
+    /// The server has answered with success, and a part of the body was not sent.
+    case inPart
   }
 
   init(

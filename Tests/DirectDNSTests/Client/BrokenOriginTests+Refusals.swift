@@ -5,7 +5,7 @@ import Testing
 
 @testable import DirectDNS
 
-/// Requests that are refused unprocessed, answered early, or wait for 100 (Continue).
+/// Requests that are refused unprocessed, or wait for 100 (Continue).
 extension BrokenOriginTests {
   // MARK: Refused unprocessed
 
@@ -87,11 +87,6 @@ extension BrokenOriginTests {
     }
   }
 
-  private static func isCurl(atLeast version: [Int]) -> Bool {
-    let parts = CurlVersion().number.split(separator: ".").compactMap { Int($0) }
-    return !parts.lexicographicallyPrecedes(version)
-  }
-
   @Test(arguments: [false, true], [false, true])
   func
     `after GOAWAY and the connection's end what it names as unprocessed is repeated, and a POST that may have arrived is not`(
@@ -145,46 +140,6 @@ extension BrokenOriginTests {
     }
   }
 
-  // MARK: Answered early
-
-  @Test(arguments: [OriginResponse(.contentTooLarge, fields: [.contentLength: "0"]), OriginResponse(.notModified)])
-  func `an early answer without a body ends an upload that the server does not read`(
-    _ answer: OriginResponse
-  ) async throws {
-    try await staged(.http2, firstStreamWindow: 0, admit: { _ in .answer(answer) }) { fixture in
-      let response = try await fixture.client.execute(
-        fixture.request(.put), body: .bytes([UInt8](repeating: 1, count: 400_000)))
-      #expect(response.status == answer.status)
-      #expect(try await response.body.text() == "")
-    }
-  }
-
-  @Test(arguments: [HTTPRequest.Method.post, .put], [false, true])
-  func `an answer that ends the stream before the body came is read, or its loss told with what helps`(
-    _ method: HTTPRequest.Method, _ isUsed: Bool
-  ) async throws {
-    var answer = OriginResponse(.contentTooLarge)
-    answer.resetsStream = true
-    let refusal = answer
-    try await staged(.http2, admit: { $0.path == "/" ? .answer(refusal) : .read }) { fixture in
-      if isUsed { try await fixture.warm() }
-      let (pieces, source) = AsyncStream.makeStream(of: [UInt8].self)
-      let outcome = Task { try await fixture.client.execute(fixture.request(method), body: .stream(pieces)) }
-      // Behind the answer on the same connection, so that libcurl has read both when the body comes.
-      await fixture.origin.waitForRequests(isUsed ? 2 : 1)
-      _ = try await fixture.client.execute(fixture.request(.get, "/behind")).body.text()
-      source.yield(Array("pay".utf8))
-      source.finish()
-      switch await outcome.result {
-      case .success(let response): #expect(response.status == .contentTooLarge)
-      case .failure(let error):
-        let error = error as? DirectDNSError
-        #expect(!Self.isCurl(atLeast: [8, 1]) && error?.code == .connectionLost, "\(String(describing: error))")
-        #expect(error?.message.contains("--http1.1") == true)
-      }
-    }
-  }
-
   // MARK: Expect: 100-continue
 
   @Test(arguments: HTTPProtocolVersion.allCases, [3, 200_000])
@@ -232,7 +187,7 @@ extension BrokenOriginTests {
 
 extension AsyncStream<[UInt8]> {
   /// One piece.
-  fileprivate init(_ piece: [UInt8]) {
+  init(_ piece: [UInt8]) {
     self.init { pieces in
       pieces.yield(piece)
       pieces.finish()
