@@ -52,6 +52,8 @@ extension DirectClient {
           "The request's URL and header fields have \(size) bytes, and \(Self.headLimit) are the most.")
       }
       let loop = loop(for: sent.route)
+      // The loop's thread has it from the start.
+      let sentBody = sent.body
       let transfer = CurlTransfer(sent)
       let result = await perform(transfer, on: loop)
       spans?.endAll()

@@ -85,7 +85,7 @@ extension CurlTransfers {
   private func close(_ id: Machine.TransferID, _ number: Int) {
     guard let transfer = running[id.index].transfer, let attempt = attempt(id, number) else { return }
     running[id.index].attempts.removeAll { $0 === attempt }
-    if case .done = transfer.place, running[id.index].attempts.isEmpty { running[id.index].transfer = nil }
+    defer { forget(transfer, id) }
     // Before the list is changed, since libcurl calls back here.
     let isEmpty = attempt.stop()
     idleAttempts.add(attempt, isEmpty: isEmpty)
@@ -102,7 +102,14 @@ extension CurlTransfers {
     if case .pulled(let upload) = transfer.request.body { upload.stop() }
     transfer.carrier = nil
     transfer.place = .done
-    if running[id.index].attempts.isEmpty { running[id.index].transfer = nil }
+    forget(transfer, id)
     deliveries.add(transfer)
+  }
+
+  /// Lets go of a transfer that has ended, once none of its attempts needs it any more.
+  private func forget(_ transfer: CurlTransfer, _ id: Machine.TransferID) {
+    guard case .done = transfer.place, running[id.index].attempts.isEmpty else { return }
+    running[id.index].transfer = nil
+    transfer.request.release()
   }
 }

@@ -119,6 +119,7 @@ final class CurlTransfers: CurlDriver {
   private func start(_ transfer: CurlTransfer) {
     guard case .new = transfer.place else {
       transfer.place = .done
+      transfer.request.release()
       return transfer.deliver(end: .failure(TransferFailure(.cancelled))).resume()
     }
     let request = transfer.request

@@ -47,8 +47,10 @@ struct CurlProxy: Hashable, Sendable {
 
 /// One request, as the loop's thread needs it.
 ///
-/// A class, since it never changes and is passed around a lot: a copy would cost a retain for each of its many parts.
-final class TransferRequest: Sendable {
+/// A class, since it is passed around a lot: a copy would cost a retain for each of its many parts. Nothing of it
+/// changes but that it lets go of what the caller gave, once the transfer has ended (``release()``). These parts belong
+/// to the loop's thread from the start of the transfer.
+@safe final class TransferRequest: @unchecked Sendable {
   enum Body: Sendable {
     case none
     /// Bytes in memory.
@@ -64,7 +66,7 @@ final class TransferRequest: Sendable {
   /// What the pool has to know.
   let terms: TransferTerms
   /// The source of the family that the lookup did not wait for; nil if both have come, and through a proxy.
-  let others: (any CurlAddressSource)?
+  private(set) var others: (any CurlAddressSource)?
   /// The port of the connection.
   let port: UInt16
   /// Of these is the policy for the address that is finally dialled; a copy of it would cost a retain for each list.
@@ -76,16 +78,16 @@ final class TransferRequest: Sendable {
   /// Lines in libcurl's form, a NUL behind each: `Name: value`, `Name;` for an empty value, `Name:` for a field that
   /// libcurl must not add.
   let fields: [UInt8]
-  let body: Body
+  private(set) var body: Body
   /// Fields that follow a chunked body, in the same form.
   let trailers: [UInt8]
   let decompresses: Bool
   /// Whether a handle that has served it can serve another request of its pool without a reset.
   let isPlain: Bool
   /// Called by the loop's thread with events of the transfer.
-  let observer: (@Sendable (CurlEvent) -> Void)?
+  private(set) var observer: (@Sendable (CurlEvent) -> Void)?
   /// Called by the loop's thread with the number of bytes sent and received, at most ten times a second.
-  let progress: (@Sendable (TransferProgress) -> Void)?
+  private(set) var progress: (@Sendable (TransferProgress) -> Void)?
 
   init(
     route: CurlRoute, terms: TransferTerms, others: (any CurlAddressSource)?, port: UInt16, settings: ClientSettings,
@@ -111,6 +113,14 @@ final class TransferRequest: Sendable {
     isPlain =
       isBodiless && method == "GET" && trailers.isEmpty && !decompresses && !hasOwnHost && observer == nil
       && route.proxy == nil
+  }
+
+  /// Lets go of the body and of the caller's closures: a response that is kept would keep all of them.
+  func release() {
+    body = .none
+    others = nil
+    observer = nil
+    progress = nil
   }
 }
 

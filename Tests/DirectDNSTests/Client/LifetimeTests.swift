@@ -66,6 +66,32 @@ struct LifetimeTests {
     await origin.stop()
   }
 
+  @Test(arguments: [0, 100_000])
+  func `a response that is kept keeps nothing of its request`(_ size: Int) async throws {
+    final class Kept: Sendable {}
+    struct Known { weak var kept: Kept? }
+    let origin = try await FakeOrigin.start()
+    let client = try ClientSample.client()
+    func post() async throws -> (DirectResponse, [Known]) {
+      let (body, observer, progress) = (Kept(), Kept(), Kept())
+      var options = RequestOptions(observer: { [observer] _ in _ = observer })
+      options.progress = { [progress] _ in _ = progress }
+      let request = HTTPRequest(method: .post, url: try WebURL(origin.url("/", host: "shop.test")))
+      let content = RequestBody.replayable { [body] in
+        _ = body
+        return AsyncStream<[UInt8]>([UInt8](repeating: 97, count: size))
+      }
+      let response = try await client.execute(request, body: content, options: options)
+      _ = try await response.body.collect(upTo: 1 << 20)
+      return (response, [body, observer, progress].map { Known(kept: $0) })
+    }
+    let (response, known) = try await post()
+    await client.shutdown()
+    #expect(known.filter { $0.kept != nil }.isEmpty)
+    #expect(response.status == .ok)
+    await origin.stop()
+  }
+
   @Test(arguments: [HTTPProtocolVersion.http1, .http2])
   func `a client that is dropped leaves neither a thread nor a descriptor, with bodies half read`(
     _ version: HTTPProtocolVersion
