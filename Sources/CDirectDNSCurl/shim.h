@@ -159,6 +159,14 @@ static inline void directdns_prepare_socket(curl_socket_t socket, unsigned int m
 #endif
 }
 
+/// Has the kernel take only so much more than it has sent: what it keeps counts as sent here, so that a server which
+/// reads it slowly would seem to be silent.
+static inline void directdns_limit_unsent(curl_socket_t socket, int bytes) {
+#if defined(TCP_NOTSENT_LOWAT)
+  (void)setsockopt(socket, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &bytes, sizeof bytes);
+#endif
+}
+
 /// Keeps back what is written to a socket until it fills a segment, or lets it go (tcp(7)).
 static inline void directdns_cork(curl_socket_t socket, int isCorked) {
 #if defined(TCP_CORK)

@@ -63,8 +63,14 @@ extension CurlTransfers {
     guard let pool = machine.transfers.read(attempt.id, { $0.pool }) else { return }
     // The kernel ignores values that do not fit into a signed number of 32 bits.
     let limit = UInt32(max(Int64(Self.silenceLimit), min(milliseconds, Int64(Int32.max) - 1_000) + 1_000))
-    for socket in machine.pools.read(pool, { $0.sockets }) ?? [] { directdns_prepare_socket(socket, limit) }
+    for socket in machine.pools.read(pool, { $0.sockets }) ?? [] {
+      directdns_prepare_socket(socket, limit)
+      directdns_limit_unsent(socket, Self.unsentLimit)
+    }
   }
+
+  /// How many bytes of an upload the kernel takes beyond what it has sent; that suffices for 10 Gbit/s.
+  private static let unsentLimit: CInt = 128 * 1024
 
   /// A part of the response has come.
   func moved(_ attempt: ConnectAttempt) {
