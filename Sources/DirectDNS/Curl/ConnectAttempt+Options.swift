@@ -33,6 +33,10 @@ extension ConnectAttempt {
       handle.set(
         CURLOPT_HTTP_VERSION, Int(route.usesTLS ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE))
     }
+    if route.servesOnce {
+      handle.set(CURLOPT_FRESH_CONNECT, 1)
+      handle.set(CURLOPT_FORBID_REUSE, 1)
+    }
     if let proxy = route.proxy {
       handle.set(CURLOPT_PROXY, proxy.url)
       handle.set(CURLOPT_NOPROXY, "")

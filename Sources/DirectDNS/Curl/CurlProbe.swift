@@ -78,6 +78,9 @@ struct CurlVersion: Sendable, Hashable {
   /// The version of the HTTP/2 library; nil without HTTP/2.
   let http2: String?
 
+  /// Whether it can use a connection of plain HTTP/2 more than once.
+  static let reusesPlainHTTP2 = unsafe (directdns_curl_version()?.pointee.version_num ?? 0) >= 0x08_0000
+
   init() {
     let info = unsafe directdns_curl_version()
     number = unsafe info?.pointee.version.map { unsafe String(cString: $0) } ?? ""

@@ -88,7 +88,7 @@ extension CurlTransfers {
   private func completeHead(_ transfer: CurlTransfer, _ attempt: ConnectAttempt) {
     let request = transfer.request
     let usesTLS = request.route.usesTLS
-    let tells = request.route.proxy == nil || usesTLS
+    let tells = (request.route.proxy == nil || usesTLS) && !request.route.servesOnce
     let isHTTP2 = attempt.lines?.isHTTP2 ?? false
     machine.headIsComplete(attempt.id, isMultiplexed: tells ? isHTTP2 : nil)
     if machine.transfers.read(attempt.id, { $0.state.isStarved }) == true { noteStarved(attempt) }

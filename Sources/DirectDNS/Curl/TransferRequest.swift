@@ -12,6 +12,9 @@ struct CurlRoute: Hashable, Sendable {
   /// Part of the route because a connection on which the certificate was shown acts for the client: requests that must
   /// not show it need another one.
   let showsIdentity: Bool
+
+  /// Whether each connection serves one request: libcurl 7.88 cannot use one of plain HTTP/2 again (curl#10643).
+  var servesOnce: Bool { version == .http2 && !usesTLS && !CurlVersion.reusesPlainHTTP2 }
 }
 
 /// A proxy, and the addresses of its host.
@@ -158,7 +161,7 @@ extension CurlRoute {
     switch version {
     case .http1: .never
     case .automatic: usesTLS ? .unknown : .never
-    case .http2: .always
+    case .http2: servesOnce ? .never : .always
     }
   }
 }

@@ -42,7 +42,10 @@ struct HTTPListener<State: ServerState>: Sendable {
     return channel.eventLoop.makeCompletedFuture {
       try channel.pipeline.syncOperations.addHandler(ConnectionGate())
       guard !state.read({ $0.log.isMute }) else { return }
-      guard let tls else { return try addHTTP1(channel, connection) }
+      guard let tls else {
+        return configuration.httpVersions == [.http2]
+          ? try addHTTP2(channel, connection) : try addHTTP1(channel, connection)
+      }
       let reader = SNIHandler { result in
         var name: String?
         if case .hostname(let found) = result { name = found }

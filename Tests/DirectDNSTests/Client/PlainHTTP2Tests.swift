@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+import DirectDNSTesting
+import HTTPTypes
+import Testing
+
+@testable import DirectDNS
+
+/// HTTP/2 without TLS (RFC 9113 §3.3).
+@Suite(.timeLimit(.minutes(1)))
+struct PlainHTTP2Tests {
+  @Test func `it serves one request after another, and many at once`() async throws {
+    let origin = try await FakeOrigin.start(configuration: FakeOriginConfiguration(httpVersions: [.http2])) { request in
+      OriginResponse(body: request.path + String(decoding: request.body, as: UTF8.self))
+    }
+    let client = try ClientSample.client { $0.httpVersion = .http2 }
+    @Sendable func send(_ number: Int) async throws -> String {
+      let request = HTTPRequest(method: .post, url: try WebURL(origin.url("/\(number)", host: "shop.test")))
+      let response = try await client.execute(request, body: .text("?"))
+      #expect(response.connection.httpVersion == .http2)
+      return try await response.body.text()
+    }
+    for number in 0..<3 { #expect(try await send(number) == "/\(number)?") }
+    let all = (0..<8).map { number in Task { try await send(number) } }
+    for (number, task) in all.enumerated() { #expect(try await task.value == "/\(number)?") }
+    await client.shutdown()
+    await origin.stop()
+  }
+}
