@@ -60,7 +60,10 @@ extension DirectClient {
       switch result {
       case .success(let head):
         let response = try response(head, BodyReader(transfer, loop, context), target, call)
-        guard sent.terms.expectsContinue, response.status == .expectationFailed, sent.body.withdraw() else {
+        // Once it has the body, the server may have acted on it, whatever it says of the expectation.
+        guard sent.terms.expectsContinue, response.status == .expectationFailed,
+          !head.hasSentBody || sent.terms.isRetryable, sentBody.withdraw()
+        else {
           return response
         }
         response.body.discard()

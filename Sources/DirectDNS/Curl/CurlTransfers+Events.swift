@@ -102,7 +102,8 @@ extension CurlTransfers {
         lines: lines, address: carrier.address, isReused: isReused, connect: connect,
         tls: usesTLS ? connect.map { max(0, attempt.handle.offset(CURLINFO_APPCONNECT_TIME_T) - $0) } : nil,
         wait: now - carrier.since, slower: transfer.state.attempts.slower, attempts: transfer.state.attempts.failed,
-        wasRetried: transfer.state.hasRetried)
+        wasRetried: transfer.state.hasRetried,
+        hasSentBody: request.terms.expectsContinue && attempt.handle.offset(CURLINFO_SIZE_UPLOAD_T) > 0)
     }
     guard let head, let head else { return }
     transfer.pending.head = head

@@ -18,10 +18,13 @@ final class TransferHead: Sendable {
   let attempts: [FailedAddress]
   /// Whether libcurl has sent the request more than once, so that it may have reached the server before.
   let wasRetried: Bool
+  /// Whether a part of the request's body was sent that was to wait for the server's permission.
+  let hasSentBody: Bool
 
   init(
     lines: consuming HeadLines, address: IPAddress?, isReused: Bool, connect: Int64?, tls: Int64?, wait: Int64,
-    slower: [SlowerAddress], attempts: [FailedAddress], wasRetried: Bool
+    slower: [SlowerAddress], attempts: [FailedAddress], wasRetried: Bool,
+    hasSentBody: Bool = false
   ) {
     self.lines = lines
     self.address = address
@@ -32,6 +35,7 @@ final class TransferHead: Sendable {
     self.slower = slower
     self.attempts = attempts
     self.wasRetried = wasRetried
+    self.hasSentBody = hasSentBody
   }
 }
 

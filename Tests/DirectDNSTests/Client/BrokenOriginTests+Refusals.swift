@@ -157,6 +157,20 @@ extension BrokenOriginTests {
     }
   }
 
+  @Test(arguments: [HTTPRequest.Method.post, .put])
+  func `a body that has arrived is sent again without the expectation where that does no harm`(
+    _ method: HTTPRequest.Method
+  ) async throws {
+    try await staged(handler: { request in
+      request.field("expect") == nil ? OriginResponse() : OriginResponse(.expectationFailed, body: "no")
+    }) { fixture in
+      let response = try await fixture.client.execute(
+        fixture.request(method, "/", [.expect: "100-continue"]), body: .text("pay"))
+      #expect(response.status == (method == .post ? .expectationFailed : .ok))
+      #expect(fixture.arrived().map(\.body) == Array(repeating: Array("pay".utf8), count: method == .post ? 1 : 2))
+    }
+  }
+
   @Test(arguments: HTTPProtocolVersion.allCases)
   func `a server that always answers 417 is asked twice at most`(_ version: HTTPProtocolVersion) async throws {
     try await staged(version, admit: { _ in .answer(OriginResponse(.expectationFailed, body: "no")) }) { fixture in
