@@ -53,6 +53,13 @@ static inline void directdns_setopt_read(
   curl_easy_setopt(easy, CURLOPT_SEEKFUNCTION, seek);
   curl_easy_setopt(easy, CURLOPT_SEEKDATA, context);
 }
+typedef int (*directdns_progress_callback)(
+    void *_Nullable context, curl_off_t expected, curl_off_t received, curl_off_t to_send, curl_off_t sent);
+static inline void directdns_setopt_progress(CURL *easy, directdns_progress_callback callback, void *context) {
+  curl_easy_setopt(easy, CURLOPT_XFERINFOFUNCTION, callback);
+  curl_easy_setopt(easy, CURLOPT_XFERINFODATA, context);
+  curl_easy_setopt(easy, CURLOPT_NOPROGRESS, 0L);
+}
 typedef int (*directdns_connected_callback)(
     void *_Nullable context, char *remote, char *local, int remote_port, int local_port);
 static inline void directdns_setopt_connected(CURL *easy, directdns_connected_callback callback, void *context) {

@@ -50,6 +50,15 @@ extension ConnectAttempt {
           return CURL_TRAILERFUNC_OK
         }, context)
     }
+    if request.decompresses, request.terms.idleTimeout != nil {
+      // What comes may decode to nothing for a while.
+      unsafe directdns_setopt_progress(
+        handle.pointer,
+        { context, _, received, _, _ in
+          unsafe context.object(ConnectAttempt.self)?.hasReceived(Int64(received))
+          return 0
+        }, context)
+    }
     if request.observer != nil || request.followsStream {
       unsafe directdns_setopt_trace(
         handle.pointer,
@@ -120,6 +129,13 @@ extension ConnectAttempt {
     case .tooMuch: return 0
     }
     return bytes.count
+  }
+
+  /// So many bytes of the body have come, before they are decoded.
+  private func hasReceived(_ count: Int64) {
+    guard count != receivedCount else { return }
+    receivedCount = count
+    if lines != nil { withEvents { $0.moved(self) } }
   }
 
   private func received(_ bytes: UnsafeRawBufferPointer) -> Int {

@@ -216,6 +216,44 @@ struct DirectClientFailureTests {
     server.stop()
   }
 
+  @Test func `what comes counts for the pauses of a body, though it decodes to nothing`() async throws {
+    let gates = (0..<3).map { _ in Gate() }
+    // A member of gzip whose name is long (RFC 1952 §2.3), then `ok` in a stored block, its checksum and length.
+    let head: [UInt8] = [0x1f, 0x8b, 8, 8, 0, 0, 0, 0, 0, 255]
+    let rest: [UInt8] = [0, 1, 2, 0, 0xfd, 0xff, 0x6f, 0x6b, 0x47, 0xdd, 0xdc, 0x79, 2, 0, 0, 0]
+    let origin = try await FakeOrigin.start { _ in
+      OriginResponse(fields: [.contentEncoding: "gzip"]) { body in
+        try await body.write(head)
+        for gate in gates {
+          try await gate.pass()
+          try await body.write("name")
+        }
+        try await body.write(rest)
+      }
+    }
+    let client = try ClientSample.client {
+      $0.timeouts.idle = .seconds(2)
+      $0.decompresses = true
+    }
+    let response = try await client.execute(request(.get, origin))
+    let text = Task { try await response.body.text() }
+    for gate in gates {
+      await gate.waitForArrivals()
+      // Another request's time is over before the body goes on.
+      let silent = try #require(TalkativeServer("", then: ""))
+      let options = RequestOptions(timeouts: RequestTimeouts(firstByte: .milliseconds(800)))
+      await #expect(throws: DirectDNSError.self) {
+        try await client.execute(ClientSample.get("http://shop.test:\(silent.port)/"), options: options)
+      }
+      await silent.speak()
+      silent.stop()
+      gate.open()
+    }
+    #expect(try await text.value == "ok")
+    await client.shutdown()
+    await origin.stop()
+  }
+
   @Test func `the whole time covers waiting for a connection`() async throws {
     let origin = try await FakeOrigin.start { request in
       if request.path == "/slow" { try await Gate().pass() }
