@@ -228,6 +228,7 @@ extension CurlTransfers {
     switch code {
     // libcurl asks for no more of a head than its status line.
     case CURLE_OK where attempt.lines?.isHeadComplete == false:
+      machine.brokeOff(id)
       outcome = .failed(.connectionLost("the response ended before its head"))
     case CURLE_OK: outcome = .complete
     // The server has sent its whole response, and then stopped reading the request (RFC 9112 §9.5).

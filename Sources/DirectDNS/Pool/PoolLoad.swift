@@ -151,7 +151,7 @@ struct PoolLoad {
   ///
   /// That does not matter for connections that multiplex: they go on.
   mutating func died(_ address: IPAddress) {
-    if multiplexing == .never, isBusy(address) { change(address) { $0.isDead = true } }
+    if multiplexing != .always, isBusy(address) { change(address) { $0.isDead = true } }
   }
 
   /// It has become known whether connections multiplex: by a response, or by a request that joined a connection in use.

@@ -56,6 +56,13 @@ extension PoolMachine {
     }
   }
 
+  /// A response has broken off in its head: no request prefers that connection, which libcurl keeps until it looks at it
+  /// next.
+  mutating func brokeOff(_ id: TransferID) {
+    guard let transfer = transfers[id], let address = transfer.state.carrier?.address else { return }
+    pools.change(transfer.pool) { $0.load.died(address) }
+  }
+
   /// Whether libcurl was stopped from repeating a request without its expectation, although the response was complete.
   private func isAnswered(_ state: TransferState) -> Bool {
     state.phase == .receiving && state.terms.expectsContinue && state.wasRetryRefused

@@ -128,6 +128,16 @@ struct BrokenOriginTests {
     }
   }
 
+  @Test func `after a head that breaks off it is another address's turn`() async throws {
+    let handler = Self.failing(1, .text("HTTP/1.1 200 OK\r\nConten"))
+    let origins = try await OriginGroup.start(["127.0.0.1", "127.0.0.2"], handler: handler)
+    let client = try ClientSample.client(names: ["shop.test": ["127.0.0.1", "127.0.0.2"]])
+    let text = try await client.get(origins[0].url("/", host: "shop.test")).body.text()
+    #expect(text == "alive" && origins.map(\.requests.count) == [1, 1])
+    await client.shutdown()
+    for origin in origins { await origin.stop() }
+  }
+
   @Test(arguments: HTTPProtocolVersion.allCases)
   func `a server that is slow is waited for, in its head and in its body`(_ version: HTTPProtocolVersion) async throws {
     let (head, body) = (Gate(), Gate())
