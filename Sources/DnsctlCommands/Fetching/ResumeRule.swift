@@ -38,9 +38,10 @@ enum ResumeRule {
         return unfit("it has \(offset.counted("byte")), and the server sends from byte \(first) on")
       }
       guard beginning.record?.fits(fields) ?? true else { return unfit("it began as a part of another version") }
-      guard (range.length ?? beginning.record?.length).map({ last == $0 - 1 }) ?? true else {
-        return unfit("the server sends less than what is missing")
+      guard let whole = range.length ?? beginning.record?.length else {
+        return unfit("the server does not say how long the whole is")
       }
+      guard last == whole - 1 else { return unfit("the server sends less than what is missing") }
       let missing = last - first + 1
       if let length = fields[.contentLength].flatMap(ContentRange.number), length != missing {
         return unfit("the server says that it sends \(missing.counted("byte")), and then \(length)")
