@@ -70,10 +70,14 @@ extension DirectClient {
   nonisolated(nonsending) func proxyRoute(_ proxy: WebURL?, _ call: Call) async throws(DirectDNSError) -> CurlProxy? {
     guard let proxy else { return nil }
     guard case .name(let name) = proxy.host else { return CurlProxy(url: proxy.href, resolvedHost: nil) }
-    let found = try await resolver.resolve(HostName(proxy.host), call.lookup(resolver), call, nil)
+    let host = try HostName(proxy.host)
+    var addresses = call.settings.configuration.pins[HostPort(host: host, port: proxy.effectivePort)] ?? []
+    if addresses.isEmpty {
+      addresses = Array(try await resolver.resolve(host, call.lookup(resolver), call, nil).addresses)
+    }
     return CurlProxy(
       url: proxy.href,
-      resolvedHost: CurlProxy.ResolvedHost(host: name, port: proxy.effectivePort, addresses: Array(found.addresses)))
+      resolvedHost: CurlProxy.ResolvedHost(host: name, port: proxy.effectivePort, addresses: addresses))
   }
 }
 

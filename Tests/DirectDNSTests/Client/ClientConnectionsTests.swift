@@ -236,6 +236,20 @@ struct ClientConnectionsTests {
     await proxy.stop()
   }
 
+  @Test func `an address that is given for a proxy's name and port is used for it`() async throws {
+    let proxy = try await FakeOrigin.start { request in OriginResponse(body: request.target) }
+    let url = try WebURL("http://proxy.invalid:\(proxy.port)")
+    let host = try HostName("proxy.invalid")
+    let client = try ClientSample.client {
+      $0.proxy = .url(url)
+      $0.pins[HostPort(host: host, port: UInt16(proxy.port))] = [.ipv4(0x7F00_0001)]
+    }
+    let text = try await client.get("http://shop.test/a").body.text()
+    #expect(text == "http://shop.test/a")
+    await client.shutdown()
+    await proxy.stop()
+  }
+
   @Test func `a proxy that is not there is named, and not the origin, nor the proxy's password`() async throws {
     let proxy = try await FakeOrigin.start()
     let url = try WebURL("http://user:word@127.0.0.1:\(proxy.port)/path")
