@@ -15,7 +15,7 @@ import Testing
     #expect(
       outcome.output == """
         {"headers":[["Location","https://shop.example/pay#part"],\
-        ["Set-Cookie","a=1; Secure; HttpOnly; SameSite=Lax; Max-Age=60"],["X","8.8.8.8"]],\
+        ["Set-Cookie","a=1; Secure; HttpOnly; SameSite=Lax; Max-Age=60"],["X","8.8.8.8"]],"rejectedHeaders":[],\
         "location":"https://shop.example/pay#part","cookies":[{"name":"a","value":"1","domain":"shop.example",\
         "hostOnly":true,"path":"/","secure":true,"httpOnly":true,"sameSite":"lax","expires":1700000060}],\
         "rejectedCookies":[],"error":null}
@@ -30,8 +30,8 @@ import Testing
     )
     #expect(
       outcome.output == """
-        {"headers":[["Content-Location","http://shop.example/y"]],"location":null,"cookies":[],"rejectedCookies":[],\
-        "error":null}
+        {"headers":[["Content-Location","http://shop.example/y"]],"rejectedHeaders":[],"location":null,"cookies":[],\
+        "rejectedCookies":[],"error":null}
 
         """)
   }
@@ -42,8 +42,8 @@ import Testing
     )
     #expect(
       outcome.output == """
-        {"headers":[["Location",""],["Content-Location",""]],"location":null,"cookies":[],"rejectedCookies":[],\
-        "error":null}
+        {"headers":[["Location",""],["Content-Location",""]],"rejectedHeaders":[],"location":null,"cookies":[],\
+        "rejectedCookies":[],"error":null}
 
         """)
   }
@@ -56,6 +56,18 @@ import Testing
     #expect(outcome.output.contains(#""cookies":[],"rejectedCookies":["#))
     #expect(outcome.output.contains(reason), "\(outcome.output)")
     #expect(outcome.status == 0)
+  }
+
+  @Test func `leaves out a field that no message may have, and names it`() async {
+    let outcome = await restore(
+      #"{"originalUrl":"http://shop.example/x","address":"8.8.8.8","headers":[["X","a\u0000b"],["b d","1"],["Location","http://8.8.8.8/y"]]}"#
+    )
+    #expect(
+      outcome.output.hasPrefix(
+        #"{"headers":[["Location","http://shop.example/y"]],"rejectedHeaders":["X: headers[0][1] "#))
+    #expect(
+      outcome.output.contains(#","location":"http://shop.example/y""#) && outcome.status == 0, "\(outcome.output)")
+    #expect(outcome.output.contains("headers[1][0]"))
   }
 
   @Test(arguments: [
@@ -71,7 +83,8 @@ import Testing
     let lines = outcome.output.split(separator: "\n")
     #expect(lines.count == 2)
     #expect(
-      lines.first?.hasPrefix(#"{"headers":null,"location":null,"cookies":null,"rejectedCookies":null,"error":{"#)
+      lines.first?.hasPrefix(
+        #"{"headers":null,"rejectedHeaders":null,"location":null,"cookies":null,"rejectedCookies":null,"error":{"#)
         == true)
     #expect(lines.first?.contains(part) == true, "\(outcome.output)")
     #expect(outcome.status == 1)

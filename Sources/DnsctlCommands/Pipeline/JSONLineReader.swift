@@ -33,7 +33,14 @@ extension HTTPFields {
   ///
   /// Invalid names and values are refused, since they could smuggle in another field; values may be secrets and are not
   /// shown.
-  init(_ node: ConfigurationNode) throws(ConfigurationFault) {
+  ///
+  /// - Parameters:
+  ///   - node: the list.
+  ///   - leaveOut: called with what an invalid field is, which is then left out; nil, the default, refuses them all.
+  /// - Throws: what is wrong where, and what is expected.
+  init(
+    _ node: ConfigurationNode, leavingOut leaveOut: ((String) -> Void)? = nil
+  ) throws(ConfigurationFault) {
     self.init()
     let list = try node.list("Give a list of [name, value].")
     guard list.count <= 1000 else { throw node.fault("Give at most 1000 header fields.") }
@@ -41,12 +48,18 @@ extension HTTPFields {
       var pair = try field.list("Give [name, value].")
       guard pair.count == 2 else { throw field.fault("Give [name, value].") }
       let expectation = "Give a header field's name, such as \"Accept\"."
-      guard let name = HTTPField.Name(try pair[0].text(expectation)) else { throw pair[0].fault(expectation) }
+      let label = try pair[0].text(expectation)
       pair[1].isSecret = true
-      guard case .text(let value) = pair[1].value, HTTPField.isValidValue(value) else {
-        throw pair[1].fault("Give a header field's value: text without line breaks and NUL.")
+      let text = "Give a header field's value: text without line breaks and NUL."
+      guard case .text(let value) = pair[1].value else { throw pair[1].fault(text) }
+      let name = HTTPField.Name(label)
+      if let name, HTTPField.isValidValue(value) {
+        append(HTTPField(name: name, value: value))
+        continue
       }
-      append(HTTPField(name: name, value: value))
+      let fault = name == nil ? pair[0].fault(expectation) : pair[1].fault(text)
+      guard let leaveOut else { throw fault }
+      leaveOut((name.map { "\($0.rawName): " } ?? "") + fault.message)
     }
   }
 }

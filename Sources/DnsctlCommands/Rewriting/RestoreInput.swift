@@ -9,6 +9,8 @@ struct RestoreInput: Sendable {
 
   let restorer: ResponseRestorer
   let response: HTTPResponse
+  /// What was wrong with the fields that were left out, since no message may have them.
+  let rejectedFields: [String]
 
   init(_ item: Pipeline.Item) throws(DirectDNSError) {
     if case .unreadable(let reason) = item { throw DirectDNSError(.invalidRequest, reason) }
@@ -22,6 +24,7 @@ struct RestoreInput: Sendable {
     let fields = try JSONLineReader.read(line, Fields.init)
     restorer = ResponseRestorer(originalURL: try WebURL(fields.originalUrl), addresses: fields.addresses)
     response = HTTPResponse(status: .init(code: fields.status), headerFields: fields.headers)
+    rejectedFields = fields.rejected
   }
 
   private struct Fields {
@@ -29,6 +32,7 @@ struct RestoreInput: Sendable {
     let addresses: [IPAddress]
     let status: Int
     let headers: HTTPFields
+    let rejected: [String]
 
     init(_ node: ConfigurationNode) throws(ConfigurationFault) {
       let object = try node.openObject(Key.self)
@@ -46,7 +50,12 @@ struct RestoreInput: Sendable {
       let statusExpectation = "Give the response's status, 100 to 999."
       status = Int(
         try object[.status]?.number(statusExpectation) { (100...999).contains($0) && $0.rounded() == $0 } ?? 200)
-      headers = try object[.headers].map { node throws(ConfigurationFault) in try HTTPFields(node) } ?? [:]
+      var rejected: [String] = []
+      headers =
+        try object[.headers].map { node throws(ConfigurationFault) in
+          try HTTPFields(node) { rejected.append($0) }
+        } ?? [:]
+      self.rejected = rejected
     }
   }
 }

@@ -21,6 +21,7 @@ struct RestoredLine: Sendable {
     }
     var line = JSONLine()
     line.add("headers", JSONLine.fields(restored.headerFields))
+    line.add("rejectedHeaders", JSONLine.array(input.rejectedFields.map(JSONLine.string)))
     // A blank one leads nowhere, and neither do two that differ; see Redirect.
     let locations = Set(restored.headerFields[values: .location].filter { !$0.isBlankReference })
     line.add("location", locations.count == 1 ? locations.first.map(JSONLine.string) : nil)
@@ -34,7 +35,7 @@ struct RestoredLine: Sendable {
   /// A line that could not be read.
   init(_ error: DirectDNSError) {
     var line = JSONLine()
-    for key in ["headers", "location", "cookies", "rejectedCookies"] { line.add(key, nil) }
+    for key in ["headers", "rejectedHeaders", "location", "cookies", "rejectedCookies"] { line.add(key, nil) }
     line.add("error", JSONLine.object(error))
     text = line.text
     status = .noAnswer
