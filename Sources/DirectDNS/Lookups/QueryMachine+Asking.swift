@@ -64,7 +64,7 @@ extension QueryMachine {
     while let decision = question.race?.due(at: now) {
       switch decision {
       case .hedge:
-        guard let second = states.takeHedge(among: question.candidates.order, at: now) else { continue }
+        guard let second = takeHedge(for: question, at: now) else { continue }
         question.candidates.order.removeAll { $0 == second.number }
         begin(number, &question, second, isHedge: true, at: now)
       case .timeout(let late):
@@ -92,7 +92,7 @@ extension QueryMachine {
     let next: DNSServer?
     if isHedge {
       // In place of a hedge, and as part of their budget.
-      next = states.takeHedge(among: order, at: now)
+      next = takeHedge(for: question, at: now)
     } else {
       switch states.takeFailover(among: order, before: deadline, at: now) {
       case .replace(let server), .alongside(let server): next = server
@@ -104,6 +104,12 @@ extension QueryMachine {
     question.candidates.order.removeAll { $0 == next.number }
     begin(number, &question, next, isHedge: isHedge, at: now)
   }
+  private mutating func takeHedge(for question: PendingQuestion, at now: ResolverInstant) -> DNSServer? {
+    let family: AddressQuestion? = if case .one(let one) = question.subject { one } else { nil }
+    return states.takeHedge(
+      among: question.candidates.order, for: family, until: question.deadlines.whole, at: now)
+  }
+
 
   /// Gives up a query whose time is used up, so that another server is asked instead.
   mutating func giveUp(_ late: Int, _ question: inout PendingQuestion, at now: ResolverInstant) {

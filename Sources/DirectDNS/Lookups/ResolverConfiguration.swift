@@ -38,7 +38,7 @@ public struct ResolverConfiguration: Sendable {
   public var timeout: Duration
   /// Whether a second provider is asked as well when the first one takes longer than usual.
   ///
-  /// Default true. It adds at most 10 % more queries.
+  /// Default true. It adds at most 10 % more queries, or a handful in a minute.
   public var hedges: Bool
   /// The most connections to one provider that speaks HTTP/1.1, which carries one query at a time on each.
   ///

@@ -175,10 +175,19 @@ struct ServerStates: Sendable {
   }
 
   /// Takes one of those servers for a hedge, if the budget has room for one.
-  mutating func takeHedge(among numbers: [Int], at now: ResolverInstant) -> DNSServer? {
+  ///
+  /// - Parameters:
+  ///   - numbers: the servers, in the order of asking.
+  ///   - question: what is asked for, if that is a family's addresses.
+  ///   - end: when its lookup ends.
+  ///   - now: the present.
+  /// - Returns: the server; nil if none may be asked at once, or the budget has no room.
+  mutating func takeHedge(
+    among numbers: [Int], for question: AddressQuestion?, until end: ResolverInstant, at now: ResolverInstant
+  ) -> DNSServer? {
     // A server first: the budget is not spent if there is none.
-    guard let place = places(of: numbers).first(where: { all[$0].isReady(at: now) }), budget.take(at: now),
-      all[place].take(at: now)
+    guard let place = places(of: numbers).first(where: { all[$0].isReady(at: now) }),
+      budget.take(for: question, until: end, at: now), all[place].take(at: now)
     else { return nil }
     return all[place].server
   }

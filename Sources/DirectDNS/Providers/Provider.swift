@@ -21,6 +21,9 @@ public struct AddressQuestion: Hashable, Sendable, CustomStringConvertible {
   /// The record type that answers the question: A or AAAA.
   public var type: DNSRecordType { DNSRecordType(family) }
 
+  /// The question about the same name's other family.
+  var ofOtherFamily: AddressQuestion { AddressQuestion(host, family == .ipv4 ? .ipv6 : .ipv4) }
+
   /// The question as a DNS message has it.
   var message: DNSQuestion { DNSQuestion(name: DNSName(host), type: type) }
 

@@ -102,7 +102,9 @@ struct ServerStatesTests {
     var states = ServerStates(
       Self.configuration("one", "two", limit: RateLimit(perSecond: 0.1)), at: Sample.at(0))
     #expect(Self.take(&states, [0], at: 0) == "one")
-    let hedges = (0..<2).map { _ in states.takeHedge(among: [1], at: Sample.at(0))?.name }
+    let hedges = (0..<2).map { _ in
+      states.takeHedge(among: [1], for: nil, until: Sample.at(5), at: Sample.at(0))?.name
+    }
     #expect(hedges == ["two", nil])
   }
 

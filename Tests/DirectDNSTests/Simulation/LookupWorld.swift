@@ -90,6 +90,8 @@ struct LookupWorld {
   var queries = 0
   var evictions = 0
   private(set) var steps = 0
+  /// Questions that may have a hedge because the other family of their lookup has one, and when that ends.
+  var hedged: [AddressQuestion: ResolverInstant] = [:]
   /// The caller who has just left.
   var left: Int?
   private(set) var isShutDown = false
