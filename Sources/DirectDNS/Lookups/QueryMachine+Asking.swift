@@ -8,13 +8,12 @@ extension QueryMachine {
   /// A server whose request rate is used up has not failed: the next one is asked instead, and if no server has room,
   /// the question waits for the first one that will. Questions that wait for the same server are served in order.
   mutating func start(_ number: Int, _ question: consuming PendingQuestion, at now: ResolverInstant) {
-    guard !question.candidates.order.isEmpty, now < question.deadlines.providers else {
-      return lose(number, question, at: now)
-    }
-    switch states.next(among: question.candidates.order, before: question.deadlines.providers, at: now) {
+    let candidates = question.candidates.all
+    guard !candidates.isEmpty, now < question.deadlines.providers else { return lose(number, question, at: now) }
+    switch states.next(among: candidates, before: question.deadlines.providers, at: now) {
     case .taken(let server):
-      // Not removed in place: that would first copy the array, which questions share.
-      question.candidates.order = question.candidates.order.filter { $0 != server.number }
+      question.turn = nil
+      question.candidates.take(server.number)
       begin(number, &question, server, at: now)
       setTimer(number, question)
     case .turn(let next, let instant):
@@ -22,11 +21,11 @@ extension QueryMachine {
       question.turn = .reserved(next)
       timers.set(number, at: instant)
     case .blocked(let instant):
-      actions.append(.waits)
+      if question.turn == nil { actions.append(.waits) }
       question.turn = .blocked
       timers.set(number, at: instant)
     case .late(let attempts):
-      question.candidates.attempts += attempts
+      question.candidates.add(attempts)
       return lose(number, question, at: now)
     case .none: return lose(number, question, at: now)
     }
@@ -104,12 +103,12 @@ extension QueryMachine {
     question.candidates.order.removeAll { $0 == next.number }
     begin(number, &question, next, isHedge: isHedge, at: now)
   }
+
   private mutating func takeHedge(for question: PendingQuestion, at now: ResolverInstant) -> DNSServer? {
     let family: AddressQuestion? = if case .one(let one) = question.subject { one } else { nil }
     return states.takeHedge(
       among: question.candidates.order, for: family, until: question.deadlines.whole, at: now)
   }
-
 
   /// Gives up a query whose time is used up, so that another server is asked instead.
   mutating func giveUp(_ late: Int, _ question: inout PendingQuestion, at now: ResolverInstant) {
@@ -207,13 +206,12 @@ extension QueryMachine {
     // Names that are no host names have no key of their own: the end of the lookup tells them apart.
     let lookup = ServerHealth.LookupKey(
       host: attempt.subject.host ?? HostName(canonical: "invalid"), end: attempt.end)
-    let isTelling = !attempt.isShort || reply.sendError != .timedOut
     if attempt.lostRace, case .failure(let failure) = result, failure.kind == .cancelled {
       states.lostRace(attempt.server.number)
+    } else if attempt.isShort, reply.sendError == .timedOut {
+      report(states.wasSilent(attempt.server.number, to: lookup.host, for: duration, at: now), of: attempt.server)
     } else {
-      count(
-        isTelling ? result : .failure(ProviderFailure(.cancelled, "its caller's time was short")), of: attempt.server,
-        lookup, in: duration, at: now)
+      count(result, of: attempt.server, lookup, in: duration, at: now)
     }
     // Without metrics and observer only failures are of interest, to the log.
     if !isWatched, case .success = result { return result }
@@ -231,7 +229,21 @@ extension QueryMachine {
     _ result: Result<Answer, ProviderFailure>, of server: DNSServer, _ lookup: ServerHealth.LookupKey,
     in duration: Duration, at now: ResolverInstant
   ) {
-    let breaker = states.ended(server.number, result, of: lookup, in: duration, at: now)
+    let wasTried = states.isTried(server.number, at: now)
+    report(states.ended(server.number, result, of: lookup, in: duration, at: now), of: server)
+    if wasTried, !states.isTried(server.number, at: now) { goOn(at: now) }
+  }
+
+  /// Has the questions decide anew that wait for the end of a pause: it is over, or it goes on.
+  private mutating func goOn(at now: ResolverInstant) {
+    for (number, question) in pending.all where question.turn == .blocked {
+      pending[number] = nil
+      timers.set(number, at: nil)
+      start(number, question, at: now)
+    }
+  }
+
+  private mutating func report(_ breaker: ServerHealth.BreakerChange?, of server: DNSServer) {
     if breaker == .opened { actions.append(.breaker(server, isOpen: true)) }
     if breaker == .closed { actions.append(.breaker(server, isOpen: false)) }
     if breaker == .opened || breaker == .reopened { actions.append(.opened(server)) }

@@ -72,12 +72,38 @@ extension QueryMachine {
   struct Candidates: Sendable {
     /// Their numbers, in the order of asking.
     var order: [Int]
+    /// Those that have said 429: each is asked once more when its pause is over, if nobody else can be asked.
+    private var paused: [Int] = []
+    /// Those that have had this second chance, or wait for it.
+    private var forgiven: [Int] = []
     var attempts: [DirectDNSError.Attempt] = []
     private var servers: [Int] = []
     private var timeouts = 0
     private var isCancelled = false
 
     init(order: [Int]) { self.order = order }
+
+    /// All that may be asked if nobody else is being asked.
+    var all: [Int] { paused.isEmpty ? order : order + paused }
+
+    /// Notes that a server has said 429.
+    mutating func pause(_ server: Int) {
+      guard !forgiven.contains(server) else { return }
+      forgiven.append(server)
+      paused.append(server)
+    }
+
+    /// Takes out a server that is asked.
+    mutating func take(_ server: Int) {
+      // Not removed in place: that would first copy the array, which questions share.
+      order = order.filter { $0 != server }
+      if !paused.isEmpty { paused.removeAll { $0 == server } }
+    }
+
+    /// Adds why servers cannot be asked in time, but for those that have failed already.
+    mutating func add(_ reasons: [DirectDNSError.Attempt]) {
+      attempts += reasons.filter { reason in !attempts.contains { $0.provider == reason.provider } }
+    }
 
     mutating func note(_ failure: Failure) {
       attempts.append(failure.attempt)

@@ -88,10 +88,10 @@ struct QueryMachine: Sendable {
     /// What it waits for, if no server could be asked at once.
     var turn: Turn?
 
-    enum Turn: Sendable {
+    enum Turn: Sendable, Hashable {
       /// The next request that the rate of that server allows, which is reserved for it.
       case reserved(Int)
-      /// The end of the pause that a server has asked for (429).
+      /// The end of the pause that a server has asked for (429), or what its first query after that finds out.
       case blocked
     }
 
@@ -126,7 +126,7 @@ struct QueryMachine: Sendable {
 
   // MARK: Events
 
-  /// Asks a question until a server answers or none is left; each server at most once.
+  /// Asks a question until a server answers or none is left; each server once, and once more after a 429.
   ///
   /// - Parameters:
   ///   - number: the caller's number for it, under which its end will be reported.
@@ -189,6 +189,9 @@ struct QueryMachine: Sendable {
       actions.append(.finishedRecords(attempt.question, .success(answered)))
     case (_, .failure(let failure)):
       question.candidates.note(reply.failure(failure, of: attempt.server))
+      if case .rateLimited = failure.kind, states.isBlocked(attempt.server.number, at: now) {
+        question.candidates.pause(attempt.server.number)
+      }
       question.race?.end(attempt.server.number)
       guard !question.running.isEmpty else { return start(attempt.question, question, at: now) }
       // One that was given up has been replaced already.
@@ -214,16 +217,14 @@ struct QueryMachine: Sendable {
         question.turn = nil
         // The server may have said 429 meanwhile, or the time may be over.
         if now < question.deadlines.providers, let server = states.begin(next, at: now) {
-          question.candidates.order.removeAll { $0 == next }
+          question.candidates.take(next)
           begin(number, &question, server, at: now)
           setTimer(number, question)
           pending[number] = question
         } else {
           start(number, question, at: now)
         }
-      case .blocked?:
-        question.turn = nil
-        start(number, question, at: now)
+      case .blocked?: start(number, question, at: now)
       case nil where question.isRecords && now >= question.deadlines.whole: end(number, question)
       case nil:
         // After that it is too late for another query; those under way end by their own timeouts.

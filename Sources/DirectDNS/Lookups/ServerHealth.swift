@@ -5,6 +5,8 @@ struct ServerHealth: Sendable, Hashable {
   static let failureLimit = 3
   /// How long a breaker stays open before the server is tried again.
   static let openTime = Duration.seconds(30)
+  /// How long questions wait for what the first query after a pause finds out.
+  static let trialTime = Duration.seconds(1)
   /// The hedging delay until enough replies are known.
   static let unknownDelay = Duration.milliseconds(150)
   private static let sampleLimit = 64
@@ -28,8 +30,14 @@ struct ServerHealth: Sendable, Hashable {
   private(set) var openedAt: ResolverInstant?
   /// When the probe that is under way was sent; nil if none is.
   private(set) var probedAt: ResolverInstant?
-  /// Until when the server must not be asked, because it said 429.
+  /// Until when the server must not be asked, because it said 429; nil once it has answered after that.
   private(set) var blockedUntil: ResolverInstant?
+  /// When the query was sent that finds out whether a pause is over; nil if none was.
+  private var triedAt: ResolverInstant?
+  /// The names that callers with little time have asked for in vain since the last reply, one after the other, and when
+  /// the last of them gave up.
+  private var vainNames: [HostName] = []
+  private var vainUntil: ResolverInstant?
   /// The times of the last replies; once there are enough of them, the next one replaces that at ``next``.
   private var samples: [Duration] = []
   private var next = 0
@@ -73,9 +81,30 @@ struct ServerHealth: Sendable, Hashable {
     return .probe
   }
 
+  /// Until when the server must not be asked: for as long as it wants (429), and then until one query has shown whether
+  /// that is enough; nil if it may be.
+  func heldUntil(at now: ResolverInstant) -> ResolverInstant? {
+    guard let blockedUntil else { return nil }
+    if blockedUntil > now { return blockedUntil }
+    return triedAt.map { $0 + Self.trialTime }.flatMap { $0 > now ? $0 : nil }
+  }
+
+  /// Whether the query is under way that shows whether a pause is over.
+  func isTried(at now: ResolverInstant) -> Bool {
+    blockedUntil.map { $0 <= now } ?? false && heldUntil(at: now) != nil
+  }
+
   /// Notes that the server is being asked.
   mutating func asked(at now: ResolverInstant) {
     if breaker(at: now) == .probe { probedAt = now }
+    if let blockedUntil, blockedUntil <= now { triedAt = now }
+  }
+
+  /// Notes that the server has said something else than 429, or nothing: its pause is over if its time is.
+  mutating func endPause(at now: ResolverInstant) {
+    guard let blockedUntil, blockedUntil <= now else { return }
+    self.blockedUntil = nil
+    triedAt = nil
   }
 
   /// Notes a DNS reply, whatever it says.
@@ -83,6 +112,7 @@ struct ServerHealth: Sendable, Hashable {
     queries += 1
     failuresInARow = 0
     if !failedLookups.isEmpty { failedLookups = [] }
+    if vainUntil != nil { (vainNames, vainUntil) = ([], nil) }
     openedAt = nil
     probedAt = nil
     if samples.count < Self.sampleLimit {
@@ -113,19 +143,22 @@ struct ServerHealth: Sendable, Hashable {
     _ kind: ProviderFailure.Kind, of lookup: LookupKey, in time: Duration, at now: ResolverInstant
   ) {
     switch kind {
-    case .response: answered(in: time)
-    case .cancelled: probedAt = nil
+    case .response:
+      endPause(at: now)
+      answered(in: time)
+    case .cancelled: (probedAt, triedAt) = (nil, nil)
     case .local:
       queries += 1
       failures += 1
-      probedAt = nil
+      (probedAt, triedAt) = (nil, nil)
     case .rateLimited(let retryAfter):
       queries += 1
       failures += 1
-      probedAt = nil
+      (probedAt, triedAt) = (nil, nil)
       // Of several replies the longest pause counts.
       blockedUntil = max(blockedUntil ?? now, now + (retryAfter ?? .seconds(1)))
     case .transport:
+      endPause(at: now)
       queries += 1
       failures += 1
       if !failedLookups.contains(lookup) {
@@ -136,6 +169,21 @@ struct ServerHealth: Sendable, Hashable {
       if openedAt != nil && probedAt != nil || openedAt == nil && failuresInARow >= Self.failureLimit { openedAt = now }
       probedAt = nil
     }
+  }
+
+  /// Notes that nothing came from the server in the little time that a caller allowed.
+  ///
+  /// By itself that says nothing about the server. Lookups of several names, one after the other, each of which has waited
+  /// for longer than the server mostly takes, count like as many failures in a row. A probe that ends like this is the only
+  /// one for its time all the same.
+  mutating func wasSilent(to host: HostName, for time: Duration, at now: ResolverInstant) {
+    guard openedAt == nil, time >= hedgingDelay, !vainNames.contains(host), vainUntil.map({ $0 <= now - time }) ?? true
+    else { return }
+    vainNames.append(host)
+    vainUntil = now
+    guard vainNames.count >= Self.failureLimit else { return }
+    openedAt = now
+    (vainNames, vainUntil) = ([], nil)
   }
 
   /// Forgets what was learned on the last network; only the counts stay.

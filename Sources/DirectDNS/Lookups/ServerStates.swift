@@ -1,76 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-/// One server and its state, which is health, counts and request rate: a value.
-struct DNSServerState: Sendable {
-  private(set) var server: DNSServer
-  fileprivate(set) var health = ServerHealth()
-  /// How its queries ended so far.
-  fileprivate(set) var tally = QueryTally()
-  fileprivate var bucket: TokenBucket?
-  /// Whether it has shown that it takes only one name at a time, although its format allows for several.
-  fileprivate var refusesBatches = false
-
-  fileprivate init(_ number: Int, _ configuration: ProviderConfiguration, at now: ResolverInstant) {
-    server = DNSServer(number, configuration)
-    bucket = configuration.rateLimit.map { TokenBucket($0, now: now) }
-  }
-
-  var number: Int { server.number }
-  var configuration: ProviderConfiguration { server.configuration }
-
-  /// Whether a provider of another configuration is this server: it is if name and origin are the same, whatever its
-  /// path and its credentials.
-  fileprivate func isServer(of other: ProviderConfiguration) -> Bool {
-    let (mine, theirs) = (configuration.provider, other.provider)
-    return mine.name == theirs.name && Origin(mine.url) == Origin(theirs.url)
-  }
-
-  fileprivate mutating func update(_ configuration: ProviderConfiguration, at now: ResolverInstant) {
-    server = DNSServer(number, configuration)
-    refusesBatches = false
-    guard let limit = configuration.rateLimit else {
-      bucket = nil
-      return
-    }
-    if bucket == nil { bucket = TokenBucket(limit, now: now) } else { bucket?.change(to: limit, at: now) }
-  }
-
-  fileprivate func isOpen(at now: ResolverInstant) -> Bool {
-    if case .open = health.breaker(at: now) { true } else { false }
-  }
-
-  /// The reason for not asking it in time, as an error names it.
-  fileprivate func tooLate(at now: ResolverInstant) -> DirectDNSError.Attempt {
-    guard let blockedUntil = health.blockedUntil, blockedUntil > now else {
-      return .init(provider: server.name, reason: "its request rate is used up", kind: .rate)
-    }
-    let seconds = (blockedUntil - now + .nanoseconds(999_999_999)).components.seconds
-    return .init(provider: server.name, reason: "it wants no request for \(seconds) s more (429)", kind: .rate)
-  }
-
-  fileprivate func isBlocked(at now: ResolverInstant) -> Bool { health.blockedUntil.map { $0 > now } ?? false }
-
-  fileprivate func isReady(at now: ResolverInstant) -> Bool {
-    !isBlocked(at: now) && (bucket.map { $0.ready(at: now) <= now } ?? true)
-  }
-
-  fileprivate mutating func take(at now: ResolverInstant) -> Bool {
-    guard !isBlocked(at: now) else { return false }
-    return bucket?.take(at: now) ?? true
-  }
-
-  /// Reserves the next request that the rate allows.
-  ///
-  /// - Returns: when it may be sent; nil while the server must not be asked (429).
-  fileprivate mutating func reserve(at now: ResolverInstant) -> ResolverInstant? {
-    guard !isBlocked(at: now) else { return nil }
-    return bucket?.reserve(at: now)
-  }
-
-  fileprivate func ready(at now: ResolverInstant) -> ResolverInstant {
-    max(health.blockedUntil ?? now, bucket?.ready(at: now) ?? now)
-  }
-}
-
 /// The states of all servers, in the configured order: a value that events and time change.
 struct ServerStates: Sendable {
   /// Which server may be asked now.
@@ -78,7 +6,8 @@ struct ServerStates: Sendable {
     case taken(DNSServer)
     /// None, but the next request to that server is reserved, and may be sent at that instant.
     case turn(Int, at: ResolverInstant)
-    /// None before that instant, when a server's pause ends (429); no request can be reserved until then.
+    /// None before that instant, when a server's pause ends (429), or what is known of its end; no request can be
+    /// reserved until then.
     case blocked(until: ResolverInstant)
     /// None in time, for these reasons.
     case late([DirectDNSError.Attempt])
@@ -143,8 +72,13 @@ struct ServerStates: Sendable {
       return .none
     }
     let ready = all[soonest].ready(at: now)
-    guard ready < deadline else { return .late(places.map { all[$0].tooLate(at: now) }) }
-    guard let instant = all[soonest].reserve(at: now) else { return .blocked(until: ready) }
+    // What the query finds out that was sent after a pause may come at any moment.
+    guard ready < deadline || places.contains(where: { all[$0].health.isTried(at: now) }) else {
+      return .late(places.map { all[$0].tooLate(at: now) })
+    }
+    guard ready < deadline, let instant = all[soonest].reserve(at: now) else {
+      return .blocked(until: min(ready, deadline))
+    }
     return .turn(all[soonest].number, at: instant)
   }
 
@@ -226,10 +160,25 @@ struct ServerStates: Sendable {
     guard let place = place(of: number) else { return nil }
     let openedAt = all[place].health.openedAt
     switch result {
-    case .success: all[place].health.answered(in: time)
+    case .success:
+      all[place].health.endPause(at: now)
+      all[place].health.answered(in: time)
     case .failure(let failure): all[place].health.failed(failure.kind, of: lookup, in: time, at: now)
     }
     all[place].tally.note(result)
+    return ServerHealth.BreakerChange(from: openedAt, to: all[place].health.openedAt)
+  }
+
+  /// Notes that nothing came in the little time that a caller allowed.
+  ///
+  /// - Returns: what it did to the server's breaker; nil if the server was removed.
+  mutating func wasSilent(
+    _ number: Int, to host: HostName, for time: Duration, at now: ResolverInstant
+  ) -> ServerHealth.BreakerChange? {
+    guard let place = place(of: number) else { return nil }
+    let openedAt = all[place].health.openedAt
+    all[place].health.wasSilent(to: host, for: time, at: now)
+    all[place].tally.note(.failure(ProviderFailure(.cancelled, "its caller's time was short")))
     return ServerHealth.BreakerChange(from: openedAt, to: all[place].health.openedAt)
   }
 
@@ -248,6 +197,16 @@ struct ServerStates: Sendable {
       all[place].health.networkDidChange()
       all[place].refusesBatches = false
     }
+  }
+
+  /// Whether a server must not be asked now, because it said 429.
+  func isBlocked(_ number: Int, at now: ResolverInstant) -> Bool {
+    place(of: number).map { all[$0].isBlocked(at: now) } ?? false
+  }
+
+  /// Whether questions wait for what a server's first query after a pause finds out.
+  func isTried(_ number: Int, at now: ResolverInstant) -> Bool {
+    place(of: number).map { all[$0].health.isTried(at: now) } ?? false
   }
 
   private func place(of number: Int) -> Int? { all.firstIndex { $0.number == number } }

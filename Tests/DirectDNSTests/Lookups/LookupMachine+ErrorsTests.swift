@@ -184,7 +184,8 @@ struct ResolverErrorsTests {
   private static let json: HTTPFields = [.contentType: "application/json"]
   private static let failures: [Result<HTTPReply, HTTPTransportError>] = [
     .failure(.connect("refused")), .failure(.tls("expired")), .failure(.timedOut),
-    .success(HTTPReply(status: .forbidden)), .success(HTTPReply(status: .tooManyRequests)),
+    .success(HTTPReply(status: .forbidden)),
+    .success(HTTPReply(status: .tooManyRequests, fields: [.retryAfter: "60"])),
     .success(HTTPReply(status: .internalServerError, body: Array("SIGNING-SECRET".utf8))),
     .success(HTTPReply(status: .ok, fields: [.contentType: "text/html"], body: Array("<html>".utf8))),
     .success(HTTPReply(status: .ok, fields: json, body: Array("{\"code\":\"InvalidSignature\"}".utf8))),

@@ -198,7 +198,7 @@ struct QueryMachineTests {
   @Test func `a turn that comes while the provider says 429 is put off until it may be asked`() async throws {
     let upstreams = upstreams("one", limits: ["one": RateLimit(perSecond: 1)])
     transport.reply { _ in .status(429, retryAfter: 2) }
-    _ = await ask(upstreams, "n0.example")
+    _ = await begin(upstreams, "n0.example", timeout: .seconds(1)).value
     #expect(upstreams.pause(at: clock.now)?.end == Sample.at(2))
     transport.reply { _ in Self.good }
     let lookup = begin(upstreams, "n1.example")

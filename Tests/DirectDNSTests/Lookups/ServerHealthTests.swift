@@ -168,6 +168,86 @@ struct ServerHealthTests {
     #expect(health.breaker(at: Sample.at(31)) == .probe)
   }
 
+  @Test func `a probe by one who has little time, to whom nothing comes, is the only one for 30 s too`() {
+    var health = ServerHealth()
+    failed(&health, 3, at: 0)
+    health.asked(at: Sample.at(30))
+    health.wasSilent(to: Sample.name("a.example"), for: .milliseconds(500), at: Sample.at(30.5))
+    #expect(health.breaker(at: Sample.at(60).before) == .open(since: Sample.at(0)))
+    #expect(health.breaker(at: Sample.at(60)) == .probe)
+  }
+
+  /// Names, each with when it was given up, after how many seconds; and whether that opens the breaker.
+  private static let silences: [(of: [(name: String, at: Double, after: Double)], opens: Bool)] = [
+    ([("a", 1, 0.5), ("b", 2, 0.5), ("c", 3, 0.5)], true), ([("a", 1, 0.5), ("b", 2, 0.5)], false),
+    ([("a", 1, 0.5), ("a", 2, 0.5), ("a", 3, 0.5)], false), ([("a", 1, 0.5), ("b", 2, 0.5), ("a", 3, 0.5)], false),
+    // Those who were there at the same time have seen the same silence.
+    ([("a", 1, 0.5), ("b", 1.1, 0.5), ("c", 1.2, 0.5)], false),
+    ([("a", 1, 0.5), ("b", 1.5, 0.5), ("c", 2, 0.5)], true),
+    // Not longer than replies mostly take.
+    ([("a", 1, 0.1), ("b", 2, 0.1), ("c", 3, 0.1)], false), ([("a", 1, 0.15), ("b", 2, 0.15), ("c", 3, 0.15)], true),
+  ]
+
+  @Test(arguments: silences.indices)
+  func `nothing in the little time that callers have opens the breaker where several names in a row get nothing`(
+    _ row: Int
+  ) {
+    var health = ServerHealth()
+    for silence in Self.silences[row].of {
+      health.wasSilent(
+        to: Sample.name("\(silence.name).example"), for: .seconds(silence.after), at: Sample.at(silence.at))
+    }
+    #expect((health.openedAt != nil) == Self.silences[row].opens)
+    #expect(health.queries == 0 && health.failures == 0 && health.failuresInARow == 0)
+  }
+
+  @Test func `a reply between them begins anew`() {
+    var health = ServerHealth()
+    for number in 0..<8 {
+      if number % 2 == 0 { health.answered(in: .milliseconds(5)) }
+      health.wasSilent(to: Sample.name("n\(number).example"), for: .seconds(0.5), at: Sample.at(Double(number)))
+    }
+    #expect(health.breaker(at: Sample.at(8)) == .usable)
+  }
+
+  // MARK: Pauses
+
+  @Test func `after a pause one query is sent, and no other before that has found something out, or for a second`() {
+    var health = ServerHealth()
+    failed(&health, 1, at: 0, .rateLimited(retryAfter: .seconds(2)))
+    #expect(health.heldUntil(at: Sample.at(2).before) == Sample.at(2) && !health.isTried(at: Sample.at(2).before))
+    #expect(health.heldUntil(at: Sample.at(2)) == nil)
+    health.asked(at: Sample.at(5))
+    #expect(health.heldUntil(at: Sample.at(5)) == Sample.at(6) && health.isTried(at: Sample.at(5)))
+    #expect(health.heldUntil(at: Sample.at(6)) == nil)
+  }
+
+  @Test(
+    arguments: [
+      (ProviderFailure.Kind.response, nil), (.transport, nil), (.rateLimited(retryAfter: .seconds(3)), 8.5),
+      // They have found out nothing: the next query does.
+      (.cancelled, nil), (.local, nil),
+    ] as [(ProviderFailure.Kind, Double?)])
+  func `how that query ends says what becomes of the others`(_ kind: ProviderFailure.Kind, _ until: Double?) {
+    var health = ServerHealth()
+    failed(&health, 1, at: 0, .rateLimited(retryAfter: .seconds(2)))
+    health.asked(at: Sample.at(5))
+    health.failed(kind, of: Self.lookup(1), in: .zero, at: Sample.at(5.5))
+    #expect(health.heldUntil(at: Sample.at(5.5)) == until.map(Sample.at))
+    health.asked(at: Sample.at(9))
+    let findsOut = if case .cancelled = kind { true } else if case .local = kind { true } else { until != nil }
+    #expect(health.isTried(at: Sample.at(9)) == findsOut)
+  }
+
+  @Test func `a reply to what was asked before ends no pause that the server wants`() {
+    var health = ServerHealth()
+    failed(&health, 1, at: 0, .rateLimited(retryAfter: .seconds(2)))
+    health.endPause(at: Sample.at(1))
+    #expect(health.heldUntil(at: Sample.at(1)) == Sample.at(2))
+    health.endPause(at: Sample.at(2))
+    #expect(health.blockedUntil == nil)
+  }
+
   @Test func `a probe that never ends is not waited for for ever`() {
     var health = ServerHealth()
     failed(&health, 3, at: 0)

@@ -41,7 +41,7 @@ extension ResolverAskingTests {
   @Test(arguments: [
     Script.code(.serverFailure), .code(.refused), .code(.formatError), .down, .error(.tls("expired")),
     .error(.connectionLost("reset")), .error(.bodyTooLarge), .status(500), .status(403), .status(302),
-    .status(429),
+    .status(429, retryAfter: 60),
   ])
   func `a failure never replaces an answer`(_ script: Script) async throws {
     let fixture = try await knowing(age: .seconds(200))

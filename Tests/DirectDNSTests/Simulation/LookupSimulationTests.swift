@@ -42,7 +42,7 @@ struct LookupSimulationTests {
 
   @Test(arguments: LookupWorld.Slip.allCases)
   func `a mistake in carrying out what was decided is found`(_ slip: LookupWorld.Slip) {
-    let isFound = (0..<20 as Range<UInt64>).contains { seed in
+    let isFound = (0..<100 as Range<UInt64>).contains { seed in
       var world = LookupWorld(seed: seed, slip: slip)
       do throws(LookupWorld.Fault) { try world.run(seconds: 600) } catch { return true }
       return false

@@ -46,7 +46,7 @@ extension LookupWorld {
     switch Int.random(in: 0..<6, using: &random) {
     case 0:
       machine.networkDidChange(at: now)
-      blocked = [:]
+      (blocked, tried) = ([:], [:])
     case 1:
       var changed = configuration
       changed.providers.shuffle(using: &random)
@@ -67,7 +67,7 @@ extension LookupWorld {
     }
     // Servers that went and came again are others.
     for number in blocked.keys where !machine.servers.states.all.contains(where: { $0.number == number }) {
-      blocked[number] = nil
+      (blocked[number], tried[number]) = (nil, nil)
     }
   }
 }

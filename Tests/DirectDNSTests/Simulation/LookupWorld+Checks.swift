@@ -13,6 +13,7 @@ extension LookupWorld {
     case .query(.cancel(let number)):
       guard let query = sent[number] else { return }
       sent[number]?.isCancelled = true
+      endPause(of: query.server)
       unschedule(number)
       let reply = QueryMachine.Reply(
         ProviderFailure(.cancelled, "cancelled"), .cancelled, asked: query.asked, to: query.subject)
@@ -80,6 +81,10 @@ extension LookupWorld {
     try expect(timeout > .zero, "a query was sent without time")
     if let until = blocked[server.number] {
       try expect(now >= until, "server \(server.number) was asked although it said 429")
+      try expect(
+        tried[server.number].map { $0 <= now - .seconds(1) } ?? true,
+        "server \(server.number) was asked before the first query after its pause had ended")
+      tried[server.number] = now
     }
     let questions = subject.questions
     let isHedge = machine.servers.attempts[number]?.isHedge == true
@@ -104,6 +109,18 @@ extension LookupWorld {
         ProviderFailure(HTTPTransportError.timedOut), .timedOut, asked: now, to: subject)
       schedule(.reply(number, late), after: timeout)
     }
+  }
+
+  mutating func noteEnd(of number: Int, _ reply: QueryMachine.Reply) {
+    guard let query = sent.removeValue(forKey: number) else { return }
+    guard reply.status == 429 else { return endPause(of: query.server) }
+    (blocked[query.server], tried[query.server]) = (now + .seconds(5), nil)
+  }
+
+  /// A query to a server has ended, by something else than a 429: its pause is over if its time is.
+  private mutating func endPause(of server: Int) {
+    tried[server] = nil
+    if let until = blocked[server], until <= now { blocked[server] = nil }
   }
 
   /// Whether a question's name was forgotten before the query could be sent: whoever asks now has one of his own.
@@ -144,6 +161,10 @@ extension LookupWorld {
     minute.removeAll { $0.second <= second - 60 }
     minute.append((second, isHedge ? 0 : 1, isHedge ? 1 : 0))
     guard isHedge else { return }
+    if let question = questions.first, let end {
+      guard hedged[question] != end else { return hedged[question] = nil }
+      hedged[question.ofOtherFamily] = end
+    }
     let (queries, hedges) = minute.reduce((0, 0)) { ($0.0 + $1.queries, $0.1 + $1.hedges) }
     try expect(hedges <= max(5, (queries + 9) / 10), "\(hedges) hedges beside \(queries) queries in a minute")
   }
@@ -161,10 +182,6 @@ extension LookupWorld {
       guard let staleBy = caller.staleBy else { continue }
       // Evicted, forgotten, negative or gone by now: there is nothing to serve until a server answers.
       if machine.find(caller.request, at: now)?.resolution == nil {
-    if let question = questions.first, let end {
-      guard hedged[question] != end else { return hedged[question] = nil }
-      hedged[question.ofOtherFamily] = end
-    }
         callers[number]?.staleBy = nil
       } else if staleBy < now {
         throw fault("lookup \(number) for \(caller.request.host) waits although its expired answer serves")

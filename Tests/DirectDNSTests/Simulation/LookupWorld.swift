@@ -86,12 +86,14 @@ struct LookupWorld {
   var blocked: [Int: ResolverInstant] = [:]
   /// Seconds of the last minute, with the queries and the hedges that were sent in each.
   var minute: [(second: Int64, queries: Int, hedges: Int)] = []
+  /// When a server was asked last after such a pause, and has not replied to anything since.
+  var tried: [Int: ResolverInstant] = [:]
   var answered = 0
   var queries = 0
-  var evictions = 0
-  private(set) var steps = 0
   /// Questions that may have a hedge because the other family of their lookup has one, and when that ends.
   var hedged: [AddressQuestion: ResolverInstant] = [:]
+  var evictions = 0
+  private(set) var steps = 0
   /// The caller who has just left.
   var left: Int?
   private(set) var isShutDown = false
@@ -236,9 +238,7 @@ struct LookupWorld {
       schedule(.fleet, after: milliseconds(0...3_000))
     case .reply(let number, let reply):
       if slips(.losesEnd, 1) { return }
-      if let query = sent.removeValue(forKey: number), reply.status == 429 {
-        blocked[query.server] = now + .seconds(5)
-      }
+      noteEnd(of: number, reply)
       machine.ended(number, reply, at: now)
       // Whatever comes twice counts once.
       if chance(5) { machine.ended(number, reply, at: now) }

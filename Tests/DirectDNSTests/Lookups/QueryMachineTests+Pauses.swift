@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+import Testing
+
+@testable import DirectDNS
+
+/// What becomes of questions when servers say 429, in moved time.
+struct QueryMachinePauseTests {
+  private var machine: QueryMachine
+  private var count = 0
+
+  init() { machine = Self.machine("one") }
+
+  private static func machine(_ providers: String...) -> QueryMachine {
+    var configuration = ResolverFixture.configuration(providers)
+    configuration.hedges = false
+    var machine = QueryMachine(configuration, at: Sample.at(0))
+    _ = machine.takeActions()
+    return machine
+  }
+
+  private mutating func ask(at seconds: Double, timeout: Duration = .seconds(5)) {
+    count += 1
+    let deadlines = LookupDeadlines(timeout: timeout, from: Sample.at(seconds), hasSystem: false)
+    machine.ask(
+      count, .one(AddressQuestion(Sample.name("n\(count).example"), .ipv4)), deadlines, at: Sample.at(seconds))
+  }
+
+  private mutating func reply(_ query: Int, _ kind: ProviderFailure.Kind?, at seconds: Double) {
+    let answer: Result<Answer, ProviderFailure> =
+      kind.map { .failure(ProviderFailure($0, "so it goes")) } ?? .success(.addresses("192.0.2.1"))
+    machine.ended(
+      query, .init(asked: Sample.at(seconds), reading: .one(answer), status: 200), at: Sample.at(seconds))
+  }
+
+  /// Moves time on, and tells what is sent and what ends by then.
+  private mutating func words(at seconds: Double) -> [String] {
+    machine.timePassed(at: Sample.at(seconds))
+    return machine.takeActions().compactMap { action in
+      switch action {
+      case .send(let query, let server, let subject, _):
+        "\(query) to \(server.number): \(subject.host.map(\.text)?.prefix(2) ?? "")"
+      case .finished(let number, .success): "n\(number) answered"
+      case .finished(let number, .failure(let failed)): "n\(number) failed: \(failed.attempts.count)"
+      default: nil
+      }
+    }
+  }
+
+  private static let pause = ProviderFailure.Kind.rateLimited(retryAfter: .seconds(2))
+
+  @Test mutating func `after a pause one query finds out whether it is over, and then all go on`() {
+    ask(at: 0)
+    #expect(words(at: 0) == ["1 to 0: n1"])
+    reply(1, Self.pause, at: 0)
+    for _ in 0..<3 { ask(at: 0.5) }
+    #expect(words(at: 1.999) == [])
+    #expect(words(at: 2) == ["2 to 0: n1"])
+    ask(at: 2.1)
+    #expect(words(at: 2.1) == [])
+    reply(2, nil, at: 2.2)
+    #expect(Set(words(at: 2.2)) == ["n1 answered", "3 to 0: n2", "4 to 0: n3", "5 to 0: n4", "6 to 0: n5"])
+    ask(at: 2.3)
+    #expect(words(at: 2.3) == ["7 to 0: n6"])
+  }
+
+  @Test mutating func `if it is not over the others wait for the next end, or fail if that is too late`() {
+    ask(at: 0)
+    reply(1, Self.pause, at: 0)
+    ask(at: 1.5)
+    ask(at: 1.5, timeout: .seconds(2))
+    #expect(words(at: 2) == ["1 to 0: n1", "2 to 0: n1"])
+    reply(2, Self.pause, at: 2.1)
+    // The first one has been turned away twice, and the third has time until 3.46 s.
+    #expect(Set(words(at: 2.1)) == ["n1 failed: 2", "n3 failed: 1"])
+    #expect(words(at: 4.1) == ["3 to 0: n2"])
+    reply(3, nil, at: 4.2)
+    #expect(words(at: 4.2) == ["n2 answered"])
+  }
+
+  @Test mutating func `what that query finds out is waited for for a second, and then another one is sent`() {
+    ask(at: 0)
+    reply(1, Self.pause, at: 0)
+    for _ in 0..<2 { ask(at: 1) }
+    #expect(words(at: 2) == ["1 to 0: n1", "2 to 0: n1"])
+    #expect(words(at: 2.999) == [])
+    #expect(words(at: 3) == ["3 to 0: n2"])
+    reply(2, .transport, at: 3.5)
+    #expect(Set(words(at: 3.5)) == ["n1 failed: 2", "4 to 0: n3"])
+  }
+
+  @Test mutating func `who has less time left than that waits all the same`() {
+    ask(at: 0)
+    reply(1, Self.pause, at: 0)
+    ask(at: 1.9, timeout: .milliseconds(600))
+    #expect(words(at: 2) == ["1 to 0: n1", "2 to 0: n1"])
+    reply(2, nil, at: 2.3)
+    #expect(Set(words(at: 2.3)) == ["n1 answered", "3 to 0: n2"])
+    ask(at: 2.4)
+    reply(4, Self.pause, at: 2.5)
+    ask(at: 4.4, timeout: .milliseconds(400))
+    #expect(words(at: 4.5) == ["4 to 0: n3", "5 to 0: n3"])
+    #expect(words(at: 4.792) == ["n4 failed: 0"])
+  }
+
+  @Test mutating func `one that is turned away waits for the end of the pause only if nobody else can be asked`() {
+    machine = Self.machine("one", "two")
+    ask(at: 0)
+    reply(1, Self.pause, at: 0)
+    #expect(words(at: 0) == ["1 to 0: n1", "2 to 1: n1"])
+    reply(2, .response, at: 0.1)
+    #expect(words(at: 1.999) == [])
+    #expect(words(at: 2) == ["3 to 0: n1"])
+    reply(3, nil, at: 2.1)
+    #expect(words(at: 2.1) == ["n1 answered"])
+  }
+
+  @Test mutating func `a pause beyond its time fails it at once, with one reason for each server`() {
+    ask(at: 0)
+    reply(1, .rateLimited(retryAfter: .seconds(60)), at: 0)
+    #expect(words(at: 0) == ["1 to 0: n1", "n1 failed: 1"])
+  }
+}
