@@ -57,8 +57,8 @@ extension LookupMachine {
     let jitter = keptAlive.jitter()
     for family in families {
       let (entry, failures) = (value?[family].entry, state[family].failures)
-      // The name has an answer, and never had addresses of this family: it is not worth a timer of its own.
-      if failures > 0, isKnown, entry?.isNegative != false {
+      // The name has an answer, and none of this family: it is not worth a timer of its own.
+      if isKnown, entry?.isNegative ?? (failures > 0) {
         state[family].next = nil
         continue
       }

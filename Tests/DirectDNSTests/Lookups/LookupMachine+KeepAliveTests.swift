@@ -210,8 +210,11 @@ struct KeepAliveTests {
     #expect(fixture.resolver.cached(Self.host)?.texts.contains("2001:db8::1") == true)
   }
 
-  @Test func `a family that never had an address goes along with the other`() async throws {
-    let fixture = try await both { .status(500) }
+  @Test(arguments: [
+    Script.status(500), .answer(.negative(.noAddress, ttl: 5)), .answer(.negative(.noAddress, ttl: nil)),
+  ])
+  func `a family that never had an address goes along with the other`(_ script: Script) async throws {
+    let fixture = try await both { script }
     for _ in 0..<120 { await fixture.pass(.seconds(1)) }
     #expect(asked(fixture, .ipv6) == asked(fixture, .ipv4) && (2...4).contains(asked(fixture, .ipv4)))
   }
