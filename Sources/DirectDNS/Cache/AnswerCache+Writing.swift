@@ -44,10 +44,20 @@ extension AnswerCache {
       let hasExpired = value?[question.family].entry.map { !$0.isNegative && $0.life.expireAt <= now.nanoseconds }
       state.failures.note(
         error, for: question, by: servers, recheck: hasExpired == true ? state.policy.failureRecheck : .zero, at: now)
-      if value?[question.family] == .neverAsked {
-        change(question.host, now: now, &state) { $0[question.family] = .unknown }
-      }
+      noteAsked(question, value, now: now, &state)
     }
+  }
+
+  /// Notes that a family was asked for and brought nothing to keep, if the name has a record.
+  func noteAsked(_ question: AddressQuestion, now: ResolverInstant) {
+    state.withLock { noteAsked(question, table.value(question.host), now: now, &$0) }
+  }
+
+  private func noteAsked(
+    _ question: AddressQuestion, _ value: CachedName?, now: ResolverInstant, _ state: inout State
+  ) {
+    guard value?[question.family] == .neverAsked else { return }
+    change(question.host, now: now, &state) { $0[question.family] = .unknown }
   }
 
   /// Whether an entry may be refreshed now; not if the last attempt failed a moment ago.

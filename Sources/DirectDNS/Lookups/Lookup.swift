@@ -115,6 +115,8 @@ struct InFlightQuery: Sendable {
   /// When it goes on without the store, if it asks that at the moment.
   var storeEnd: ResolverInstant?
   /// The batch that it goes out with, if any.
+  /// Whether the name's other family was asked for meanwhile and brought nothing to keep.
+  var isOtherUnknown = false
   var batch: Int?
 
   var question: AddressQuestion { key.question }

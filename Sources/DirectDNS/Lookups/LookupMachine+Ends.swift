@@ -28,6 +28,7 @@ extension LookupMachine {
     guard let query = queries.removeValue(forKey: number) else { return }
     if numbers[query.key] == number { numbers[query.key] = nil }
     if hasStore { timers.set(.store(number), at: nil) }
+    noteUnkept(query, outcome, at: now)
     if query.generation != generation { forgetMoved(query, at: now) }
     for waiter in query.waiters {
       if case .failed = outcome, let deadlines = deadlinesToAskAgain(for: waiter, after: query, at: now) {
@@ -52,6 +53,18 @@ extension LookupMachine {
       guard drains[drain]?.isEmpty == true else { continue }
       drains[drain] = nil
       endings.append(.drained(drain))
+    }
+  }
+
+  /// Notes for the cache that a family was asked for and brought nothing to keep, or the next lookups would ask for it
+  /// again: where the name has no record yet, as soon as it gets one by its other family.
+  private mutating func noteUnkept(_ query: InFlightQuery, _ outcome: QueryOutcome, at now: ResolverInstant) {
+    guard !query.isInvalidated else { return }
+    let other = query.question.ofOtherFamily
+    if outcome.isKept(at: now) {
+      if query.isOtherUnknown { cache.noteAsked(other, now: now) }
+    } else if let number = numbers[.init(question: other, server: query.key.server)] {
+      queries[number]?.isOtherUnknown = true
     }
   }
 
