@@ -54,7 +54,8 @@ extension LookupMachine {
     guard systemErrors.isEmpty, outcomes.all.count == failed.members.count else {
       return serveCached(caller, or: failure(request, errors + systemErrors), at: now)
     }
-    guard failed == request.wanted else {
+    // Where there are no providers, nobody else could have answered.
+    guard failed == request.wanted, !settings.configuration.providers.isEmpty else {
       var all = known
       all.merge(outcomes)
       return finish(caller, .failure(negativeError(request, all)))
