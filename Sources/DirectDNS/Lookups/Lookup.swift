@@ -21,6 +21,7 @@ struct LookupCaller: Sendable {
   let number: Int
   let request: LookupRequest
   let deadlines: LookupDeadlines
+  let began: ResolverInstant
 }
 
 /// One caller's lookup that is waiting for something: a value.
@@ -114,9 +115,9 @@ struct InFlightQuery: Sendable {
   var lease: StoreLink.Lease?
   /// When it goes on without the store, if it asks that at the moment.
   var storeEnd: ResolverInstant?
-  /// The batch that it goes out with, if any.
   /// Whether the name's other family was asked for meanwhile and brought nothing to keep.
   var isOtherUnknown = false
+  /// The batch that it goes out with, if any.
   var batch: Int?
 
   var question: AddressQuestion { key.question }

@@ -6,7 +6,9 @@ extension LookupMachine {
   /// Refreshes a stale answer: it is served if the refresh takes longer than `clientResponseTimeout` (RFC 8767 §5).
   mutating func refresh(_ caller: LookupCaller, at now: ResolverInstant) {
     let started = startRefresh(for: caller, at: now)
-    let end = staleServesAt(started, caller.request, settings.configuration.cache.clientResponseTimeout, at: now)
+    let timeout = settings.configuration.cache.clientResponseTimeout
+    // The caller may have waited for the store, and for the other family, before a stale answer was known.
+    let end = min(staleServesAt(started, caller.request, timeout, at: now), caller.began + timeout)
     wait(caller, .refreshing, started, until: min(end, caller.deadlines.whole), at: now)
   }
 

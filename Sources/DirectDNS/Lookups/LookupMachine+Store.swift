@@ -114,7 +114,8 @@ extension LookupMachine {
     }
     let known = cache.value(question.host)?[question.family].entry
     let use = StoredUse(
-      phase: cache.phase(of: stored, at: now), life: stored.life, isNegative: stored.isNegative, known: known?.life)
+      phase: cache.phase(of: stored, at: now), life: stored.life, isNegative: stored.isNegative, known: known?.life,
+      isKnownGone: known.map { cache.phase(of: $0, at: now) == .gone } ?? false)
     report(.storeRead(isHit: use != .nothing))
     if use != .nothing { report(.kept(evicted: cache.store(stored, for: question, now: now))) }
     switch use {
@@ -131,7 +132,7 @@ extension LookupMachine {
 enum StoredUse: Sendable, Hashable {
   /// It answers the question.
   case answer
-  /// It is not fresh, but the cache has none: those who wait may be served it.
+  /// It is not fresh, but the cache has none that serves: those who wait may be served it.
   case staleOnly
   /// It is not fresh, but newer than the cache's: kept, while the providers are asked.
   case newer
@@ -144,7 +145,8 @@ enum StoredUse: Sendable, Hashable {
   ///   - life: its life; a duration of 0 means that its age is unknown.
   ///   - isNegative: whether it is negative; then it serves while it is fresh, and never afterwards.
   ///   - known: the life of the cache's answer, if it has one.
-  init(phase: CachePhase, life: CacheLife, isNegative: Bool, known: CacheLife?) {
+  ///   - isKnownGone: whether the cache's answer serves nobody any more, such as a negative one that has expired.
+  init(phase: CachePhase, life: CacheLife, isNegative: Bool, known: CacheLife?, isKnownGone: Bool = false) {
     // The store has times of the wall clock, which do not match those of the cache exactly: an answer that seems a
     // little newer may be the very one that the cache has.
     let isYounger =
@@ -158,7 +160,7 @@ enum StoredUse: Sendable, Hashable {
     } else if isNegative {
       self = .nothing
     } else {
-      self = known == nil ? .staleOnly : .newer
+      self = known == nil || isKnownGone ? .staleOnly : .newer
     }
   }
 }

@@ -236,7 +236,7 @@ struct LookupMachine: StateMachine {
   }
 
   mutating func caller(_ request: LookupRequest, at now: ResolverInstant) -> LookupCaller {
-    LookupCaller(number: number(), request: request, deadlines: deadlines(request.timeout, from: now))
+    LookupCaller(number: number(), request: request, deadlines: deadlines(request.timeout, from: now), began: now)
   }
 
   func deadlines(_ timeout: Duration?, from now: ResolverInstant, hasSystem: Bool? = nil) -> LookupDeadlines {

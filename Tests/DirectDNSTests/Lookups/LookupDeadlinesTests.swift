@@ -46,7 +46,8 @@ struct LookupEndsTests {
       host: try HostName("a.test"), wanted: .ipv4, route: .providers, expired: .allowed, timeout: nil,
       purpose: .handingOut, prefersIPv6: true)
     let caller = LookupCaller(
-      number: 0, request: request, deadlines: LookupDeadlines(timeout: .seconds(5), from: Sample.at(0)))
+      number: 0, request: request, deadlines: LookupDeadlines(timeout: .seconds(5), from: Sample.at(0)),
+      began: Sample.at(0))
     return DirectDNS.Lookup(
       caller: caller, phase: .refreshing, wait: FamilyWait(.ipv4, for: .handingOut, until: Sample.at(seconds)))
   }

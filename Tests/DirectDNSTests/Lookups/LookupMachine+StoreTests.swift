@@ -32,6 +32,14 @@ struct StoredUseTests {
     #expect(StoredUse(phase: .stale, life: unknown, isNegative: false, known: known) == .nothing)
   }
 
+  @Test func `beside one that serves nobody any more an expired answer serves those who wait, if it is younger`() {
+    func use(_ life: CacheLife) -> StoredUse {
+      StoredUse(phase: .stale, life: life, isNegative: false, known: known, isKnownGone: true)
+    }
+    #expect(use(younger) == .staleOnly)
+    #expect(use(Sample.life(99, 199)) == .nothing, "the name may have been deleted since")
+  }
+
   @Test func `a negative answer is worth something while it is fresh alone`() {
     #expect(StoredUse(phase: .fresh, life: younger, isNegative: true, known: nil) == .answer)
     #expect(StoredUse(phase: .due, life: younger, isNegative: true, known: nil) == .nothing)
