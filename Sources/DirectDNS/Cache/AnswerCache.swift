@@ -142,9 +142,10 @@ final class AnswerCache: Sendable {
   /// fresh.
   ///
   /// The addresses are in the order of use. An answer that was asked for after `start` is used for the first time, and
-  /// keeps its server's order.
+  /// keeps its server's order. With `addsStale`, the stale addresses of a family go along with those of the other one that
+  /// are served at once: they are better than none for a caller who would not learn of fresh ones.
   func find(
-    _ name: HostName, _ wanted: AddressFamilies, _ expired: ExpiredUse, prefersIPv6: Bool,
+    _ name: HostName, _ wanted: AddressFamilies, _ expired: ExpiredUse, prefersIPv6: Bool, addsStale: Bool = false,
     since start: ResolverInstant? = nil, at now: ResolverInstant
   ) -> Found? {
     state.withLock { _ in
@@ -153,7 +154,14 @@ final class AnswerCache: Sendable {
       let verdict = verdict(reading, wanted, expired, now)
       let served: (AddressFamilies, Resolution.Freshness)? =
         switch verdict {
-        case .serve(let families, let freshness, _): (families, freshness)
+        case .serve(let families, let freshness, let refresh):
+          if addsStale, refresh,
+            case .wait(let stale) = self.verdict(reading, wanted.subtracting(families), expired, now)
+          {
+            (families.union(stale), .stale)
+          } else {
+            (families, freshness)
+          }
         case .wait(let families): (families, .stale)
         case .negative, .miss: nil
         }

@@ -125,8 +125,9 @@ struct FailureCache: Sendable {
 
   /// A server has answered: the waits of the questions that it failed end, in the order in which they failed.
   ///
-  /// That takes two seconds, or less if they are few. A question that fails again nevertheless then waits for 2 s, and
-  /// twice as long each time: a name that is broken itself must not be asked for at each answer about another one.
+  /// That takes two seconds, or less if they are few; both families of a name may be asked for at the same instant, since
+  /// a lookup in between would refresh one alone. A question that fails again nevertheless then waits for 2 s, and twice
+  /// as long each time: a name that is broken itself must not be asked for at each answer about another one.
   ///
   /// - Parameters:
   ///   - server: the server that has answered.
@@ -135,16 +136,19 @@ struct FailureCache: Sendable {
   mutating func answered(by server: Server, at now: ResolverInstant) -> Int {
     guard !waiting.isEmpty, let questions = waiting[server] else { return 0 }
     let order = questions.sorted { $0.value < $1.value }.map(\.key)
-    let pace = min(Self.releaseTime / order.count, Self.releasePace)
+    var places: [HostName: Int] = [:]
+    for question in order where places[question.host] == nil { places[question.host] = places.count }
+    let pace = min(Self.releaseTime / places.count, Self.releasePace)
     var released = 0
-    for (place, question) in order.enumerated() {
-      guard var failure = failures[question] else { continue }
+    for question in order {
+      guard var failure = failures[question], let place = places[question.host] else { continue }
+      let failedAt = max(failure.failedAt, failures[question.ofOtherFamily]?.failedAt ?? failure.failedAt)
       for server in failure.servers { stopWaiting(question, for: server) }
       let pause =
         failure.vainTries == 0 ? .zero : Duration.seconds(1).doubled(failure.vainTries, atMost: .seconds(1 << 20))
       // A failure must be remembered for at least a second (RFC 9520 §3.2).
       let least = max(pause, policy.minimumFailureTTL)
-      let instant = max(now + pace * place, failure.failedAt + least)
+      let instant = max(now + pace * place, failedAt + least)
       if instant < failure.refreshAt {
         failure.until = min(failure.until, instant)
         failure.refreshAt = instant

@@ -105,8 +105,7 @@ extension LookupMachine {
     case .refreshing: finishRefresh(lookup, at: now)
     case .asking(let isSecondLook): finishAsking(lookup, isSecondLook: isSecondLook, at: now)
     case .completing(let resolution):
-      let isMore = outcomes.all.contains(where: \.hasAddresses)
-      let whole = isMore ? find(lookup.request, at: now)?.resolution : nil
+      let whole = outcomes.all.isEmpty ? nil : find(lookup.request, at: now)?.resolution
       finish(lookup.caller, .success(whole ?? resolution))
     case .fallingBack(let known, let failed): finishFallback(lookup, known, failed: failed, at: now)
     case .askingSystemAlone: finishSystemAlone(lookup, at: now)
@@ -140,7 +139,7 @@ extension LookupMachine {
 
   private mutating func finishRefresh(_ lookup: Lookup, at now: ResolverInstant) {
     let (caller, request, outcomes) = (lookup.caller, lookup.request, lookup.wait.outcomes)
-    if !outcomes.hasRestored, let found = resolution(outcomes, request, at: now) {
+    if !outcomes.hasRestored, let found = withStale(outcomes, request, at: now) {
       return finish(caller, .success(found))
     }
     // The cache is asked again, since a negative answer may have replaced the stale one.
@@ -152,7 +151,7 @@ extension LookupMachine {
     if case .negative(let negative, let left)? = cached?.verdict {
       return finish(caller, .failure(DirectDNSError(negative, of: request.host, request.wanted, left: left)))
     }
-    if let found = resolution(outcomes, request, at: now) { return finish(caller, .success(found)) }
+    if let found = withStale(outcomes, request, at: now) { return finish(caller, .success(found)) }
     ask(caller, known: outcomes, at: now)
   }
 
@@ -162,7 +161,7 @@ extension LookupMachine {
     // The cache has the store's answer by now, and whatever others were told meanwhile.
     let cached = isRestored ? find(request, at: now) : nil
     if isRestored, serve(caller, cached, after: outcomes, at: now) { return }
-    if let found = resolution(outcomes, request, at: now) { return finish(caller, .success(found)) }
+    if let found = withStale(outcomes, request, at: now) { return finish(caller, .success(found)) }
     guard isRestored else { return fallBack(caller, outcomes, at: now) }
     if case .wait? = cached?.verdict { return refresh(caller, at: now) }
     // The store's answer is of no use to this caller: now the providers are asked.
@@ -175,10 +174,10 @@ extension LookupMachine {
   ) -> Bool {
     let request = caller.request
     switch cached?.verdict {
-    case .serve(let served, let freshness, let refresh):
+    case .serve(let served, _, let refresh):
       guard let resolution = cached?.resolution else { return false }
       let open = refresh ? openFamilies(request, served, at: now) : []
-      report(.hit(request.host, freshness))
+      report(.hit(request.host, resolution.freshness))
       // A family without an outcome has been waited for long enough.
       let answered = AddressFamilies(open.members.filter { outcomes[$0] != nil })
       if answered.isEmpty || request.purpose != .handingOut {
@@ -198,7 +197,9 @@ extension LookupMachine {
     _ lookup: Lookup, _ outcomes: FamilyOutcomes, at now: ResolverInstant
   ) {
     let (caller, request) = (lookup.caller, lookup.request)
-    let cached = find(request, at: now)
+    // Without the stale addresses of one family beside fresh ones of the other: it is the fresh ones that are renewed.
+    let cached = cache.find(
+      request.host, request.wanted, request.expired, prefersIPv6: request.prefersIPv6, at: now)
     // An answer that is not kept, such as one with TTL 0, is in the outcomes only.
     if let resolution = cached?.resolution ?? resolution(outcomes, request, at: now) {
       return finish(caller, .success(resolution), wasAsked: lookup.wasAsked)
@@ -213,6 +214,20 @@ extension LookupMachine {
       known[family] = outcomes[family]
     }
     ask(caller, known: known, at: now)
+  }
+
+  /// The addresses that came, and for a caller who would not learn of later ones the expired ones of a family of which
+  /// none came.
+  private func withStale(
+    _ outcomes: FamilyOutcomes, _ request: LookupRequest, at now: ResolverInstant
+  ) -> Resolution? {
+    guard var found = resolution(outcomes, request, at: now) else { return nil }
+    let missing = AddressFamilies(
+      request.wanted.members.filter { if case .answered = outcomes[$0] { false } else { true } })
+    guard request.purpose == .handingOut, !missing.isEmpty else { return found }
+    let known = cache.find(request.host, missing, request.expired, prefersIPv6: request.prefersIPv6, at: now)
+    if let more = known?.resolution { found.add(more, isFirst: missing.contains(request.preferred)) }
+    return found
   }
 
   func resolution(

@@ -146,14 +146,14 @@ struct LookupMachine: StateMachine {
     defer { advance(at: now) }
     let cached = find(request, at: now)
     switch cached?.verdict {
-    case .serve(let served, let freshness, let refresh):
+    case .serve(let served, _, let refresh):
       guard let resolution = cached?.resolution else { break }
       let open = refresh ? openFamilies(request, served, at: now) : []
-      report(.hit(request.host, freshness))
+      report(.hit(request.host, resolution.freshness))
       guard !open.isEmpty, request.purpose == .handingOut else { return .known(.success(resolution)) }
       let caller = caller(request, at: now)
       complete(caller, resolution, open, at: now)
-      return .waiting(caller.number, known: freshness)
+      return .waiting(caller.number, known: resolution.freshness)
     case .negative(let negative, let left):
       return .known(.failure(DirectDNSError(negative, of: request.host, request.wanted, left: left)))
     case .wait:
@@ -247,6 +247,8 @@ struct LookupMachine: StateMachine {
 
   /// What the cache has for a lookup, if anything.
   func find(_ request: LookupRequest, at now: ResolverInstant) -> AnswerCache.Found? {
-    cache.find(request.host, request.wanted, request.expired, prefersIPv6: request.prefersIPv6, at: now)
+    cache.find(
+      request.host, request.wanted, request.expired, prefersIPv6: request.prefersIPv6,
+      addsStale: request.purpose == .handingOut, at: now)
   }
 }

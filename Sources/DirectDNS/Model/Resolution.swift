@@ -113,6 +113,17 @@ public struct Resolution: Sendable, Hashable {
     self.timeToLiveNanoseconds = timeToLiveNanoseconds
   }
 
+  /// Adds the other family's answer, as the addresses that come first or as those that come last.
+  mutating func add(_ other: Resolution, isFirst: Bool) {
+    var (first, last) = isFirst ? (other, self) : (self, other)
+    for address in last.addresses { first.addresses.append(address) }
+    first.freshness = max(freshness, other.freshness)
+    first.canonicalText = first.canonicalText ?? last.canonicalText
+    first.ageNanoseconds = max(ageNanoseconds, other.ageNanoseconds)
+    first.timeToLiveNanoseconds = min(timeToLiveNanoseconds, other.timeToLiveNanoseconds)
+    self = first
+  }
+
   /// Creates a resolution that no resolver has made: for a test, or to connect by addresses from elsewhere.
   ///
   /// - Parameters:

@@ -92,9 +92,12 @@ extension DirectResolver {
     let (wanted, route) = (request.wanted, request.route)
     if let local = try? local(host, route, wanted) { return local }
     guard route == .providers || route == .system else { return nil }
-    let found = cache.find(host, wanted, options.expired, prefersIPv6: request.prefersIPv6, at: clock.now)
+    let found = cache.find(
+      host, wanted, options.expired, prefersIPv6: request.prefersIPv6, addsStale: request.purpose == .handingOut,
+      at: clock.now)
     switch found?.verdict {
-    case .serve(_, let freshness, let refresh):
+    case .serve(_, let served, let refresh):
+      let freshness = found?.resolution?.freshness ?? served
       if refresh { lookups.send { $0.refreshBehind(request, at: $1) } }
       metrics.hit(freshness)
       lookupReport.hit(host, freshness)

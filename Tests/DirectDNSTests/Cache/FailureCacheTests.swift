@@ -180,6 +180,20 @@ struct FailureCacheTests {
     #expect(memory.releasedAt(question(0)) == Sample.at(21))
   }
 
+  @Test func `both families of a name may be asked for at the same instant`() {
+    var memory = failing(3)
+    for number in 0..<3 {
+      memory.note(
+        error, for: question(number).ofOtherFamily, by: [.provider(1)], recheck: .seconds(30), at: Sample.at(0.5))
+    }
+    #expect(memory.answered(by: .provider(1), at: Sample.at(1)) == 6)
+    for number in 0..<3 {
+      let instant = memory.releasedAt(question(number))
+      #expect(instant == Sample.at(max(1.5, 1 + 0.02 * Double(number))))
+      #expect(memory.releasedAt(question(number).ofOtherFamily) == instant)
+    }
+  }
+
   @Test func `what was forgotten waits for nobody`() {
     var memory = failing(3)
     memory.forget(question(1))

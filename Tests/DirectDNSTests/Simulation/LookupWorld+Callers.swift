@@ -15,7 +15,9 @@ extension LookupWorld {
     switch Int.random(in: 0..<10, using: &random) {
     case 0: return machine.refreshBehind(request, at: now)
     case 1: return machine.askTogether(Array(hosts.prefix(3)), request.wanted, at: now)
-    case 2: number = machine.renew(request, isPatient: chance(50), at: now)
+    case 2:
+      number = machine.renew(request, isPatient: chance(50), at: now)
+      caller.isRenewal = true
     case 3:
       number = machine.askSystemAlone(request, at: now)
       caller.isPastCache = true

@@ -207,6 +207,11 @@ extension LookupWorld {
       }
       try expect(
         request.expired != .refused || resolution.freshness <= .due, "an expired answer for a caller who refuses them")
+      guard request.purpose == .handingOut, !caller.isPastCache, !caller.isRenewal else { return }
+      let missing = resolution.addresses.reduce(request.wanted) { $0.subtracting(AddressFamilies($1.family)) }
+      if case .wait? = machine.cache.find(request.host, missing, request.expired, prefersIPv6: true, at: now)?.verdict {
+        throw fault("\(request.host) lacks its expired \(missing) addresses, which may be used")
+      }
     case .failure(let error):
       guard !caller.isPastCache, error.code == .upstreamFailed || error.code == .timedOut else { return }
       try expect(

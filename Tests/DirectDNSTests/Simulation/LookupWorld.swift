@@ -32,6 +32,8 @@ struct LookupWorld {
     var staleBy: ResolverInstant?
     /// Whether the cache does not count for it.
     var isPastCache = false
+    /// Whether it wants fresh answers, and not all.
+    var isRenewal = false
   }
 
   struct Sent {
@@ -84,14 +86,14 @@ struct LookupWorld {
   var refreshes: [AddressQuestion: [ResolverInstant]] = [:]
   /// Until when a server wants to be left alone, by its number.
   var blocked: [Int: ResolverInstant] = [:]
-  /// Seconds of the last minute, with the queries and the hedges that were sent in each.
-  var minute: [(second: Int64, queries: Int, hedges: Int)] = []
   /// When a server was asked last after such a pause, and has not replied to anything since.
   var tried: [Int: ResolverInstant] = [:]
-  var answered = 0
-  var queries = 0
+  /// Seconds of the last minute, with the queries and the hedges that were sent in each.
+  var minute: [(second: Int64, queries: Int, hedges: Int)] = []
   /// Questions that may have a hedge because the other family of their lookup has one, and when that ends.
   var hedged: [AddressQuestion: ResolverInstant] = [:]
+  var answered = 0
+  var queries = 0
   var evictions = 0
   private(set) var steps = 0
   /// The caller who has just left.
