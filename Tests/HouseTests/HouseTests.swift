@@ -49,7 +49,6 @@ struct HouseTests {
     "Sources/DirectDNS/Curl/IdleAttempts.swift": "ClientConnectionsTests, ResponseBodyTests",
     "Sources/DirectDNS/Curl/PendingDeliveries.swift": "ResponseBodyTests, LoadTests",
     "Sources/DirectDNS/Curl/TransferHead.swift": "DirectClientTests",
-    "Sources/DirectDNS/Pool/PoolMachine+Connecting.swift": "PoolMachineTests",
     "Sources/DirectDNS/Pool/PoolMachine+Queue.swift": "PoolMachineTests, PoolSimulationTests",
     "Sources/DirectDNS/Curl/TransferRequest.swift": "ClientConnectionsTests",
     "Sources/DirectDNS/Curl/BodyUpload.swift": "RequestBodyTests",

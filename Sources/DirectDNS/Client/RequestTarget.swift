@@ -113,7 +113,7 @@ extension RequestTarget {
       idleTimeout: call.timeouts.idle?.wholeMilliseconds, deadline: call.deadline)
     return TransferRequest(
       route: route, terms: terms, others: others, port: url.effectivePort,
-      settings: settings, host: host, url: url.href, method: method.rawValue,
+      policy: settings.configuration.policy, host: host, url: url.href, method: method.rawValue,
       fields: lines.bytes, hasOwnHost: hasFields && fields.contains(.hostField),
       body: sent,
       trailers: body.trailerFields.isEmpty ? [] : FieldLines(trailers: body.trailerFields).bytes,

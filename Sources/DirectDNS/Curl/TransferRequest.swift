@@ -72,10 +72,9 @@ struct CurlProxy: Hashable, Sendable {
   private(set) var others: (any CurlAddressSource)?
   /// The port of the connection.
   let port: UInt16
-  /// Of these is the policy for the address that is finally dialled; a copy of it would cost a retain for each list.
-  private let settings: ClientSettings
-  /// The host that an address is judged for.
-  let host: WebURL.Host
+  /// The policy for the address that is finally dialled, and the host that it is judged for.
+  private let policy: AddressPolicy
+  private let host: WebURL.Host
   let url: String
   let method: String
   /// Lines in libcurl's form, a NUL behind each: `Name: value`, `Name;` for an empty value, `Name:` for a field that
@@ -93,7 +92,7 @@ struct CurlProxy: Hashable, Sendable {
   private(set) var progress: (@Sendable (TransferProgress) -> Void)?
 
   init(
-    route: CurlRoute, terms: TransferTerms, others: (any CurlAddressSource)?, port: UInt16, settings: ClientSettings,
+    route: CurlRoute, terms: TransferTerms, others: (any CurlAddressSource)?, port: UInt16, policy: AddressPolicy,
     host: WebURL.Host, url: String, method: String, fields: [UInt8], hasOwnHost: Bool, body: Body, trailers: [UInt8],
     decompresses: Bool, observer: (@Sendable (CurlEvent) -> Void)? = nil,
     progress: (@Sendable (TransferProgress) -> Void)? = nil
@@ -102,7 +101,7 @@ struct CurlProxy: Hashable, Sendable {
     self.terms = terms
     self.others = others
     self.port = port
-    self.settings = settings
+    self.policy = policy
     self.host = host
     self.url = url
     self.method = method
@@ -130,7 +129,7 @@ struct CurlProxy: Hashable, Sendable {
 extension TransferRequest {
   /// Why the address must not be dialled; nil when it may be.
   func objection(to address: IPAddress) -> AddressPolicy.Objection? {
-    settings.configuration.policy.objection(to: address, host: host)
+    policy.objection(to: address, host: host)
   }
 
   /// Whether ``StreamTrace`` is needed: the request may only be sent again if the server has not processed it.

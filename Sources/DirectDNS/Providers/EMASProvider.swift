@@ -87,7 +87,7 @@ public struct EMASProvider: NameableProvider {
     default:
       // Without the path itself: who mixes the forms up may have written a key in it.
       throw Self.unusable(
-        name, "the URL's path is none of EMAS HTTPDNS. Write /ACCOUNT/d, /ACCOUNT/sign_d or /v2/d?id=ACCOUNT.")
+        name, "the URL's path is not a path of EMAS HTTPDNS. Write /ACCOUNT/d, /ACCOUNT/sign_d or /v2/d?id=ACCOUNT.")
     }
   }
 

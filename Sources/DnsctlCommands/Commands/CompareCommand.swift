@@ -25,7 +25,7 @@ struct CompareCommand: ContextCommand {
       JSON
       One compact object a line, for each name and family. Every key is always there, in this order, and null where there is nothing.
         host     the name as it was asked for
-        type     A or AAAA
+        type     the type of record, A or AAAA
         verdict  agree, differ, disagree, or unanswered where fewer than two
                  sources answered
         answers  for each source: source, addresses (null without an answer),

@@ -57,7 +57,7 @@ struct ForwardTargetTests {
     #expect {
       try target("GET", text)
     } throws: {
-      "\($0)".contains("goes through a tunnel: send CONNECT HOST:PORT")
+      "\($0)".contains("only http:// URLs are forwarded: send CONNECT HOST:PORT")
     }
   }
 

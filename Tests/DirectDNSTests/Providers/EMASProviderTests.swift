@@ -102,6 +102,12 @@ struct EMASProviderTests {
     #expect(error?.message.contains(reason) == true, "\(error?.message ?? "")")
   }
 
+  @Test(arguments: ["/KEY", "/KEY/d/x", "/KEY/x", "/1/KEY"])
+  func `a key that was written as a path is not repeated`(_ path: String) {
+    let error = #expect(throws: DirectDNSError.self) { try provider(path, ProviderCredentials()) }
+    #expect(error?.message.contains("KEY") == false, "\(error?.message ?? "")")
+  }
+
   // MARK: Replies of version 1
 
   @Test(arguments: [

@@ -78,6 +78,7 @@ struct ResolverTelemetryTests {
           $0.split(separator: "=").last.map(String.init)
         })
     }
+    try await fixture.learn()
     #expect(breakers() == ["one", "two"])
     var configuration = fixture.resolver.configuration
     configuration.providers = ResolverFixture.configuration(["three", "two"]).providers
