@@ -44,7 +44,8 @@ struct SoakTests {
       // The client keeps as many connections as it may, and each has one end here.
       let connections = DirectClientConfiguration().connections + 64
       #expect(last.descriptors <= first.descriptors + connections, "\(last) after \(first)")
-      #expect(last.threads <= first.threads + 4, "\(last) after \(first)")
+      // A store's thread stays for five seconds behind its last work, and stores come and go.
+      #expect(last.threads <= first.threads + 12, "\(last) after \(first)")
       guard Self.seconds >= 60 else { return }
       // What takes longer the longer a process lives is three times as slow some day; some milliseconds are the machine's.
       for (what, first, last) in [

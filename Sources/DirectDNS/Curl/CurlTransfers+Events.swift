@@ -103,7 +103,8 @@ extension CurlTransfers {
         tls: usesTLS ? connect.map { max(0, attempt.handle.offset(CURLINFO_APPCONNECT_TIME_T) - $0) } : nil,
         wait: now - carrier.since, slower: transfer.state.attempts.slower, attempts: transfer.state.attempts.failed,
         wasRetried: transfer.state.hasRetried,
-        hasSentBody: request.terms.expectsContinue && attempt.handle.offset(CURLINFO_SIZE_UPLOAD_T) > 0)
+        // Over HTTP/2 libcurl does not wait for the permission: that the body is sent says nothing of the server.
+        hasSentBody: request.terms.expectsContinue && !isHTTP2 && attempt.hasSentBody)
     }
     guard let head, let head else { return }
     transfer.pending.head = head

@@ -18,7 +18,7 @@ final class TransferHead: Sendable {
   let attempts: [FailedAddress]
   /// Whether libcurl has sent the request more than once, so that it may have reached the server before.
   let wasRetried: Bool
-  /// Whether a part of the request's body was sent that was to wait for the server's permission.
+  /// Whether the whole body was sent, over HTTP/1.1, of a request that was to wait for the server's permission.
   let hasSentBody: Bool
 
   init(
