@@ -103,7 +103,8 @@ public struct RequestBody: Sendable {
   ///   - length: the number of bytes, as for ``stream(_:length:contentType:)``; nil by default.
   ///   - contentType: the value of ``contentType``; nil by default.
   ///   - make: makes the sequence, in a task of its own, which has none of the caller's task-local values. It may be called
-  ///     again while the sequence before is still being asked for a piece, of which nothing is sent any more. What it throws fails the request, with the code `bodyFailed`.
+  ///     again while the sequence before is still being asked for a piece, of which nothing is sent any more. What it
+  ///     throws fails the request, with the code `bodyFailed`.
   /// - Returns: the body.
   public static func replayable<Pieces: AsyncSequence & SendableMetatype>(
     length: Int64? = nil, contentType: String? = nil, _ make: @escaping @Sendable () async throws -> Pieces

@@ -40,7 +40,8 @@ struct RequestContext: Sendable {
     {
       return DirectDNSError(.addressForbidden, objection.description)
     }
-    let missing = failure.delivery == .mayHaveArrived ? nil : others
+    // What is missing explains a failure to connect alone.
+    let missing = failure.delivery == .mayHaveArrived || failure.delivery == .inPart ? nil : others
     return DirectDNSError(
       failure.reason.code, describe(failure, inBody) + (missing.map { ", and \($0)" } ?? ""), attempts: attempts,
       underlying: failure.reason == .cancelled ? CancellationError() : failure.reason)
