@@ -16,41 +16,31 @@ internal import HTTPTypes
   private let port: UInt16
   private var isPost = false
 
-  /// How far its transfer has come.
-  enum Stage {
-    /// It waits for a connection that others use or open, or has not begun.
-    case waiting
-    /// It is opening a connection.
-    case connecting
-    /// It has a connection, and the request has been sent on it.
-    case sent
-  }
-
-  private(set) var stage = Stage.waiting
-  /// The local port of the connection that its last request was sent on.
-  private(set) var localPort: CInt = 0
-  /// When its last transfer began, and when the last whole reply came.
-  private(set) var startedAt = Int64.min
-  var repliedAt = Int64.min
-  /// Its number in the race of its request for a connection.
-  var attempt = 0
-
   /// Called when a connection ends that this handle has opened.
   private let sockets: CurlSockets
   private var body: [UInt8] = []
   private var isOverLimit = false
   private var fieldAllowance = CurlFieldAllowance(0)
   private var responseFields = CurlResponseFields()
-  /// The request that it sends; nil outside a loop.
-  var job: CurlJob?
+  /// Whose request it sends, and its number there; nil outside a loop.
+  private(set) weak var pool: CurlQueries.Pool?
+  let number: Int
   /// What libcurl says about the TLS session after ``followTLS()``: `SSL connection using TLSv1.3 / …`.
   private(set) var sessionLine: String?
 
   /// Creates a handle with the options that all requests of a pool share; nil if libcurl has no memory for it.
-  init?(_ pool: QueryPool, sockets: CurlSockets) {
+  ///
+  /// - Parameters:
+  ///   - pool: where its requests go.
+  ///   - sockets: is told of the connections that it opens and ends.
+  ///   - owner: is asked and told what its transfers do.
+  ///   - number: its number among the handles of the owner.
+  init?(_ pool: QueryPool, sockets: CurlSockets, owner: CurlQueries.Pool? = nil, number: Int = 0) {
     guard let handle = CurlHandle() else { return nil }
     self.handle = handle
     self.sockets = sockets
+    self.pool = owner
+    self.number = number
     port = pool.port
 
     handle.setOwner(self)
@@ -124,28 +114,11 @@ internal import HTTPTypes
     handle.set(CURLOPT_CONNECT_TO, connectTo)
   }
 
-  /// Its transfer begins.
-  func begins(at now: Int64, attempt: Int) {
-    stage = .waiting
-    startedAt = now
-    self.attempt = attempt
-  }
-
-  private func dials() {
-    stage = .connecting
-    sockets.hasDialled = true
-  }
+  private func dials() { pool?.dialled(number) }
 
   private func connected(_ port: CInt) -> CInt {
-    // A query is sent once, on the connection that came first.
-    guard job?.race?.connected(attempt) ?? true else { return CURL_PREREQFUNC_ABORT }
-    stage = .sent
-    localPort = port
-    return CURL_PREREQFUNC_OK
+    pool?.connected(number, port: port) ?? true ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
   }
-
-  /// Whether a part of a response has come.
-  var hasResponse: Bool { fieldAllowance.isUsed || !body.isEmpty }
 
   /// Sends the request that was prepared, and blocks until the response has come.
   func perform() -> CURLcode { withExtendedLifetime(self) { unsafe curl_easy_perform(handle.pointer) } }
@@ -169,6 +142,7 @@ internal import HTTPTypes
   }
 
   private func receiveLine(_ line: UnsafeRawBufferPointer) -> Int {
+    if !fieldAllowance.isUsed { pool?.responded(number) }
     guard fieldAllowance.take(line.count) else { return 0 }
     unsafe responseFields.take(line.bindMemory(to: UInt8.self).span)
     return line.count

@@ -5,18 +5,19 @@
 class CurlJob: @unchecked Sendable {
   // Safe to share: it is handed to the loop's thread by the mailbox's lock, and back to the recipient at its end.
 
-  enum Stage { case new, queued, running, done }
+  enum Place {
+    case new
+    /// Cancelled before the loop knew it.
+    case cancelled
+    case pool(QueryPoolMachine.QueryID)
+    case done
+  }
 
   let request: CurlRequest
   let deadline: Int64
   /// Gets the job back at its end.
   let recipient: any CurlRecipient
-  var stage = Stage.new
-  var isCancelled = false
-  /// Whether it is being sent for the second time.
-  var isRepeated = false
-  /// Decides which addresses it tries; nil unless it is opening a connection and there are several.
-  var race: ConnectionRace?
+  var place = Place.new
   private var result = Result<HTTPReply, HTTPTransportError>.failure(.shutDown)
 
   init(_ request: CurlRequest, for recipient: any CurlRecipient) {
@@ -26,7 +27,7 @@ class CurlJob: @unchecked Sendable {
   }
 
   func finish(_ result: Result<HTTPReply, HTTPTransportError>) {
-    stage = .done
+    place = .done
     self.result = result
   }
 

@@ -1,77 +1,134 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import DequeModule
+internal import CDirectDNSCurl
 
 extension CurlQueries {
-  /// The transfers of one pool: running ones, waiting ones, and idle handles.
+  /// The requests to one server: carries out the actions of its ``QueryPoolMachine``, and tells it what libcurl does.
   final class Pool {
     /// Kept alive, since pools are told apart by the identity of this object.
     let identity: QueryPool
-    var queue = Deque<CurlJob>()
-    /// No waiting transfer times out before this instant.
-    var earliestDeadline = Int64.max
-    /// All of its handles, including idle ones.
-    var handles: [CurlEasy] = []
-    var idle: [CurlEasy] = []
-    var running: Int { handles.count - idle.count }
-    /// When a transfer began last.
-    var usedAt = Int64.min
-    /// Whether its connections carry one transfer at a time: always with plain http; with TLS it is known after the
-    /// first response.
-    var isSerial: Bool
-    /// Its addresses in the order of trying: the one that connected last comes first, those that were silent last.
-    private(set) var addresses: [IPAddress]
-    /// Since when a connection, by its local port, has not replied to queries that have timed out on it.
-    private var silent: [CInt: Int64] = [:]
+    private unowned let driver: CurlQueries
+    private let multi: CurlMulti
+    private var machine: QueryPoolMachine
+    /// libcurl's handles, by their numbers in the machine.
+    private var handles: [CurlEasy] = []
+    /// The requests that wait or are under way, by the index of their ids.
+    private var jobs: [CurlJob?] = []
+    /// Memory for actions, which is kept from one event to the next.
+    private var spare: [QueryPoolMachine.Action] = []
+    /// When a request came last.
+    private(set) var usedAt = Int64.min
 
-    init(_ identity: QueryPool) {
+    init(_ identity: QueryPool, of driver: CurlQueries, _ multi: CurlMulti) {
       self.identity = identity
-      isSerial = !identity.usesTLS
-      addresses = identity.addresses
+      self.driver = driver
+      self.multi = multi
+      machine = QueryPoolMachine(
+        .init(width: identity.width, connections: identity.connections), isSerial: !identity.usesTLS,
+        addresses: identity.addresses)
     }
 
-    /// How many transfers may be in flight.
-    var width: Int { isSerial ? identity.connections : identity.width }
+    var isEmpty: Bool { machine.isEmpty }
 
-    /// How many connections it may have.
-    ///
-    /// Over HTTP/2 one is enough for most servers; libcurl opens another one when a server's limit of streams is
-    /// reached.
-    var connectionLimit: Int { isSerial ? identity.connections : min(CurlQueries.fewConnections, identity.connections) }
+    /// Whether any transfer is under way.
+    var isBusy: Bool { machine.running > 0 }
 
-    // MARK: Addresses
+    /// Whether its connections carry one transfer at a time.
+    var isSerial: Bool { machine.isSerial }
 
-    /// A connection to an address stands.
-    func connected(_ address: IPAddress?) { move(address) { $0.insert($1, at: 0) } }
+    // MARK: Requests
 
-    /// An address has said nothing.
-    func wasSilent(_ address: IPAddress?) { move(address) { $0.append($1) } }
-
-    private func move(_ address: IPAddress?, _ insert: (inout [IPAddress], IPAddress) -> Void) {
-      guard let address, let place = addresses.firstIndex(of: address) else { return }
-      addresses.remove(at: place)
-      insert(&addresses, address)
+    func start(_ job: CurlJob) {
+      usedAt = driver.now
+      let id = machine.start(deadline: job.deadline, at: driver.now)
+      job.place = .pool(id)
+      if id.index < jobs.count { jobs[id.index] = job } else { jobs.append(job) }
+      perform()
     }
 
-    // MARK: Silence
+    func cancel(_ id: QueryPoolMachine.QueryID) {
+      machine.cancel(id, at: driver.now)
+      perform()
+    }
 
-    /// A request has timed out: notes what has been silent since it began.
-    ///
-    /// - Returns: whether its connection should serve no longer: it may have died in a way that TCP does not notice.
-    func timedOut(_ easy: CurlEasy, at now: Int64) -> Bool {
-      guard easy.stage != .waiting, !easy.hasResponse else { return false }
-      let since = easy.startedAt
-      if !handles.contains(where: { $0.address == easy.address && $0.repliedAt > since }) { wasSilent(easy.address) }
-      guard easy.stage == .sent else { return false }
-      let port = easy.localPort
-      func hasReplied(since: Int64) -> Bool { handles.contains { $0.localPort == port && $0.repliedAt > since } }
-      guard !hasReplied(since: since) else {
-        silent[port] = nil
-        return false
+    func stop() {
+      machine.stop()
+      perform()
+    }
+
+    func endTurn() -> Int64 {
+      var due = machine.endTurn(at: driver.now)
+      while !machine.actions.isEmpty {
+        perform()
+        due = machine.endTurn(at: driver.now)
       }
-      let beginning = silent[port].flatMap { hasReplied(since: $0) ? nil : $0 } ?? since
-      let isOver = now - beginning >= CurlQueries.silenceLimit
-      silent[port] = isOver ? nil : beginning
-      return isOver
+      return due
     }
+
+    // MARK: What libcurl does
+
+    func dialled(_ number: Int) { machine.dialled(number, at: driver.now) }
+
+    func connected(_ number: Int, port: CInt) -> Bool { machine.connected(number, port: port) }
+
+    func responded(_ number: Int) { machine.responded(number) }
+
+    func ended(_ easy: CurlEasy, _ code: CURLcode) {
+      machine.ended(easy.number, easy.outcome(code), at: driver.now)
+      perform()
+    }
+
+    // MARK: Actions
+
+    private func perform() {
+      while !machine.actions.isEmpty {
+        swap(&machine.actions, &spare)
+        for action in spare { perform(action) }
+        spare.removeAll(keepingCapacity: true)
+      }
+    }
+
+    private func perform(_ action: QueryPoolMachine.Action) {
+      switch action {
+      case .begin(let id, let number, let address): begin(id, number, address)
+      case .stop(let number): if number < handles.count { multi.remove(handles[number].handle) }
+      case .reply(let id, let number): finish(id, .success(handles[number].takeReply()))
+      case .fail(let id, let error): finish(id, .failure(error))
+      case .endConnection(let port): driver.sockets.end(port: port)
+      }
+    }
+
+    private func begin(_ id: QueryPoolMachine.QueryID, _ number: Int, _ address: IPAddress?) {
+      guard let job = jobs[id.index] else { return }
+      if number == handles.count {
+        guard let easy = CurlEasy(identity, sockets: driver.sockets, owner: self, number: number) else {
+          return machine.ended(number, .failed(.noMemory, .other), at: driver.now)
+        }
+        handles.append(easy)
+      }
+      let easy = handles[number]
+      easy.prepare(job.request)
+      easy.connect(to: address)
+      multi.add(easy.handle)
+      driver.started()
+    }
+
+    private func finish(_ id: QueryPoolMachine.QueryID, _ result: Result<HTTPReply, HTTPTransportError>) {
+      guard let job = jobs[id.index].take() else { return }
+      driver.finish(job, result)
+    }
+  }
+}
+
+extension CurlEasy {
+  /// How its transfer ended, in the machine's words.
+  fileprivate func outcome(_ code: CURLcode) -> QueryPoolMachine.Outcome {
+    let cause: QueryPoolMachine.Cause
+    switch code {
+    case CURLE_OK: return .replied(isHTTP2: isHTTP2)
+    case CURLE_HTTP2: cause = .http2
+    case CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE: cause = .connectionEnded
+    default: cause = .other
+    }
+    return .failed(failure(code), cause)
   }
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CDirectDNSCurl
-internal import DequeModule
 
-/// Sends DNS requests over pools of connections: each pool has a limit in flight, and queues the others in order.
+/// Sends DNS requests over pools of connections, each of which decides for itself.
 final class CurlQueries: CurlDriver {
   enum Command { case start(CurlJob), cancel(CurlJob) }
 
@@ -10,19 +9,14 @@ final class CurlQueries: CurlDriver {
   let multis: [CurlMulti]
   var now = LoopTime.now
   var recheck = CurlRecheck()
-  private(set) var pools: [ObjectIdentifier: Pool] = [:]
+  private var pools: [ObjectIdentifier: Pool] = [:]
   /// The pool that was used last, which is usually the next one too.
   private var lastPool: Pool?
-  private var runningCount = 0
   /// Requests that have ended, and have yet to be given back.
   private var done: [CurlJob] = []
-  /// No running transfer times out before this instant.
-  var earliestEnd = Int64.max
   let sockets: CurlSockets
-  /// Whether any request races for a connection.
-  var isRacing = false
   /// Kept connections that carry one transfer at a time.
-  var serial: Set<curl_socket_t> = []
+  private var serial: Set<curl_socket_t> = []
   /// How many transfers were started, and have sent nothing yet.
   private var startCount = 0
 
@@ -37,19 +31,28 @@ final class CurlQueries: CurlDriver {
     sockets.closing = { [unowned self] in serial.remove($0) }
   }
 
-  static let fewConnections = 8
+  private static let fewConnections = 8
 
-  /// libcurl has one limit for all servers: it is set to what the largest pool needs; other pools stay below by
-  /// ``Pool/width``.
-  func limitConnections() {
-    let limit = pools.values.map(\.connectionLimit).max() ?? Self.fewConnections
+  /// libcurl has one limit for all servers: it is set to what the largest pool needs; other pools stay below by the limit
+  /// of their transfers.
+  private func limitConnections() {
+    let limit = pools.values.map(connectionLimit).max() ?? Self.fewConnections
     multi.set(CURLMOPT_MAX_HOST_CONNECTIONS, limit)
     multi.set(CURLMOPT_MAXCONNECTS, max(64, limit * 2))
   }
 
-  var isBusy: Bool { runningCount > 0 }
+  /// How many connections a pool may have: over HTTP/2 one is enough for most servers; libcurl opens another one when a
+  /// server's limit of streams is reached.
+  private func connectionLimit(of pool: Pool) -> Int {
+    pool.isSerial ? pool.identity.connections : min(Self.fewConnections, pool.identity.connections)
+  }
 
-  var isEmpty: Bool { !isBusy && pools.values.allSatisfy(\.queue.isEmpty) }
+  var isBusy: Bool { pools.values.contains(where: \.isBusy) }
+
+  var isEmpty: Bool { pools.values.allSatisfy(\.isEmpty) }
+
+  /// A transfer was started.
+  func started() { startCount += 1 }
 
   func takeSocketsToCork() -> [curl_socket_t] {
     defer { startCount = 0 }
@@ -57,42 +60,46 @@ final class CurlQueries: CurlDriver {
   }
 
   func stop() {
-    for pool in pools.values {
-      for easy in pool.handles {
-        guard let job = easy.job.take() else { continue }
-        multi.remove(easy.handle)
-        // It may have several attempts.
-        if job.stage == .running { finish(job, .failure(.shutDown)) }
-      }
-      for job in pool.queue where job.stage == .queued { finish(job, .failure(.shutDown)) }
-    }
+    for pool in pools.values { pool.stop() }
     deliverDone()
     sockets.closing = nil
   }
 
+  // MARK: Requests
+
   func carryOut(_ command: Command) {
     switch command {
     case .start(let job):
-      guard !job.isCancelled else { return finish(job, .failure(.cancelled)) }
-      let pool = pool(of: job)
-      job.stage = .queued
-      if pool.running < pool.width, pool.queue.isEmpty {
-        start(job, in: pool)
-      } else {
-        pool.queue.append(job)
-        pool.earliestDeadline = min(pool.earliestDeadline, job.deadline)
-      }
+      guard case .new = job.place else { return finish(job, .failure(.cancelled)) }
+      pool(of: job).start(job)
     case .cancel(let job):
-      job.isCancelled = true
-      switch job.stage {
-      case .new, .done: break
-      case .queued: finish(job, .failure(.cancelled))  // skipped when its turn in the queue comes
-      case .running:
-        let pool = pool(of: job)
-        guard let easy = pool.handles.first(where: { $0.job === job }) else { return }
-        end(job, by: easy, in: pool, .failure(.cancelled))
+      switch job.place {
+      case .new: job.place = .cancelled
+      case .pool(let id): pool(of: job).cancel(id)
+      case .cancelled, .done: break
       }
     }
+  }
+
+  func ended(_ handle: UnsafeMutableRawPointer, _ code: CURLcode) {
+    guard let easy = unsafe CurlHandle.owner(of: handle, as: CurlEasy.self), let pool = easy.pool else { return }
+    let wasSerial = pool.isSerial
+    if code == CURLE_OK, !easy.isHTTP2 { serial.insert(unsafe directdns_kept_socket(handle)) }
+    pool.ended(easy, code)
+    if pool.isSerial != wasSerial { limitConnections() }
+  }
+
+  /// Ends an HTTP/1 connection on which the server sends something unsolicited: it would be taken for the answer to the
+  /// next query (RFC 9112 §6.3), and not every format repeats the question.
+  func receivedUnsolicited(on socket: CInt) {
+    if serial.contains(socket) { directdns_end_unread(socket) }
+  }
+
+  func endTurn() -> Int64 {
+    var due = Int64.max
+    for pool in pools.values { due = min(due, pool.endTurn()) }
+    deliverDone()
+    return due
   }
 
   func finish(_ job: CurlJob, _ result: Result<HTTPReply, HTTPTransportError>) {
@@ -101,7 +108,7 @@ final class CurlQueries: CurlDriver {
   }
 
   /// Gives ended requests back, all those of a recipient together; there is nearly always only one recipient.
-  func deliverDone() {
+  private func deliverDone() {
     guard !done.isEmpty else { return }
     var jobs: [CurlJob] = []
     swap(&jobs, &done)
@@ -113,7 +120,9 @@ final class CurlQueries: CurlDriver {
     }
   }
 
-  func pool(of job: CurlJob) -> Pool {
+  // MARK: Pools
+
+  private func pool(of job: CurlJob) -> Pool {
     if let lastPool, lastPool.identity === job.request.pool { return lastPool }
     let pool = knownPool(of: job.request.pool)
     lastPool = pool
@@ -124,10 +133,9 @@ final class CurlQueries: CurlDriver {
     if let pool = pools[ObjectIdentifier(identity)] { return pool }
     // A new pool may replace others of the same origin, which had other addresses or settings.
     pools = pools.filter { _, pool in
-      pool.identity.origin != identity.origin || pool.running > 0 || !pool.queue.isEmpty
-        || pool.usedAt > now - Self.idleTime
+      pool.identity.origin != identity.origin || !pool.isEmpty || pool.usedAt > now - Self.idleTime
     }
-    let pool = Pool(identity)
+    let pool = Pool(identity, of: self, multi)
     pools[ObjectIdentifier(identity)] = pool
     limitConnections()
     return pool
@@ -135,63 +143,4 @@ final class CurlQueries: CurlDriver {
 
   /// How many milliseconds an unused pool stays beside others of its origin: as long as libcurl keeps a connection.
   private static let idleTime: Int64 = 120_000
-
-  private func start(_ job: CurlJob, in pool: Pool) {
-    job.stage = .running
-    pool.usedAt = now
-    if !start(job, in: pool, at: pool.addresses.first) { finish(job, .failure(.noMemory)) }
-  }
-
-  /// Starts an attempt of a request.
-  ///
-  /// - Returns: whether there was memory for it.
-  func start(_ job: CurlJob, in pool: Pool, at address: IPAddress?, attempt: Int = 0) -> Bool {
-    guard let easy = pool.idle.popLast() ?? newHandle(in: pool) else { return false }
-    easy.job = job
-    runningCount += 1
-    startCount += 1
-    begin(job, by: easy, at: address, attempt: attempt)
-    return true
-  }
-
-  private func newHandle(in pool: Pool) -> CurlEasy? {
-    guard let easy = CurlEasy(pool.identity, sockets: sockets) else { return nil }
-    pool.handles.append(easy)
-    return easy
-  }
-
-  private func begin(_ job: CurlJob, by easy: CurlEasy, at address: IPAddress?, attempt: Int) {
-    easy.prepare(job.request)
-    easy.connect(to: address)
-    easy.begins(at: now, attempt: attempt)
-    earliestEnd = min(earliestEnd, job.deadline)
-    multi.add(easy.handle)
-  }
-
-  /// Sends a request once more, from the first address on.
-  func sendAgain(_ job: CurlJob, by easy: CurlEasy, in pool: Pool) {
-    multi.remove(easy.handle)
-    job.race = nil
-    begin(job, by: easy, at: pool.addresses.first, attempt: 0)
-  }
-
-  /// Ends an attempt; its handle serves another one.
-  func release(_ easy: CurlEasy, in pool: Pool) {
-    multi.remove(easy.handle)
-    easy.job = nil
-    runningCount -= 1
-    pool.idle.append(easy)
-  }
-
-  func end(_ job: CurlJob, by easy: CurlEasy, in pool: Pool, _ result: Result<HTTPReply, HTTPTransportError>) {
-    release(easy, in: pool)
-    if job.race.take() != nil {
-      for other in pool.handles where other.job === job { release(other, in: pool) }
-    }
-    finish(job, result)
-    while pool.running < pool.width, let next = pool.queue.popFirst() {
-      guard next.stage == .queued else { continue }
-      start(next, in: pool)
-    }
-  }
 }

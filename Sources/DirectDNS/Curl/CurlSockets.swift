@@ -7,8 +7,6 @@ internal import CDirectDNSCurl
   private let poller: Poller?
   /// How many milliseconds sent bytes may stay unacknowledged before the kernel ends the connection.
   private let silenceLimit: UInt32
-  /// Whether a connection was begun since this was set to `false` last.
-  var hasDialled = false
   /// Called with a socket before it is closed.
   var closing: ((curl_socket_t) -> Void)?
 
@@ -41,6 +39,11 @@ internal import CDirectDNSCurl
   /// each GET and 10 µs for each POST, and wakes the server only once.
   static func cork(_ sockets: [curl_socket_t], _ isCorked: Bool) {
     for socket in sockets { directdns_cork(socket, isCorked ? 1 : 0) }
+  }
+
+  /// Ends the connection with that local port: what uses it fails.
+  func end(port: CInt) {
+    for socket in open where directdns_local_port(socket) == Int(port) { directdns_end(socket) }
   }
 
   private func opened(_ socket: curl_socket_t) {

@@ -106,16 +106,4 @@ struct CurlQueriesConnectingTests {
       for task in tasks[30...] { #expect(await task.value.failure == .shutDown) }
     }
   }
-
-  @Test func `a pool begins with the address that connected last, and ends with those that were silent`() {
-    let pool = CurlQueries.Pool(.sample(addresses: ["192.0.2.1", "192.0.2.2", "192.0.2.3"]))
-    func order(_ event: (CurlQueries.Pool) -> Void) -> [String] {
-      event(pool)
-      return pool.addresses.map(\.description)
-    }
-    #expect(order { $0.connected(Sample.address("192.0.2.3")) } == ["192.0.2.3", "192.0.2.1", "192.0.2.2"])
-    #expect(order { $0.wasSilent(Sample.address("192.0.2.3")) } == ["192.0.2.1", "192.0.2.2", "192.0.2.3"])
-    #expect(order { $0.wasSilent(Sample.address("192.0.2.1")) } == ["192.0.2.2", "192.0.2.3", "192.0.2.1"])
-    #expect(order { $0.wasSilent(nil) } == order { $0.connected(Sample.address("192.0.2.9")) })
-  }
 }

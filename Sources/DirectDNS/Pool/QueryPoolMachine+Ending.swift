@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import DequeModule
+
+/// How queries end: by a reply, by a failure that is not repaired, or because their time is over.
+extension QueryPoolMachine {
+  /// libcurl has ended a handle's transfer.
+  mutating func ended(_ number: Int, _ outcome: Outcome, at now: Int64) {
+    // Only then: otherwise its query may be begun anew on the same handle, and this end would be taken for that one's.
+    if handles[number].stage == .sent { settleRaces(at: now) }
+    guard let id = handles[number].query else { return }
+    switch outcome {
+    case .replied(let isHTTP2):
+      handles[number].repliedAt = now
+      isSerial = !isHTTP2
+      queries.remove(id)
+      actions.append(.reply(id, from: number))
+      release(number)
+      fill(at: now)
+    case .failed(let error, let cause):
+      // Another attempt of its query may carry it.
+      let winner = queries.read(id) { $0.race?.winner } ?? nil
+      guard winner == nil || winner == handles[number].attempt else { return release(number) }
+      failed(id, by: number, error, cause, at: now)
+    }
+  }
+
+  private mutating func failed(
+    _ id: QueryID, by number: Int, _ error: HTTPTransportError, _ cause: Cause, at now: Int64
+  ) {
+    if !error.isLocal, tryNext(id, after: number, at: now) { return }
+    let isLost =
+      switch cause {
+      // A server ends an HTTP/2 connection after so many requests (nginx: `keepalive_requests`), and to 8.3 libcurl does
+      // not repeat all that were refused by that (curl#12054). A DNS query may be repeated (RFC 9110 §9.2.2).
+      case .connectionEnded: !handles[number].hasResponse
+      case .http2: true
+      case .other: false
+      }
+    let wasRepeated = queries.read(id) { $0.isRepeated } ?? true
+    guard isLost, !wasRepeated else { return fail(id, error, at: now) }
+    queries.change(id) { $0.isRepeated = true }
+    beginAgain(id, by: number, now)
+  }
+
+  // MARK: Time
+
+  /// Does what is due; called at the end of a turn of the loop, after all events of the turn.
+  ///
+  /// - Returns: the instant before which nothing will be due.
+  mutating func endTurn(at now: Int64) -> Int64 {
+    settleRaces(at: now)
+    if nextDue <= now { checkRunning(at: now) }
+    if nextWaitingDue <= now { checkWaiting(at: now) }
+    return min(nextDue, nextWaitingDue)
+  }
+
+  private mutating func checkRunning(at now: Int64) {
+    nextDue = .max
+    // Not left to libcurl, which can lose timers (see ``CurlRecheck``).
+    for number in handles.indices {
+      guard let id = handles[number].query, let deadline = queries.read(id, { $0.deadline }) else { continue }
+      if deadline <= now {
+        noteSilence(id, at: now)
+        fail(id, .timedOut, at: now)
+      } else {
+        nextDue = min(nextDue, deadline)
+        advance(id, at: now)
+      }
+    }
+  }
+
+  /// Ends the queries in the queue whose time is over: deadlines are not in its order.
+  private mutating func checkWaiting(at now: Int64) {
+    nextWaitingDue = .max
+    for id in queue {
+      guard let deadline = queries.read(id, { $0.deadline }) else { continue }
+      if deadline <= now {
+        queries.remove(id)
+        actions.append(.fail(id, .timedOut))
+      } else {
+        nextWaitingDue = min(nextWaitingDue, deadline)
+      }
+    }
+    let known = queries
+    queue.removeAll { !known.has($0) }
+  }
+
+  // MARK: Silence
+
+  /// A query has timed out: notes what has been silent since it began, and ends its connection if that has lasted: it may
+  /// have died in a way that TCP does not notice.
+  private mutating func noteSilence(_ id: QueryID, at now: Int64) {
+    for number in handles.indices where handles[number].query == id {
+      let handle = handles[number]
+      guard handle.stage != .waiting, !handle.hasResponse else { continue }
+      let since = handle.startedAt
+      if !handles.contains(where: { $0.address == handle.address && $0.repliedAt > since }) {
+        move(handle.address) { $0.append($1) }
+      }
+      guard handle.stage == .sent else { continue }
+      guard !hasReplied(handle.port, since: since) else {
+        silent[handle.port] = nil
+        continue
+      }
+      let beginning = silent[handle.port].flatMap { hasReplied(handle.port, since: $0) ? nil : $0 } ?? since
+      let isOver = now - beginning >= Self.silenceLimit
+      silent[handle.port] = isOver ? nil : beginning
+      if isOver { actions.append(.endConnection(port: handle.port)) }
+    }
+  }
+
+  private func hasReplied(_ port: Int32, since: Int64) -> Bool {
+    handles.contains { $0.port == port && $0.repliedAt > since }
+  }
+}

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import DequeModule
+
+/// Decides about the DNS requests to one server: which wait and which are under way, which address is tried when, what
+/// is sent again, and which connection serves no longer.
+///
+/// A pure value without a socket, lock or task; times are milliseconds of its owner's clock. Its owner tells it events,
+/// asks it when libcurl asks for a decision, and carries out its ``actions`` when no callback of libcurl is running.
+///
+/// It has no connections of its own, unlike ``PoolMachine``: libcurl chooses one for each request, and all that is said
+/// of it afterwards is its local port.
+struct QueryPoolMachine {
+  struct Query {
+    let deadline: Int64
+    /// Whether it is being sent for the second time.
+    var isRepeated = false
+    /// Decides which addresses it tries; nil unless it is opening a connection and there are several.
+    var race: ConnectionRace?
+  }
+
+  typealias QueryID = SlabID<Query>
+
+  /// How far the transfer of a handle has come.
+  enum Stage {
+    /// It waits for a connection that others use or open, or has not begun.
+    case waiting
+    /// It is opening a connection.
+    case connecting
+    /// It has a connection, and the request has been sent on it.
+    case sent
+  }
+
+  /// What is known of one of libcurl's handles.
+  struct Handle {
+    /// The query that it sends; nil if it is idle.
+    var query: QueryID?
+    var stage = Stage.waiting
+    var address: IPAddress?
+    /// Its number in the race of its query.
+    var attempt = 0
+    /// Whether a part of a response has come.
+    var hasResponse = false
+    /// The local port of the connection that its last request was sent on.
+    var port: Int32 = 0
+    var startedAt = Int64.min
+    /// When the last whole reply came.
+    var repliedAt = Int64.min
+  }
+
+  /// How libcurl ended the transfer of a handle.
+  enum Outcome {
+    case replied(isHTTP2: Bool)
+    case failed(HTTPTransportError, Cause)
+  }
+
+  enum Cause {
+    /// The connection has ended.
+    case connectionEnded
+    /// The server refuses what HTTP/2 has carried.
+    case http2
+    case other
+  }
+
+  /// Something that its owner has to do; actions are carried out in order.
+  enum Action {
+    /// Begin a query's transfer on an idle handle, which may be a new one.
+    case begin(QueryID, handle: Int, IPAddress?)
+    /// Stop the transfer of a handle, if one is left: it is idle.
+    case stop(handle: Int)
+    /// Report the reply that a handle has received; the query's id is invalid from now on.
+    case reply(QueryID, from: Int)
+    /// Report that a query has failed; its id is invalid from now on.
+    case fail(QueryID, HTTPTransportError)
+    /// End the connection with that local port, under the requests that share it.
+    case endConnection(port: Int32)
+  }
+
+  /// The limits of a pool.
+  struct Limits {
+    /// The most transfers in flight over HTTP/2.
+    var width: Int
+    /// The most connections over HTTP/1.1, and thus transfers in flight.
+    var connections: Int
+  }
+
+  /// Milliseconds from one attempt to connect to the next (RFC 8305 §8).
+  static let attemptDelay: Int64 = 250
+
+  /// After so many milliseconds without a reply on a connection, on which a query has timed out, it serves no longer.
+  static let silenceLimit: Int64 = 1_000
+
+  let limits: Limits
+  /// Whether its connections carry one transfer at a time: always with plain http; with TLS it is known after the first
+  /// response.
+  var isSerial: Bool
+  /// Its addresses in the order of trying: the one that connected last comes first, those that were silent last.
+  var addresses: [IPAddress]
+  var actions: [Action] = []
+  var queries = Slab<Query>()
+  var handles: [Handle] = []
+  private var idle: [Int] = []
+  var queue = Deque<QueryID>()
+  /// Handles whose connection has won its query's race, in the order in which that happened.
+  var winners: [Int] = []
+  /// Since when a connection, by its local port, has not replied to queries that have timed out on it.
+  var silent: [Int32: Int64] = [:]
+  /// Nothing is due before this instant for the queries that are under way.
+  var nextDue = Int64.max
+  /// No waiting query times out before this instant.
+  var nextWaitingDue = Int64.max
+
+  init(_ limits: Limits, isSerial: Bool, addresses: [IPAddress]) {
+    self.limits = limits
+    self.isSerial = isSerial
+    self.addresses = addresses
+  }
+
+  /// How many transfers are under way.
+  var running: Int { handles.count - idle.count }
+
+  var isEmpty: Bool { queries.count == 0 }
+
+  /// How many transfers may be in flight.
+  private var width: Int { isSerial ? limits.connections : limits.width }
+
+  // MARK: Beginning and end
+
+  /// Starts a query, or puts it into the queue.
+  mutating func start(deadline: Int64, at now: Int64) -> QueryID {
+    let id = queries.insert(Query(deadline: deadline))
+    if running < width, queue.isEmpty {
+      begin(id, at: addresses.first, attempt: 0, now)
+    } else {
+      queue.append(id)
+      nextWaitingDue = min(nextWaitingDue, deadline)
+    }
+    return id
+  }
+
+  /// Ends a query that nobody wants any more.
+  mutating func cancel(_ id: QueryID, at now: Int64) { fail(id, .cancelled, at: now) }
+
+  /// Ends all queries.
+  mutating func stop() {
+    queue.removeAll()
+    for id in queries.ids { fail(id, .shutDown, at: .max) }
+  }
+
+  mutating func fail(_ id: QueryID, _ error: HTTPTransportError, at now: Int64) {
+    guard queries.remove(id) != nil else { return }
+    actions.append(.fail(id, error))
+    releaseAll(of: id)
+    fill(at: now)
+  }
+
+  /// Begins a transfer of a query.
+  mutating func begin(_ id: QueryID, at address: IPAddress?, attempt: Int, _ now: Int64) {
+    let number = idle.popLast() ?? handles.count
+    if number == handles.count { handles.append(Handle()) }
+    handles[number].query = id
+    handles[number].stage = .waiting
+    handles[number].address = address
+    handles[number].attempt = attempt
+    handles[number].hasResponse = false
+    handles[number].startedAt = now
+    nextDue = min(nextDue, queries.read(id) { $0.deadline } ?? .max)
+    actions.append(.begin(id, handle: number, address))
+  }
+
+  /// Sends a query once more, from the first address on.
+  mutating func beginAgain(_ id: QueryID, by number: Int, _ now: Int64) {
+    queries.change(id) { $0.race = nil }
+    release(number)
+    begin(id, at: addresses.first, attempt: 0, now)
+  }
+
+  mutating func release(_ number: Int) {
+    handles[number].query = nil
+    idle.append(number)
+    actions.append(.stop(handle: number))
+  }
+
+  mutating func releaseAll(of id: QueryID) {
+    for number in handles.indices where handles[number].query == id { release(number) }
+  }
+
+  /// Begins queries that wait, as far as there is room.
+  mutating func fill(at now: Int64) {
+    while running < width, let next = queue.popFirst() {
+      // Those that have ended are left in the queue until it is their turn.
+      if queries.has(next) { begin(next, at: addresses.first, attempt: 0, now) }
+    }
+  }
+
+  // MARK: What libcurl does
+
+  /// A handle's transfer opens a connection.
+  mutating func dialled(_ number: Int, at now: Int64) {
+    guard let id = handles[number].query else { return }
+    handles[number].stage = .connecting
+    if addresses.count > 1 { beginRace(of: id, by: number, at: now) }
+  }
+
+  /// A handle's transfer has a connection, established or shared.
+  ///
+  /// - Returns: whether the query may be sent on it: that happens once, on the connection that came first.
+  mutating func connected(_ number: Int, port: Int32) -> Bool {
+    guard let id = handles[number].query else { return false }
+    let attempt = handles[number].attempt
+    let wins = queries.change(id) { $0.race?.connected(attempt) } ?? nil
+    guard wins != false else { return false }
+    if wins == true { winners.append(number) }
+    handles[number].stage = .sent
+    handles[number].port = port
+    return true
+  }
+
+  /// The response of a handle's transfer has begun.
+  mutating func responded(_ number: Int) { handles[number].hasResponse = true }
+}

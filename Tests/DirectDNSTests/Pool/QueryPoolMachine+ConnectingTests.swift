@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+import Testing
+
+@testable import DirectDNS
+
+/// Which address is tried when, and whose connection a query gets.
+final class QueryPoolMachineConnectingTests: QueryPoolFixture {
+  @Test func `the next address is tried after 250 ms, and at once when one is refused`() {
+    start()
+    machine.dialled(0, at: 0)
+    #expect(machine.endTurn(at: 0) == 250)
+    _ = taken()
+    #expect(machine.endTurn(at: 250) == 500)
+    #expect(taken() == ["begin 0 by 1 at 0.0.0.2"])
+    machine.dialled(1, at: 250)
+    machine.ended(1, .failed(.connect("refused"), .other), at: 260)
+    #expect(taken() == ["begin 0 by 2 at 0.0.0.3", "stop 1"])
+    #expect(machine.endTurn(at: 500) == 3_000)
+    #expect(taken().isEmpty)
+  }
+
+  @Test func `a query that waits for another's connection begins no race of its own`() {
+    start()
+    start()
+    machine.dialled(0, at: 0)
+    _ = taken()
+    _ = machine.endTurn(at: 250)
+    #expect(taken() == ["begin 0 by 2 at 0.0.0.2"])
+  }
+
+  @Test func `the first connection is for every query that has none, and its address is the next one's first`() {
+    start()
+    start()
+    machine.dialled(0, at: 0)
+    _ = machine.endTurn(at: 250)
+    _ = taken()
+    #expect(connect(2, port: 9, at: 260))
+    #expect(!join(0, port: 10), "a query is sent once")
+    _ = machine.endTurn(at: 260)
+    #expect(taken() == ["stop 0", "stop 1", "begin 1 by 1 at 0.0.0.2"])
+    #expect(order() == ["0.0.0.2", "0.0.0.1", "0.0.0.3"])
+    start(at: 300)
+    #expect(taken() == ["begin 2 by 0 at 0.0.0.2"])
+  }
+
+  @Test func `what fails in the turn in which another query's connection came goes on at that address`() {
+    start()
+    start()
+    for handle in 0...1 { machine.dialled(handle, at: 0) }
+    _ = machine.endTurn(at: 250)
+    #expect(connect(2, port: 9, at: 260))
+    machine.ended(1, .failed(.connect("refused"), .other), at: 260)
+    machine.ended(0, .failed(.cancelled, .other), at: 260)
+    _ = machine.endTurn(at: 260)
+    #expect(!taken().contains { $0.hasPrefix("fail") })
+    #expect(machine.handles.filter { $0.query != nil }.allSatisfy { $0.address == .ipv4(2) })
+  }
+
+  @Test func `a race that every address has lost is told with the last reason`() {
+    start()
+    machine.dialled(0, at: 0)
+    for handle in [0, 1, 0] {
+      machine.dialled(handle, at: 0)
+      _ = taken()
+      machine.ended(handle, .failed(.connect("refused"), .other), at: 1)
+    }
+    #expect(taken() == ["fail 0 \(HTTPTransportError.connect("refused"))", "stop 0"])
+  }
+
+  @Test func `what is wrong on this machine is tried at no other address`() {
+    start()
+    machine.dialled(0, at: 0)
+    _ = taken()
+    machine.ended(0, .failed(.noSocket("no files"), .other), at: 1)
+    #expect(taken() == ["fail 0 \(HTTPTransportError.noSocket("no files"))", "stop 0"])
+  }
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+import Testing
+
+@testable import DirectDNS
+
+/// What is sent again, and which connection serves no longer.
+final class QueryPoolMachineEndingTests: QueryPoolFixture {
+  struct Loss: Sendable, CustomTestStringConvertible {
+    let cause: QueryPoolMachine.Cause
+    let hasResponse: Bool
+    let isRepeated: Bool
+    var testDescription: String { "\(cause)\(hasResponse ? " within the response" : "")" }
+  }
+
+  @Test(arguments: [
+    Loss(cause: .connectionEnded, hasResponse: false, isRepeated: true),
+    Loss(cause: .connectionEnded, hasResponse: true, isRepeated: false),
+    Loss(cause: .http2, hasResponse: false, isRepeated: true),
+    Loss(cause: .http2, hasResponse: true, isRepeated: true),
+    Loss(cause: .other, hasResponse: false, isRepeated: false),
+  ])
+  func `a query whose connection was lost is sent again, once`(_ loss: Loss) {
+    start()
+    let error = HTTPTransportError.connectionLost("gone")
+    for isFirst in [true, false] {
+      #expect(connect(0, port: 9))
+      _ = machine.endTurn(at: 1)
+      _ = taken()
+      if loss.hasResponse { machine.responded(0) }
+      machine.ended(0, .failed(error, loss.cause), at: 2)
+      guard isFirst, loss.isRepeated else { break }
+      #expect(taken() == ["stop 0", "begin 0 by 0 at 0.0.0.1"])
+    }
+    #expect(taken() == ["fail 0 \(error)", "stop 0"])
+  }
+
+  // MARK: Silence
+
+  /// Sends a query on a connection that is there, which times out after that time.
+  private func timeOut(_ port: Int32, from start: Int64, after time: Int64) -> [String] {
+    self.start(deadline: start + time, at: start)
+    #expect(join(0, port: port))
+    _ = machine.endTurn(at: start + time)
+    return taken().filter { $0.hasPrefix("end connection") }
+  }
+
+  @Test func `a connection that says nothing for a second after a query serves no longer`() {
+    #expect(timeOut(9, from: 0, after: 400).isEmpty)
+    #expect(timeOut(9, from: 500, after: 400).isEmpty)
+    #expect(timeOut(9, from: 900, after: 400) == ["end connection 9"])
+    #expect(timeOut(9, from: 1_400, after: 400).isEmpty, "the count begins anew")
+  }
+
+  @Test func `a reply on the connection meanwhile shows that it lives`() {
+    #expect(timeOut(9, from: 0, after: 600).isEmpty)
+    start(at: 700)
+    #expect(join(0, port: 9))
+    reply(0, at: 800)
+    #expect(timeOut(9, from: 900, after: 600).isEmpty)
+    #expect(timeOut(10, from: 1_500, after: 1_000) == ["end connection 10"])
+  }
+
+  @Test func `an address that has said nothing goes last`() {
+    start(deadline: 100)
+    machine.dialled(0, at: 0)
+    _ = machine.endTurn(at: 100)
+    #expect(order() == ["0.0.0.2", "0.0.0.3", "0.0.0.1"])
+  }
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+@testable import DirectDNS
+
+/// What must hold in a ``QueryPoolWorld``.
+extension QueryPoolWorld {
+  mutating func fault(_ text: String) { faults.append("at \(now) ms, event \(events): \(text)") }
+
+  /// After each event.
+  mutating func check() {
+    for (number, caller) in callers.enumerated() {
+      if caller.answers > 1 { fault("caller \(number) was answered \(caller.answers) times") }
+      if caller.sendings > 2 { fault("caller \(number)'s query was sent \(caller.sendings) times") }
+      if caller.id != nil, now > caller.deadline + Self.turn { fault("caller \(number) waits beyond its deadline") }
+    }
+    let queries = Set(current.values.map(\.query))
+    if queries.count > max(machine.limits.width, machine.limits.connections) {
+      fault("\(queries.count) queries are under way")
+    }
+    for query in queries where current.values.count(where: { $0.query == query }) > max(1, reach.count) {
+      fault("\(query) has more attempts than there are addresses")
+    }
+    for (handle, known) in machine.handles.enumerated() where (known.query == nil) != (current[handle] == nil) {
+      fault("handle \(handle) is idle for one, and not for the other")
+    }
+    if Set(machine.addresses) != Set(reach.keys) { fault("addresses were lost") }
+    if !isHTTP2, connections.values.contains(where: { $0.users.count > 1 }) {
+      fault("a connection carries two queries")
+    }
+  }
+
+  /// A query has failed: whether it had to.
+  mutating func checkFailure(of number: Int, _ error: HTTPTransportError) {
+    let caller = callers[number]
+    if let leaves = caller.leavesAt, leaves <= now { return }
+    guard error == .timedOut else {
+      if isReliable, reach.values.contains(.fine) {
+        fault("caller \(number) failed, and an address was fine: \(error)")
+      }
+      return
+    }
+    if now < caller.deadline { fault("caller \(number) has timed out before its time") }
+    // A server that answers, behind one good address at least.
+    guard isReliable, reach.values.contains(.fine), let dialledAt = caller.dialledAt else { return }
+    let needed = Int64(reach.count) * (Machine.attemptDelay + 1) + Self.usualTime
+    if now - dialledAt > needed { fault("caller \(number) had time for every address, and got nothing") }
+  }
+
+  /// The longest time for connecting to an address that is fine, and for the reply.
+  private static let usualTime: Int64 = 600
+
+  /// Before each event.
+  mutating func checkProgress() {
+    guard isReliable, reach.values.allSatisfy({ $0 == .fine }) else { return }
+    for (number, handle) in machine.handles.enumerated() where handle.query != nil {
+      if now - handle.startedAt > Self.usualTime { fault("nothing happens to the transfer of handle \(number)") }
+    }
+  }
+
+  /// When all is over.
+  mutating func checkEnd() {
+    for (number, caller) in callers.enumerated() where caller.answers != 1 {
+      fault("caller \(number) was answered \(caller.answers) times")
+    }
+    if !machine.isEmpty || machine.running > 0 || !current.isEmpty { fault("something is still under way") }
+  }
+}

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+@testable import DirectDNS
+
+/// A made-up world around a ``QueryPoolMachine``: callers, a server of several addresses, and libcurl between them, all of
+/// it from one seed.
+///
+/// What libcurl does and what must hold are in files of their own. Every event ends with ``check()``.
+struct QueryPoolWorld {
+  typealias Machine = QueryPoolMachine
+  typealias ID = Machine.QueryID
+
+  /// What whoever carries out the decisions does wrongly on purpose, so that it is seen whether the checks notice.
+  enum Slip: CaseIterable {
+    /// A timer is not set after an event.
+    case losesWakeUp
+    case losesBegin
+    case losesStop
+    /// An end is told twice.
+    case endsTwice
+    /// A query is sent although another attempt has won.
+    case sendsAnyway
+    /// The machine does not hear that a connection was opened.
+    case losesDial
+  }
+
+  /// How one of the server's addresses is reached.
+  enum Reach: CaseIterable { case fine, refused, silent }
+
+  struct Caller {
+    let deadline: Int64
+    let leavesAt: Int64?
+    var id: ID?
+    var answers = 0
+    /// When a connection was opened for it first.
+    var dialledAt: Int64?
+    /// How many times its query reached the server.
+    var sendings = 0
+  }
+
+  enum Event {
+    case arrive(Int)
+    case leave(Int)
+    /// libcurl begins the transfer of a handle.
+    case begin(Transfer)
+    case established(Transfer)
+    case refused(Transfer)
+    case replied(Transfer)
+    case dies(Int32)
+    case timer
+  }
+
+  /// One transfer of a handle; what happens later to an earlier one means nothing.
+  struct Transfer: Hashable {
+    let handle: Int
+    let number: Int
+  }
+
+  let slip: Slip?
+  /// Whether it prints what happens.
+  var isTold = false
+  var random: SeededGenerator
+  var machine: Machine
+  var now: Int64 = 0
+  let isHTTP2: Bool
+  let reach: [IPAddress: Reach]
+  /// Whether every query that reaches the server is answered.
+  let isReliable: Bool
+  var callers: [Caller] = []
+  var callerOf: [ID: Int] = [:]
+  // What libcurl has.
+  var current: [Int: (transfer: Transfer, query: ID, address: IPAddress?)] = [:]
+  var dialling: Set<Transfer> = []
+  /// The transfers on each connection, by its local port.
+  var connections: [Int32: (address: IPAddress?, users: Set<Transfer>)] = [:]
+  var nextPort: Int32 = 40_000
+  var begun = 0
+  private var agenda: [(at: Int64, order: Int, event: Event)] = []
+  private var order = 0
+  private var timer = Int64.max
+  private(set) var events = 0
+  /// What is wrong, if anything is.
+  var faults: [String] = []
+
+  init(seed: UInt64, slip: Slip? = nil) {
+    self.slip = slip
+    random = SeededGenerator(seed: seed)
+    isHTTP2 = Bool.random(using: &random)
+    isReliable = Bool.random(using: &random)
+    var reach: [IPAddress: Reach] = [:]
+    for place in 0..<Int.random(in: 1...4, using: &random) {
+      let isFine = Double.random(in: 0..<1, using: &random) < 0.5
+      let address: IPAddress = isFine ? .ipv4(UInt32(place)) : .ipv6(high: 1, low: UInt64(place))
+      reach[address] = Bool.random(using: &random) ? .fine : Reach.allCases.randomElement(using: &random)
+    }
+    self.reach = reach
+    let limits = Machine.Limits(
+      width: Int.random(in: 1...20, using: &random), connections: Int.random(in: 1...6, using: &random))
+    machine = Machine(
+      limits, isSerial: !isHTTP2 && Bool.random(using: &random),
+      addresses: reach.keys.sorted { $0.description < $1.description }.shuffled(using: &random))
+    for number in 0..<Int.random(in: 1...60, using: &random) {
+      let arrival = Int64.random(in: 0...4_000, using: &random)
+      let leaves = chance(0.1) ? arrival + Int64.random(in: 0...2_000, using: &random) : nil
+      callers.append(Caller(deadline: arrival + Int64.random(in: 50...3_000, using: &random), leavesAt: leaves))
+      plan(.arrive(number), at: arrival)
+      if let leaves { plan(.leave(number), at: leaves) }
+    }
+  }
+
+  // MARK: Time
+
+  /// How many milliseconds a turn of the loop lasts if it is behind.
+  static let turn: Int64 = 40
+
+  mutating func chance(_ probability: Double) -> Bool { Double.random(in: 0..<1, using: &random) < probability }
+
+  mutating func slips(_ slip: Slip, _ probability: Double) -> Bool { self.slip == slip && chance(probability) }
+
+  mutating func plan(_ event: Event, in delay: ClosedRange<Int64>) {
+    plan(event, at: now + Int64.random(in: delay, using: &random))
+  }
+
+  mutating func plan(_ event: Event, at time: Int64) {
+    order += 1
+    let place = agenda.lastIndex { $0.at > time || ($0.at == time && $0.order > order) }
+    agenda.insert((time, order, event), at: place.map { $0 + 1 } ?? 0)
+  }
+
+  /// Runs until nobody has anything left to do.
+  ///
+  /// - Returns: what was wrong.
+  mutating func run() -> [String] {
+    while faults.isEmpty, events < 100_000 {
+      guard let next = agenda.last, next.at <= timer || machine.isEmpty else {
+        guard !machine.isEmpty, timer < .max else { break }
+        now = max(now, timer)
+        happen(.timer)
+        continue
+      }
+      agenda.removeLast()
+      now = max(now, next.at)
+      happen(next.event)
+    }
+    if faults.isEmpty { checkEnd() }
+    return faults
+  }
+
+  func say(_ text: @autoclosure () -> String) { if isTold { print("\(now) ms: \(text())") } }
+
+  private mutating func happen(_ event: Event) {
+    checkProgress()
+    carryOut(event)
+    // Where the loop is behind, several things happen in one turn.
+    while chance(0.5), let next = agenda.last, next.at <= now + Self.turn, next.at < timer {
+      agenda.removeLast()
+      now = max(now, next.at)
+      carryOut(next.event)
+    }
+    perform()
+    var due = machine.endTurn(at: now)
+    while !machine.actions.isEmpty {
+      perform()
+      due = machine.endTurn(at: now)
+    }
+    if !slips(.losesWakeUp, 0.5) { timer = due }
+    check()
+  }
+
+  private mutating func carryOut(_ event: Event) {
+    events += 1
+    say("\(event)")
+    switch event {
+    case .arrive(let number):
+      let id = machine.start(deadline: callers[number].deadline, at: now)
+      callers[number].id = id
+      callerOf[id] = number
+      perform()
+    case .leave(let number):
+      if let id = callers[number].id { machine.cancel(id, at: now) }
+      perform()
+    case .begin, .established, .refused, .replied, .dies: carryOutByCurl(event)
+    case .timer: break
+    }
+  }
+
+  // MARK: Actions
+
+  mutating func perform() {
+    while !machine.actions.isEmpty {
+      let actions = machine.actions
+      machine.actions = []
+      for action in actions { perform(action) }
+    }
+  }
+
+  private mutating func perform(_ action: Machine.Action) {
+    say("  do \(action)")
+    switch action {
+    case .begin(let id, let handle, let address):
+      if current[handle] != nil { fault("handle \(handle) is in use") }
+      begun += 1
+      let transfer = Transfer(handle: handle, number: begun)
+      current[handle] = (transfer, id, address)
+      if !slips(.losesBegin, 0.05) { plan(.begin(transfer), in: 0...1) }
+    case .stop(let handle): if !slips(.losesStop, 0.02) { stop(handle) }
+    case .reply(let id, _): answer(id)
+    case .fail(let id, let error):
+      answer(id)
+      if slips(.endsTwice, 0.2) { answer(id) }
+      guard let number = callerOf[id] else { break }
+      checkFailure(of: number, error)
+    case .endConnection(let port): plan(.dies(port), in: 0...2)
+    }
+  }
+
+  private mutating func answer(_ id: ID) {
+    guard let number = callerOf[id] else { return fault("an end of \(id), which nobody began") }
+    callers[number].answers += 1
+    callers[number].id = nil
+    if now > callers[number].deadline + Self.turn { fault("caller \(number) was answered after its deadline") }
+  }
+}
