@@ -33,6 +33,8 @@ extension CurlTransfers {
       guard let attempt = attempt(id, number), let multi = attempt.multi, attempt.checkRefusal(multi) else {
         return machine.checked(id, wasRefused: false)
       }
+    case .resumeUpload(let id): running[id.index].transfer?.carrier?.resumeSending()
+    case .checkUpload(let id): if !isWaitingToSend(id) { machine.stuck(id) }
     case .end(let id, let result): end(id, result)
     case .endConnection(let socket): directdns_end(socket)
     }

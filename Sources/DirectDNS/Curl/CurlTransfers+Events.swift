@@ -91,7 +91,6 @@ extension CurlTransfers {
     let tells = (request.route.proxy == nil || usesTLS) && !request.route.servesOnce
     let isHTTP2 = attempt.lines?.isHTTP2 ?? false
     machine.headIsComplete(attempt.id, isMultiplexed: tells ? isHTTP2 : nil)
-    if machine.transfers.read(attempt.id, { $0.state.isStarved }) == true { noteStarved(attempt) }
     if tells, isHTTP2 { attempt.multi?.sharesConnections = true }
     let (lines, now) = (attempt.lines?.takeHead() ?? HeadLines(), now)
     let head = machine.transfers.read(attempt.id) { transfer -> TransferHead? in
@@ -114,8 +113,7 @@ extension CurlTransfers {
 
   /// Notes a response that is complete although its request may not be.
   private func noteEarlyAnswer(_ attempt: ConnectAttempt) {
-    guard attempt.hasBody, attempt.hasWholeBody, let sent = attempt.transfer?.progress.sent else { return }
-    earlyAnswers.note(attempt.id, sent: sent, at: now)
+    if attempt.hasBody, attempt.hasWholeBody { machine.answered(attempt.id, at: now) }
   }
 
   /// Takes a piece of the body.
@@ -160,16 +158,7 @@ extension CurlTransfers {
   private static let longPiece = 8 * 1024
 
   /// The source of the request's body has nothing to send at the moment.
-  func starved(_ attempt: ConnectAttempt) {
-    machine.starved(attempt.id)
-    if attempt.lines?.isHeadComplete == true { noteStarved(attempt) }
-  }
-
-  /// Has an upload looked at again whose source has nothing to send although the response has begun: before 8.7 libcurl
-  /// does not end a transfer that waits for its body, even if the server wants no more of it.
-  private func noteStarved(_ attempt: ConnectAttempt) {
-    starvedUploads.set(attempt.id, at: now + Self.starvedLook)
-  }
+  func starved(_ attempt: ConnectAttempt) { machine.starved(attempt.id, at: now) }
 
   /// Whether an upload may go on although its response is complete, and is waiting for its source or for the server to
   /// read.
@@ -185,21 +174,6 @@ extension CurlTransfers {
     // does, and the socket has no room.
     return attempt.multi?.poller.isWatched(socket, for: .writing) == false || directdns_has_room(socket) == 0
   }
-
-  /// Ends a transfer whose response is complete, and whose request's body goes no further.
-  ///
-  /// A server that refuses wants no more of it. One that has answered with success may still have wanted the rest.
-  func endAnswered(_ id: Machine.TransferID, _ reason: String) {
-    guard let attempt = running[id.index].transfer?.carrier, attempt.isAccepted, !attempt.hasSentBody,
-      let failure = machine.transfers.read(id, { $0.state.failure(.connectionLost(reason), .inPart) })
-    else {
-      return act { $0.finish(id, .success(())) }
-    }
-    act { $0.finish(id, .failure(failure)) }
-  }
-
-  /// Milliseconds between two looks at such an upload.
-  private static let starvedLook: Int64 = 50
 
   func sent(_ count: Int, _ attempt: ConnectAttempt) {
     guard let transfer = attempt.transfer else { return }
@@ -234,8 +208,9 @@ extension CurlTransfers {
     case CURLE_OK: outcome = .complete
     // The server has sent its whole response, and then stopped reading the request (RFC 9112 §9.5).
     case CURLE_SEND_ERROR where attempt.hasWholeBody:
-      attempt.isClean = false
-      return endAnswered(id, attempt.failure(code).text)
+      // One that refuses wants no more of it; one that has answered with success may still have wanted the rest.
+      let isInPart = attempt.isAccepted && !attempt.hasSentBody
+      outcome = isInPart ? .inPart(.connectionLost(attempt.failure(code).text)) : .complete
     case CURLE_ABORTED_BY_CALLBACK: outcome = .aborted(attempt.failure(code))
     default: outcome = .failed(attempt.failure(code))
     }

@@ -34,11 +34,6 @@ final class CurlTransfers: CurlDriver {
   var spare: [Machine.Action] = []
   /// What is to be delivered to the tasks that wait, at the end of the turn.
   var deliveries = PendingDeliveries()
-  /// Transfers with a complete response whose request's body may not have been sent completely.
-  var earlyAnswers = EarlyAnswers<Machine.TransferID>()
-  /// Transfers whose request's body has nothing to send although the response has begun, and when to look at them
-  /// again.
-  var starvedUploads = TimerQueue<Machine.TransferID, Int64>()
 
   init?(_ settings: CurlTransferSettings, poller: Poller) {
     guard let multi = CurlMulti(index: 0, poller: poller) else { return nil }
@@ -138,33 +133,13 @@ final class CurlTransfers: CurlDriver {
   // MARK: The end of a turn
 
   func endTurn() -> Int64 {
-    for id in earlyAnswers.takeStuck(at: now, sent: sentOf, waits: isWaitingToSend) {
-      // The response counts, whatever was not sent (RFC 9113 §8.1): libcurl 7.88 shows neither that the server has reset
-      // the stream nor that it would take more.
-      act { $0.finish(id, .success(())) }
-    }
-    checkStarvedUploads()
-    var due = min(machine.endTurn(at: now), earlyAnswers.due)
+    var due = machine.endTurn(at: now)
     while !machine.actions.isEmpty {
       perform()
-      due = min(machine.endTurn(at: now), earlyAnswers.due)
+      due = machine.endTurn(at: now)
     }
     deliveries.deliver(at: now)
-    return min(due, starvedUploads.next() ?? .max)
-  }
-
-  /// Makes libcurl continue the uploads whose source has nothing to send: if the server wants no more of the body, the
-  /// transfer ends now; otherwise it goes on waiting.
-  private func checkStarvedUploads() {
-    while let id = starvedUploads.takeDue(at: now) {
-      guard machine.transfers.read(id, { $0.state.isStarved }) == true else { continue }
-      running[id.index].transfer?.carrier?.resumeSending()
-    }
-  }
-
-  /// How much of its body a transfer has sent; nil if it has ended.
-  private func sentOf(_ id: Machine.TransferID) -> Int64? {
-    machine.transfers.read(id) { _ in () } == nil ? nil : running[id.index].transfer?.progress.sent
+    return due
   }
 
   /// Tells the machine something outside of libcurl's callbacks, and carries out the actions that follow.

@@ -8,10 +8,10 @@ extension PoolMachine {
   ///   - isMultiplexed: whether the connection carries several requests; nil if the response does not show that.
   mutating func headIsComplete(_ id: TransferID, isMultiplexed: Bool?) {
     let found = transfers.change(id) {
-      $0.state.headIsComplete() ? ($0.pool, isTimed: $0.state.terms.idleTimeout != nil) : nil
+      $0.state.headIsComplete() ? ($0.pool, isTimed: $0.state.terms.idleTimeout != nil || $0.state.isStarved) : nil
     }
     guard let found, let (pool, isTimed) = found else { return }
-    // Its idle timeout may end sooner than the time for the first byte would have.
+    // Its idle timeout may end sooner than the time for the first byte would have, and its upload is looked at.
     if isTimed { noteDue(id) }
     guard let isMultiplexed, let multiplexing = pools.read(pool, { $0.load.multiplexing }) else { return }
     if multiplexing == .unknown || (multiplexing == .always) != isMultiplexed {
@@ -22,6 +22,8 @@ extension PoolMachine {
   /// How libcurl ended an attempt.
   enum AttemptOutcome: Hashable {
     case complete
+    /// The server has answered with success, and stopped reading before it had the whole request.
+    case inPart(HTTPTransportError)
     /// A callback of ours told libcurl to end it.
     case aborted(HTTPTransportError)
     case failed(HTTPTransportError)
@@ -45,6 +47,7 @@ extension PoolMachine {
     }
     switch outcome {
     case .complete: finish(id, .success(()))
+    case .inPart(let reason): finish(id, .failure(transfer.state.failure(reason, .inPart)))
     case .aborted where isAnswered(transfer.state): finish(id, .success(()))
     case .aborted(let reason), .failed(let reason):
       guard transfer.state.wasRetryRefused else { return finish(id, .failure(transfer.state.failure(reason))) }
@@ -80,7 +83,7 @@ extension PoolMachine {
     let reason: HTTPTransportError =
       switch outcome {
       case .complete: .connectionLost("the connection ended before the request went out")
-      case .aborted(let reason), .failed(let reason): reason
+      case .aborted(let reason), .failed(let reason), .inPart(let reason): reason
       }
     if let address = state.attempts[number]?.address { actions.append(.report(id, failed: address, reason)) }
     transfers.change(id) { $0.state.attempts.fail(number, reason) }
@@ -138,7 +141,22 @@ extension PoolMachine {
   }
 
   /// The source of a request's body has nothing to send at the moment.
-  mutating func starved(_ id: TransferID) { transfers.change(id) { $0.state.starved() } }
+  mutating func starved(_ id: TransferID, at now: Int64) {
+    transfers.change(id) { $0.state.starved(at: now) }
+    noteDue(id)
+  }
+
+  /// A response is complete, and its request's body may not be.
+  mutating func answered(_ id: TransferID, at now: Int64) {
+    transfers.change(id) { $0.state.answered(at: now) }
+    noteDue(id)
+  }
+
+  /// An upload behind a complete response sends nothing, and has no reason to wait.
+  ///
+  /// The response counts, whatever was not sent (RFC 9113 §8.1): libcurl 7.88 shows neither that the server has reset the
+  /// stream nor that it would take more.
+  mutating func stuck(_ id: TransferID) { finish(id, .success(())) }
 
   /// A part of a request has been sent, or its body has ended.
   mutating func sent(_ id: TransferID, at now: Int64) {
@@ -169,10 +187,20 @@ extension PoolMachine {
         timeOut(id, timer, at: now)
       } else {
         step(id, at: now)
+        lookAtUpload(id, at: now)
       }
     }
     nextDue = waitingDeadlines.next() ?? .max
     for id in running { noteDue(id) }
+  }
+
+  private mutating func lookAtUpload(_ id: TransferID, at now: Int64) {
+    for look in transfers.change(id, { $0.state.takeUploadLooks(at: now) }) ?? [] {
+      switch look {
+      case .resume: actions.append(.resumeUpload(id))
+      case .check: actions.append(.checkUpload(id))
+      }
+    }
   }
 
   private mutating func timeOut(_ id: TransferID, _ timer: TransferFailure.Timer, at now: Int64) {

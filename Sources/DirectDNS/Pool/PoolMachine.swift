@@ -68,6 +68,10 @@ struct PoolMachine<Route: Hashable> {
     case startOver(TransferID)
     /// Find out whether HTTP/2 refused the request, and tell ``checked(_:wasRefused:)``.
     case checkRefusal(TransferID, attempt: Int)
+    /// Have libcurl continue an upload: if the server wants no more of it, the transfer ends.
+    case resumeUpload(TransferID)
+    /// Find out whether an upload behind a complete response has a reason to wait, and tell ``stuck(_:)`` if not.
+    case checkUpload(TransferID)
     /// Report that a transfer has ended; its id is invalid from now on, and actions follow that close its attempts.
     case end(TransferID, Result<Void, TransferFailure>)
     /// End an idle connection.

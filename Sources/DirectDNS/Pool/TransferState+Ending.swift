@@ -59,7 +59,7 @@ extension TransferState {
   var due: Int64 {
     switch phase {
     case .waiting: terms.deadline
-    case .receiving: min(terms.deadline, idleEnd)
+    case .receiving: min(terms.deadline, idleEnd, uploadLook)
     case .connecting: min(terms.deadline, startedAt + terms.connectTimeout, attempts.nextStart ?? .max)
     case .sent, .checkingRefusal: min(terms.deadline, firstByteEnd)
     }

@@ -72,8 +72,10 @@ struct TransferState {
   private(set) var forbidden: IPAddress?
   /// Whether the response is held back until its reader has caught up.
   private(set) var isHeldBack = false
-  /// Whether the source of the request's body has nothing to send at the moment.
-  private(set) var isStarved = false
+  /// Since when the source of the request's body has had nothing to send; nil if it has.
+  var starvedSince: Int64?
+  /// Since when nothing of the request's body has been sent, with the response complete; nil if that is not so.
+  var answeredSince: Int64?
 
   init(_ terms: TransferTerms) { self.terms = terms }
 
@@ -162,7 +164,7 @@ struct TransferState {
   mutating func requeue() {
     (phase, carrier) = (.waiting, nil)
     attempts.reset()
-    isStarved = false
+    (starvedSince, answeredSince) = (nil, nil)
     requeueing = .done
   }
 
@@ -171,12 +173,10 @@ struct TransferState {
   /// Bytes were sent or received.
   mutating func moved(at now: Int64) { carrier?.movedAt = now }
 
-  /// The source of the request's body has nothing to send at the moment.
-  mutating func starved() { isStarved = true }
-
   /// A part of the request's body has been sent, or the body has ended.
   mutating func sent(at now: Int64) {
-    isStarved = false
+    starvedSince = nil
+    if answeredSince != nil { answeredSince = now }
     moved(at: now)
   }
 

@@ -20,6 +20,9 @@ extension PoolWorld {
         fault("caller \(number) waits beyond its deadline")
       }
     }
+    for (id, attempt) in attempts {
+      if let since = attempt.stuckSince, now > since + 5_000 { fault("\(id) is stuck behind its response") }
+    }
     checkRoom(event)
   }
 

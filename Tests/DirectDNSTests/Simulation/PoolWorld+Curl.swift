@@ -14,6 +14,8 @@ extension PoolWorld {
     /// Whether a server may have acted on what was sent last.
     var isProcessed = false
     var hasHead = false
+    /// Since when its response is complete, where libcurl does not notice that the server wants no more of the body.
+    var stuckSince: Int64?
     /// Whether libcurl remembers that HTTP/2 refused the request: also where it has sent it again since.
     var wasRefused = false
     /// Which time that something was sent is its last: what was planned for another one is nothing to it.

@@ -43,7 +43,7 @@ extension PoolWorld {
 
   mutating func sendPiece(_ id: AttemptID, _ left: Int) {
     guard let attempt = attempts[id], !attempt.hasHead, callerOf[id.transfer] != nil else { return }
-    machine.moved(id.transfer, at: now)
+    machine.sent(id.transfer, at: now)
     if let failsAfter = callers[attempt.caller].failsAfter, left <= failsAfter {
       callers[attempt.caller].hasBodyFailed = true
       leave(id)
@@ -51,7 +51,10 @@ extension PoolWorld {
       return end(id, .aborted(.cancelled))
     }
     let sending = Sending(attempt: id, number: attempt.sending)
-    if left > 0 { return plan(.piece(sending, left: left - 1), in: 0...1_500) }
+    if left > 0 {
+      if chance(0.2) { machine.starved(id.transfer, at: now) }
+      return plan(.piece(sending, left: left - 1), in: 0...1_500)
+    }
     plan(.reply(sending, chance(0.9) ? .whole : .reset), in: 1...900)
   }
 
@@ -62,7 +65,16 @@ extension PoolWorld {
     case .whole, .cutOff:
       takeHead(id, attempt)
       let sending = Sending(attempt: id, number: attempt.sending)
-      if reply == .whole { plan(.finished(sending), in: 0...600) } else { plan(.dies(socket), in: 0...300) }
+      let server = servers[callers[attempt.caller].server]
+      if reply == .whole, server.speaks == .http2, callers[attempt.caller].body.isPulled, chance(0.5) {
+        machine.answered(id.transfer, at: now)
+        // It may as well go on, and end later than it is looked at.
+        if chance(0.5) { attempts[id]?.stuckSince = now } else { plan(.finished(sending), in: 0...600) }
+      } else if reply == .whole {
+        plan(.finished(sending), in: 0...600)
+      } else {
+        plan(.dies(socket), in: 0...300)
+      }
     case .refusedStream: refuse(id)
     case .expectationFailed:
       takeHead(id, attempt)

@@ -23,6 +23,8 @@ struct PoolWorld {
     case losesClosing
     /// A body that can be read once is sent for a second time.
     case replaysBody
+    /// Nobody looks at an upload behind a complete response.
+    case losesCheck
     /// An attempt dials another server's address.
     case mixesAddresses
   }
@@ -229,6 +231,10 @@ struct PoolWorld {
     case .report: break
     case .checkRefusal(let id, let number):
       plan(.asked(id, attempts[AttemptID(transfer: id, number: number)]?.wasRefused ?? false), in: 0...50)
+    case .resumeUpload: break
+    case .checkUpload(let id):
+      let isStuck = attempts.contains { $0.key.transfer == id && $0.value.stuckSince != nil }
+      if isStuck, chance(0.7), !slips(.losesCheck, 1) { machine.stuck(id) }
     case .end(let id, let result):
       ended(id, result)
       if slips(.endsTwice, 0.02) { ended(id, result) }

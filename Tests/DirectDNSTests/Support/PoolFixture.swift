@@ -32,6 +32,8 @@ class PoolFixture {
       case .report(let id, let address, _): "failed \(id.index) \(address)"
       case .startOver(let id): "start over \(id.index)"
       case .checkRefusal(let id, let attempt): "refused? \(id.index).\(attempt)"
+      case .resumeUpload(let id): "resume \(id.index)"
+      case .checkUpload(let id): "check \(id.index)"
       case .end(let id, .success): "end \(id.index)"
       case .end(let id, .failure(let failure)): "fail \(id.index) \(failure.reason)"
       case .endConnection(let socket): "end socket \(socket)"

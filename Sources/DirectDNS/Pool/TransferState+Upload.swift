@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+/// An upload that goes on behind its response, or waits for its source.
+extension TransferState {
+  /// Milliseconds between two looks at an upload whose source has nothing to send although the response has begun: before
+  /// 8.7 libcurl does not end a transfer that waits for its body, even if the server wants no more of it.
+  static let starvedLook: Int64 = 50
+  /// Milliseconds without a byte sent, after which an upload behind a complete response is looked at.
+  ///
+  /// If the server has reset the stream after its response (RFC 9113 §8.1), libcurl before 8.1 does not notice: it goes on
+  /// trying to send, its socket is always writable, and nothing is sent. Nor does it always notice that the whole body
+  /// is sent, if the response was there before.
+  static let answeredLook: Int64 = 100
+
+  var isStarved: Bool { starvedSince != nil }
+
+  /// The source of the request's body has nothing to send at the moment.
+  mutating func starved(at now: Int64) { starvedSince = now }
+
+  /// The response is complete, and the request's body may not be.
+  mutating func answered(at now: Int64) { if answeredSince == nil { answeredSince = now } }
+
+  /// When its upload is looked at, with the response begun.
+  var uploadLook: Int64 {
+    min(
+      starvedSince.map { $0 + Self.starvedLook } ?? .max, answeredSince.map { $0 + Self.answeredLook } ?? .max)
+  }
+
+  enum UploadLook {
+    /// Have libcurl continue it: if the server wants no more, the transfer ends.
+    case resume
+    /// Find out whether it has a reason to wait.
+    case check
+  }
+
+  /// Begins the looks at its upload that are due, and their time anew.
+  mutating func takeUploadLooks(at now: Int64) -> [UploadLook] {
+    guard phase == .receiving, uploadLook <= now else { return [] }
+    var looks: [UploadLook] = []
+    if let since = answeredSince, since + Self.answeredLook <= now {
+      answeredSince = now
+      looks.append(.check)
+    }
+    if let since = starvedSince, since + Self.starvedLook <= now {
+      starvedSince = now
+      looks.append(.resume)
+    }
+    return looks
+  }
+}
