@@ -52,7 +52,7 @@ struct Pipeline {
       $0.store = SQLiteAnswerStore(SQLiteStoreConfiguration(path: store))
     }
     let client = try live.makeClient(resolver: resolver) {
-      $0.timeouts.whole = .seconds(30)
+      $0.timeouts.total = .seconds(30)
       $0.redirects = nil  // A webhook's receiver has no business sending its payload elsewhere.
     }
 

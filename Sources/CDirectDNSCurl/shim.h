@@ -131,7 +131,6 @@ static inline void directdns_multi_setopt_events(
 }
 static const curl_socket_t directdns_no_socket = CURL_SOCKET_TIMEOUT;
 /* An enumeration's member to 8.13, a number from then on: Swift sees them as different types. */
-static const long directdns_netrc_ignored = CURL_NETRC_IGNORED;
 /* CURLE_TOO_LARGE, which libcurl has since 8.6. */
 static const CURLcode directdns_too_large = (CURLcode)100;
 /// What libcurl would rather not have called, since it costs what all transfers cost: wanted once in a while, as there

@@ -32,7 +32,7 @@ public final class LiveConfiguration: Sendable {
   /// Called after each further reading, with the settings that are then in force.
   package typealias Observer = @Sendable (Result<SettingsDifference, DirectDNSError>, DirectSettings) -> Void
 
-  private struct State {
+  struct State {
     var settings: DirectSettings
     /// The state of the file when it was last read, successfully or not.
     var stamp: FileStamp?
@@ -44,17 +44,17 @@ public final class LiveConfiguration: Sendable {
   /// How often the file is checked for changes.
   let interval: Duration
   let clock: any ResolverClock
-  private let source: ConfigurationPath
-  private let reading: Reading
-  private let check: Check
-  private let observer: Observer
-  private let logger: Logger
-  private let state: Locked<State>
+  let source: ConfigurationPath
+  let reading: Reading
+  let check: Check
+  let observer: Observer
+  let logger: Logger
+  let state: Locked<State>
   /// Locked during a change.
   ///
   /// Observers and readers of the settings need only ``state``: resolvers and clients call observers, which may read
   /// the settings.
-  private let changing = Locked<Void>(())
+  let changing = Locked<Void>(())
 
   /// Reads a file for the first time.
   ///
@@ -125,10 +125,7 @@ public final class LiveConfiguration: Sendable {
     for outcome in Outcome.allCases { metrics.count(.configurationReads, outcome.rawValue, by: 0) }
   }
 
-  /// The outcome of a reading, as a label.
-  private enum Outcome: String, CaseIterable { case applied, unchanged, refused }
-
-  private static func settings(
+  static func settings(
     _ source: ConfigurationPath, waits: Bool, by reading: Reading, _ logger: Logger
   ) throws(ConfigurationFault) -> DirectSettings {
     if let warning = try ConfigurationFile.warning(of: source.name) {
@@ -214,89 +211,5 @@ public final class LiveConfiguration: Sendable {
     let client = try DirectClient(configuration, resolver: resolver)
     try keep(client, adjust)
     return client
-  }
-
-  // MARK: Reloading
-
-  /// Reads the file again, whether or not it has changed.
-  ///
-  /// - Returns: what changed.
-  /// - Throws: why the file cannot be used; the earlier settings stay in force.
-  @discardableResult
-  public func reload() throws(DirectDNSError) -> SettingsDifference {
-    let outcome = changing.withLock { _ in read() }
-    report(outcome)
-    return try outcome.get()
-  }
-
-  /// Reads the file again if it has changed, or if the last reading failed for a reason that may pass.
-  func reloadIfChanged() {
-    let outcome = changing.withLock { _ -> Result<SettingsDifference, DirectDNSError>? in
-      let (stamp, passing) = state.withLock { ($0.stamp, $0.passing) }
-      guard source.stamp() == stamp else { return read() }
-      guard let passing else { return nil }
-      let outcome = read()
-      if case .failure(let error) = outcome, error.message == passing { return nil }
-      return outcome
-    }
-    if let outcome { report(outcome) }
-  }
-
-  /// Applies the file: all of it, or nothing.
-  private func read() -> Result<SettingsDifference, DirectDNSError> {
-    let stamp = source.stamp()
-    let before = state.withLock { state in
-      state.stamp = stamp
-      state.passing = nil
-      return state.settings
-    }
-    let settings: DirectSettings
-    do throws(ConfigurationFault) {
-      // Other changes wait during this.
-      settings = try Self.settings(source, waits: false, by: reading, logger)
-    } catch {
-      return failure(error.error, mayPass: error.mayPass)
-    }
-    do throws(DirectDNSError) { try check(settings) } catch {
-      return failure(DirectDNSError(error.code, "\(source.name): \(error.message)"), mayPass: false)
-    }
-    // Applied even without a visible difference: the program may have changed what a difference does not show.
-    let difference = SettingsDifference(from: before, to: settings)
-    do throws(ConfiguredObjects.Fault) {
-      try state.withLock(\.kept).apply(settings, orGoBackTo: before)
-    } catch {
-      // If some objects had applied it, another try would switch them back and forth.
-      return failure(
-        DirectDNSError(error.error.code, "\(source.name): \(error.error.message)"), mayPass: !error.wentBack)
-    }
-    state.withLock { $0.settings = settings }
-    return .success(difference)
-  }
-
-  private func failure(_ error: DirectDNSError, mayPass: Bool) -> Result<SettingsDifference, DirectDNSError> {
-    // A missing file is noticed when it appears.
-    state.withLock { $0.passing = mayPass && $0.stamp != nil ? error.message : nil }
-    return .failure(error)
-  }
-
-  private func report(_ outcome: Result<SettingsDifference, DirectDNSError>) {
-    let label: Outcome
-    switch outcome {
-    case .success(let difference):
-      label = difference.isEmpty ? .unchanged : .applied
-      if difference.isEmpty {
-        logger.info("configuration read: nothing has changed", metadata: ["file": "\(source.name.printable)"])
-      }
-      for change in difference.changes {
-        logger.notice("configuration changed", metadata: ["file": "\(source.name.printable)", "change": "\(change)"])
-      }
-    case .failure(let error):
-      label = .refused
-      logger.error(
-        "the configuration file cannot be used: the previous configuration stays in force",
-        metadata: ["reason": "\(error.message)"])
-    }
-    MetricSource().count(.configurationReads, label.rawValue)
-    observer(outcome, settings)
   }
 }

@@ -35,7 +35,7 @@ extension HTTPCookieStorage {
     }
     // A storage has no limits of its own, so nothing may fall out on the way.
     let jar = CookieJar(
-      configuration: CookieJarConfiguration(maximumCookies: .max, maximumCookiesPerDomain: .max), clock: clock)
+      CookieJarConfiguration(maximumCookies: .max, maximumCookiesPerDomain: .max), clock: clock)
     jar.store(filed.map(\.cookie))
     let report = jar.repair(from: address, to: candidates)
     guard report.held.isEmpty, !candidates.isEmpty else { return report }

@@ -24,7 +24,7 @@ public struct MetricsEndpointConfiguration: Sendable {
 
   /// Creates a configuration; every part has a default.
   public init(
-    address: IPAddress = .ipv4(0x7f00_0001), port: UInt16 = 9464, allowsRemoteClients: Bool = false,
+    address: IPAddress = .loopback(), port: UInt16 = 9464, allowsRemoteClients: Bool = false,
     connectionLimit: Int = 16, timeout: Duration = .seconds(5)
   ) {
     self.address = address

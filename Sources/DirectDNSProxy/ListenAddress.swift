@@ -45,7 +45,7 @@ public enum ListenAddress: Sendable, Hashable, CustomStringConvertible {
     }
     let isBracketed = name.hasPrefix("[") && name.hasSuffix("]")
     let address =
-      name == "localhost" ? .ipv4(0x7f00_0001) : IPAddress(String(isBracketed ? name.dropFirst().dropLast() : name))
+      name == "localhost" ? .loopback() : IPAddress(String(isBracketed ? name.dropFirst().dropLast() : name))
     guard let address, isBracketed == (address.family == .ipv6) else {
       throw DirectDNSError(
         .invalidConfiguration, "\(text): that is not an address: write 127.0.0.1:3128, or [::1]:3128 with brackets")

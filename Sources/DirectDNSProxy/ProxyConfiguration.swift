@@ -52,7 +52,7 @@ public struct ProxyConfiguration: Sendable {
 
   /// Creates a configuration; every part has a default.
   public init(
-    listeners: [ListenAddress] = [.tcp(.ipv4(0x7f00_0001), port: 3128)], inherited: [Int32] = [],
+    listeners: [ListenAddress] = [.tcp(.loopback(), port: 3128)], inherited: [Int32] = [],
     policy: AddressPolicy = .publicOnly, direct: DirectSwitch = .on,
     upstream: UpstreamProxy? = nil, routes: ProxyRoutes = ProxyRoutes(), ports: ProxyPorts = .web,
     users: ProxyUsers? = nil, peers: Set<UInt32>? = nil,
@@ -183,7 +183,7 @@ public struct ProxyLimits: Sendable, Hashable {
   /// The most connections from clients at a time, tunnels included; 10 000 by default.
   ///
   /// Another one is refused with 503, and closed at once.
-  public var clients = 10_000
+  public var clients: Int
   /// The most tunnels at a time, by CONNECT, by SOCKS and by `Upgrade`, counted from the request on; as many as
   /// ``clients`` by default.
   ///
@@ -191,36 +191,56 @@ public struct ProxyLimits: Sendable, Hashable {
   /// fewer than ``clients`` there is room left for plain requests and health checks, however many tunnels are silent.
   public var tunnels: Int?
   /// The most bytes of a request's or a response's head; 64 KiB by default.
-  public var headSize = 65_536
+  public var headSize: Int
   /// The most fields of a head; 500 by default.
-  public var fieldCount = 500
+  public var fieldCount: Int
   /// How long a client may take to send a head, from its first byte; 15 s by default.
-  public var headTimeout = Duration.seconds(15)
+  public var headTimeout: Duration
   /// How long a client's connection may be idle between two requests, once it has taken the response; 75 s by default.
-  public var idleTimeout = Duration.seconds(75)
+  public var idleTimeout: Duration
   /// How long connecting may take, over all addresses of a name; 5 s by default.
-  public var connectTimeout = Duration.seconds(5)
+  public var connectTimeout: Duration
   /// How long an origin may be silent while a response is awaited or on its way; 5 min by default.
-  public var responseTimeout = Duration.seconds(300)
+  public var responseTimeout: Duration
   /// How long a tunnel may be silent in both directions, and how long a client may take nothing of a response that waits
   /// for it; 1 h by default.
   ///
   /// A side that takes what was sent to it is not silent, however slowly it does so.
-  public var tunnelTimeout = Duration.seconds(3600)
+  public var tunnelTimeout: Duration
   /// How long a connection may be silent once one side has stopped sending; 5 min by default.
   ///
   /// It applies to tunnels in place of a longer ``tunnelTimeout``, and to responses, once the client has stopped
   /// sending, in place of a longer ``responseTimeout``.
-  public var halfClosedTimeout = Duration.seconds(300)
+  public var halfClosedTimeout: Duration
   /// How long a connection to an origin is kept for the next request; 15 s by default.
   ///
   /// Most servers keep their end open at least as long, so that few requests go to a connection that was just closed.
-  public var poolTimeout = Duration.seconds(15)
+  public var poolTimeout: Duration
   /// The most idle connections to one origin that each thread keeps; 32 by default.
-  public var pooledConnections = 32
+  public var pooledConnections: Int
   /// How long stopping waits for requests and tunnels in progress; 10 s by default.
-  public var drainTimeout = Duration.seconds(10)
+  public var drainTimeout: Duration
 
   /// Creates limits; every one has a default.
-  public init() {}
+  public init(
+    clients: Int = 10_000, tunnels: Int? = nil, headSize: Int = 65_536, fieldCount: Int = 500,
+    headTimeout: Duration = .seconds(15), idleTimeout: Duration = .seconds(75),
+    connectTimeout: Duration = .seconds(5), responseTimeout: Duration = .seconds(300),
+    tunnelTimeout: Duration = .seconds(3600), halfClosedTimeout: Duration = .seconds(300),
+    poolTimeout: Duration = .seconds(15), pooledConnections: Int = 32, drainTimeout: Duration = .seconds(10)
+  ) {
+    self.clients = clients
+    self.tunnels = tunnels
+    self.headSize = headSize
+    self.fieldCount = fieldCount
+    self.headTimeout = headTimeout
+    self.idleTimeout = idleTimeout
+    self.connectTimeout = connectTimeout
+    self.responseTimeout = responseTimeout
+    self.tunnelTimeout = tunnelTimeout
+    self.halfClosedTimeout = halfClosedTimeout
+    self.poolTimeout = poolTimeout
+    self.pooledConnections = pooledConnections
+    self.drainTimeout = drainTimeout
+  }
 }

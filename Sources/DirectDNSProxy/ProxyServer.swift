@@ -91,7 +91,7 @@ public final class ProxyServer: Service {
       guard descriptor >= 0 else {
         guard errno == EMFILE || errno == ENFILE else { return }
         throw DirectDNSError(
-          .fileUnusable, "the proxy cannot serve: there are too few files left for it, raise their limit (ulimit -n)")
+          .cannotListen, "the proxy cannot serve: there are too few files left for it, raise their limit (ulimit -n)")
       }
       taken.append(descriptor)
     }
@@ -103,7 +103,7 @@ public final class ProxyServer: Service {
   /// Begins to listen.
   ///
   /// - Returns: where it listens, with the ports that were chosen for 0.
-  /// - Throws: an error of code `fileUnusable` or `invalidConfiguration` that names the address and the reason.
+  /// - Throws: an error of code `cannotListen` or `invalidConfiguration` that names the address and the reason.
   @discardableResult
   public func start() async throws(DirectDNSError) -> [ListenAddress] {
     guard running.withLock({ $0 == nil }) else {
@@ -158,7 +158,7 @@ public final class ProxyServer: Service {
           false
         }
       throw DirectDNSError(
-        .fileUnusable, "\(wanted[places.count]): the proxy cannot listen there: \(Self.reason(error, isUnix: isUnix))",
+        .cannotListen, "\(wanted[places.count]): the proxy cannot listen there: \(Self.reason(error, isUnix: isUnix))",
         underlying: error)
     }
     shared.listens(at: places)

@@ -113,7 +113,7 @@ private final class SignalWait: Sendable {
 extension SettingsError {
   /// Why there is no resolver or no client.
   init(_ error: DirectDNSError) {
-    self.init(error.code == .fileUnusable ? .streams : .configuration, error.description)
+    self.init([.fileUnusable, .cannotListen].contains(error.code) ? .streams : .configuration, error.description)
   }
 
   /// Reports it on standard error.

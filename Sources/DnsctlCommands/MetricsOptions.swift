@@ -98,7 +98,7 @@ struct MetricsPlace: Sendable, Hashable, CustomStringConvertible {
     let host = text[..<colon]
     let isBracketed = host.hasPrefix("[") && host.hasSuffix("]")
     let name = isBracketed ? String(host.dropFirst().dropLast()) : String(host)
-    guard let address = host == "localhost" ? .ipv4(0x7f00_0001) : IPAddress(name),
+    guard let address = host == "localhost" ? .loopback() : IPAddress(name),
       isBracketed == (address.family == .ipv6)
     else { return nil }
     self.address = address

@@ -54,8 +54,8 @@ struct ExecCommand: AsyncParsableCommand {
   @OptionGroup(title: "Address options")
   var policy: PolicyOptions
 
-  @OptionGroup(title: "Upstream options")
-  var upstream: UpstreamOptions
+  @OptionGroup(title: "Lookup options")
+  var upstream: LookupArguments
 
   /// For the help alone: the parser is given what stands before the program.
   @Argument(parsing: .postTerminator, help: ArgumentHelp("The program and its arguments.", valueName: "program"))
@@ -96,7 +96,7 @@ struct ExecCommand: AsyncParsableCommand {
     let drained = limits
     let inputs = try ProxyInputs(settings, route, nil, in: context) { settings, entry, _ in
       ProxyConfiguration(
-        listeners: [.tcp(.ipv4(0x7f00_0001), port: 0)], policy: policy.policy(over: settings.addressPolicy),
+        listeners: [.tcp(.loopback(), port: 0)], policy: policy.policy(over: settings.addressPolicy),
         direct: settings.direct, upstream: entry.upstream, routes: entry.routes, ports: allowed.ports,
         lookup: settings.lookup, limits: drained)
     }

@@ -52,7 +52,8 @@ struct ProxyCommand: ContextCommand {
         origin      the host and port that were asked for
         path        the path of a request in the clear, without its query
         status      the response's status, for SOCKS the one of HTTP for it
-        error       why it was refused or broke off: a type of RFC 9209
+        error       why it was refused or broke off: a type of RFC 9209, behind dns_error
+                    with its rcode
         address     the address that was connected to
         upstream    the other proxy
         received, sent
@@ -79,8 +80,8 @@ struct ProxyCommand: ContextCommand {
   @OptionGroup(title: "Address options")
   var policy: PolicyOptions
 
-  @OptionGroup(title: "Upstream options")
-  var upstream: UpstreamOptions
+  @OptionGroup(title: "Lookup options")
+  var upstream: LookupArguments
 
   @OptionGroup(title: "Metrics options")
   var metrics: MetricsOptions

@@ -107,7 +107,7 @@ struct ProxyOptions: ParsableArguments {
 
   /// Where it listens in addition to the sockets that systemd handed over.
   func listeners(beside inherited: [Int32]) -> [ListenAddress] {
-    listening.isEmpty && inherited.isEmpty ? [.tcp(.ipv4(0x7f00_0001), port: 3128)] : listening
+    listening.isEmpty && inherited.isEmpty ? [.tcp(.loopback(), port: 3128)] : listening
   }
 
   var limits: ProxyLimits {

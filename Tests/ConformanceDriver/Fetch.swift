@@ -73,7 +73,7 @@ struct Fetch {
     configuration.cookies = jar
     configuration.trust = TrustStore(
       privateAuthorities: ProcessInfo.processInfo.environment["CA"].map { [$0] } ?? [], environment: [:])
-    configuration.timeouts = RequestTimeouts(connect: .seconds(3), firstByte: .seconds(5), whole: .seconds(15))
+    configuration.timeouts = RequestTimeouts(connect: .seconds(3), firstByte: .seconds(5), total: .seconds(15))
     var redirects = RedirectConfiguration()
     if let limit = (options["max_redirs"] as? String).flatMap({ Int($0) }) { redirects.limit = limit }
     // The client has one switch for both statuses, as no server means them differently.
@@ -122,7 +122,7 @@ struct Fetch {
     let cookie = inline.isEmpty ? nil : inline.joined(separator: "; ")
     guard !cookieFiles.isEmpty || options["jar"] != nil else { return (nil, cookie) }
     // The cases are curl's, and so is the order that they expect; `dnsctl fetch` does the same.
-    let jar = CookieJar(configuration: CookieJarConfiguration(order: .curl))
+    let jar = CookieJar(CookieJarConfiguration(order: .curl))
     // curl takes a file that is not there for an empty one.
     for file in cookieFiles where FileManager.default.fileExists(atPath: path(file)) {
       try jar.load(NetscapeCookieFile(path: path(file)))

@@ -8,7 +8,7 @@ struct DirectDNSErrorLocalizedErrorTests {
   @Test func `Foundation shows the message and everyone who was asked`() {
     let error: any Error = DirectDNSError(
       .upstreamFailed, "www.example.net could not be looked up.",
-      attempts: [.init(provider: "alidns", reason: "timed out")])
+      attempts: [.init(server: "alidns", reason: "timed out")])
     #expect(error.localizedDescription == "www.example.net could not be looked up.\n  alidns: timed out")
   }
 }

@@ -141,7 +141,9 @@ struct MetricsEndpointTests {
     let again = try MetricsEndpoint(registry, MetricsEndpointConfiguration(port: port))
     for _ in 0..<50 {
       try await again.start()
+      #expect(again.url != nil)
       await again.stop()
+      #expect(again.url == nil)
       let (other, _, _) = try await start { $0.port = port }
       await other.stop()
     }
@@ -156,6 +158,7 @@ struct MetricsEndpointTests {
       while endpoint.url == nil { await Task.yield() }
       running.cancel()
       try await running.value
+      #expect(endpoint.url == nil)
       let (other, _, _) = try await start { $0.port = port }
       await other.stop()
     }

@@ -170,9 +170,13 @@ struct CheckCommandTests {
     let server = try await provider(.init(clock: StillClock()))
     let file = FileManager.default.temporaryDirectory.appendingPathComponent("check-\(UUID().uuidString).sqlite").path
     defer { try? FileManager.default.removeItem(atPath: file) }
-    let found = try findings(
-      await fixture().run(["check", "--format", "json", "--store", file, "--provider", url(server)]))
-    #expect(found["store"]?.hasPrefix("ok: sqlite can be read") == true, "\(found)")
+    let command = ["check", "--format", "json", "--store", file, "--provider", url(server)]
+    let before = try findings(await fixture().run(command))
+    #expect(before["store"] == "ok: there is none at \(file) yet; the first answer makes it")
+    #expect(!FileManager.default.fileExists(atPath: file), "a look makes none")
+    #expect(await fixture().run(["resolve", "example.com", "--store", file, "--provider", url(server)]).status == 0)
+    let found = try findings(await fixture().run(command))
+    #expect(found["store"]?.hasPrefix("ok: sqlite knows example.com") == true, "\(found)")
     let gone = await fixture().run(["check", "--store", "redis://127.0.0.1:1", "--provider", url(server)])
     #expect(gone.status == 2 && gone.output.contains("fail  store"))
     await server.stop()

@@ -114,7 +114,7 @@ import Testing
     _ method: HTTPRequest.Method, _ isReplayable: Bool, _ code: DirectDNSError.Code?, _ allowed: Bool
   ) {
     let error = code.map { DirectDNSError($0, "") }
-    #expect(RetryRule.allows(method, isReplayable: isReplayable, after: error) == allowed)
+    #expect(FetchRetryRule.allows(method, isReplayable: isReplayable, after: error) == allowed)
   }
 
   @Test(
@@ -126,7 +126,7 @@ import Testing
       (1, "Tue, 14 Nov 2020 22:13:50 GMT", 0),
     ] as [(Int, String?, Int64)])
   func `the pause is the server's, or doubles`(_ tries: Int, _ retryAfter: String?, _ seconds: Int64) {
-    #expect(RetryRule.pause(afterTries: tries, retryAfter: retryAfter, now: 1_700_000_000) == .seconds(seconds))
+    #expect(FetchRetryRule.pause(afterTries: tries, retryAfter: retryAfter, now: 1_700_000_000) == .seconds(seconds))
   }
 
   @Test(arguments: [
@@ -162,14 +162,14 @@ import Testing
     #expect(
       flags.timeouts
         == RequestTimeouts(
-          connect: .milliseconds(1500), firstByte: .seconds(9), idle: .seconds(4), whole: .seconds(9)))
+          connect: .milliseconds(1500), firstByte: .seconds(9), idle: .seconds(4), total: .seconds(9)))
     #expect(flags.httpVersion == .http2)
     let none = try ConnectionFlags.parse([])
     #expect(try none.proxyChoice { _ in nil } == .none)
     #expect(try ConnectionFlags.parse(["-x", ""]).proxyChoice { _ in nil } == .none)
     #expect(
       none.timeouts.connect == .seconds(5) && none.timeouts.firstByte == .seconds(30) && none.timeouts.idle == nil)
-    #expect(none.timeouts.whole > .seconds(86_400) && none.httpVersion == .automatic)
+    #expect(none.timeouts.total > .seconds(86_400) && none.httpVersion == .automatic)
   }
 
   @Test(

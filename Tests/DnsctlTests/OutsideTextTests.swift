@@ -196,7 +196,7 @@ import Testing
   @Test func `is escaped in errors, reasons and faults as soon as they are made`() {
     #expect(Self.left(in: DirectDNSError(.tlsFailed, Self.hostile).description) == [])
     #expect(!DirectDNSError(.tlsFailed, Self.hostile).message.contains("\n"))
-    #expect(Self.left(in: DirectDNSError.Attempt(provider: Self.hostile, reason: Self.hostile).description) == [])
+    #expect(Self.left(in: DirectDNSError.Attempt(server: Self.hostile, reason: Self.hostile).description) == [])
     #expect(Self.left(in: ProviderFailure(.response, Self.hostile).reason) == [])
     #expect(Self.left(in: ConfigurationFault(Self.hostile).message) == [])
     let once = DirectDNSError(.tlsFailed, Self.hostile).message

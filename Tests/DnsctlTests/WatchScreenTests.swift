@@ -15,11 +15,11 @@ struct WatchScreenTests {
       timeToLiveNanoseconds: left * 1_000_000_000)
   }
 
-  private static func status(_ name: String, isOpen: Bool = false) -> UpstreamStatus? {
+  private static func status(_ name: String, isOpen: Bool = false) -> ProviderStatus? {
     guard let url = try? WebURL("https://dns.example/resolve") else { return nil }
     var health = ServerHealth()
     for number in 1...20 { health.answered(in: .milliseconds(number)) }
-    var status = UpstreamStatus(JSONProvider(name: name, url: url), health)
+    var status = ProviderStatus(JSONProvider(name: name, url: url), health)
     (status.failures, status.isBreakerOpen) = (3, isOpen)
     return status
   }

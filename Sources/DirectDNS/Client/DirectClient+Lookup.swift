@@ -44,7 +44,7 @@ extension DirectClient {
   }
 
   private func found(_ resolution: Resolution, _ name: HostName, for target: RequestTarget, _ call: Call) {
-    call.options.observer?(.resolved(name, resolution))
+    call.options.observer?(.resolved(name, to: resolution))
     target.addresses = Array(resolution.addresses)
     target.resolution = resolution
   }
@@ -62,7 +62,7 @@ extension DirectClient {
       options.families = families
       return try await resolver.resolve(name, options, call, watch)
     } observer: {
-      call.options.observer?(.resolved(name, $0))
+      call.options.observer?(.resolved(name, to: $0))
     }
   }
 

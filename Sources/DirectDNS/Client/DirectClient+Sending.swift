@@ -157,7 +157,7 @@ extension DirectClient {
   }
 
   private func isRetryable(_ method: HTTPRequest.Method, _ body: RequestBody, _ options: RequestOptions) -> Bool {
-    body.kind != .oneShot && (options.isSafeToRetry || RetryRule.isIdempotent(method))
+    body.kind != .oneShot && (options.isSafeToRetry || method.isIdempotent)
   }
 
   // MARK: After sending
@@ -175,7 +175,7 @@ extension DirectClient {
     let connection = ConnectionDetails(
       remoteAddress: head.address, remotePort: target.url.effectivePort, httpVersion: read.version,
       isReused: head.isReused, failedAddresses: head.attempts.map(\.address))
-    call.options.observer?(.responded(restored.response, connection))
+    call.options.observer?(.responded(restored.response, over: connection))
     let timings = RequestTimings(
       lookup: target.lookup, connect: head.connect.map { .microseconds($0) }, tls: head.tls.map { .microseconds($0) },
       firstByte: .milliseconds(head.wait), total: SystemClock().now - call.began)

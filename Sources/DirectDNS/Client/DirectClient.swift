@@ -116,7 +116,7 @@ public final class DirectClient: Sendable {
         case .returned: nil
         }
       began = SystemClock().now
-      deadline = LoopTime.milliseconds(began) + timeouts.whole.wholeMilliseconds
+      deadline = LoopTime.milliseconds(began) + timeouts.total.wholeMilliseconds
     }
   }
 

@@ -88,28 +88,36 @@ public struct DirectClientConfiguration: Sendable {
   /// Default: `LookupOptions()`, which leaves everything to the resolver's configuration.
   public var lookup: LookupOptions
 
-  /// Creates the default configuration.
-  public init() {
-    policy = .publicOnly
-    direct = .on
-    trust = TrustStore()
-    identity = nil
-    minimumTLS = .v12
-    httpVersion = .automatic
-    redirects = RedirectConfiguration()
-    cookies = nil
-    proxy = .none
-    userAgent = "DirectDNS"
-    decompresses = false
-    timeouts = RequestTimeouts()
-    attemptDelay = .milliseconds(250)
-    connections = 256
-    connectionsPerOrigin = 64
-    streamsPerConnection = 50
-    threads = 1
-    bufferSize = 256 * 1024
-    forwardsOriginalURL = false
-    lookup = LookupOptions()
+  /// Creates a configuration; everything has a default.
+  public init(
+    policy: AddressPolicy = .publicOnly, direct: DirectSwitch = .on, trust: TrustStore = TrustStore(),
+    identity: ClientIdentity? = nil, minimumTLS: TLSVersion = .v12, httpVersion: HTTPVersionChoice = .automatic,
+    redirects: RedirectConfiguration? = RedirectConfiguration(), cookies: CookieJar? = nil,
+    proxy: ProxyChoice = .none, userAgent: String? = "DirectDNS", decompresses: Bool = false,
+    timeouts: RequestTimeouts = RequestTimeouts(), attemptDelay: Duration = .milliseconds(250),
+    connections: Int = 256, connectionsPerOrigin: Int = 64, streamsPerConnection: Int = 50, threads: Int = 1,
+    bufferSize: Int = 256 * 1024, forwardsOriginalURL: Bool = false, lookup: LookupOptions = LookupOptions()
+  ) {
+    self.policy = policy
+    self.direct = direct
+    self.trust = trust
+    self.identity = identity
+    self.minimumTLS = minimumTLS
+    self.httpVersion = httpVersion
+    self.redirects = redirects
+    self.cookies = cookies
+    self.proxy = proxy
+    self.userAgent = userAgent
+    self.decompresses = decompresses
+    self.timeouts = timeouts
+    self.attemptDelay = attemptDelay
+    self.connections = connections
+    self.connectionsPerOrigin = connectionsPerOrigin
+    self.streamsPerConnection = streamsPerConnection
+    self.threads = threads
+    self.bufferSize = bufferSize
+    self.forwardsOriginalURL = forwardsOriginalURL
+    self.lookup = lookup
   }
 
   /// The largest value of a count: sums and products of two of them cannot overflow.
@@ -137,7 +145,7 @@ public struct DirectClientConfiguration: Sendable {
 
 extension RequestTimeouts {
   func validate() throws(DirectDNSError) {
-    let times: KeyValuePairs = ["connect": connect, "firstByte": firstByte, "whole": whole, "idle": idle ?? whole]
+    let times: KeyValuePairs = ["connect": connect, "firstByte": firstByte, "total": total, "idle": idle ?? total]
     guard let (name, value) = times.first(where: { $0.value <= .zero }) else { return }
     throw DirectDNSError(.invalidConfiguration, "timeouts.\(name) is \(value): give it some time.")
   }

@@ -27,7 +27,7 @@ struct RequestContext: Sendable {
   /// - Returns: the error, with every address that was tried.
   func error(_ failure: TransferFailure, inBody: Bool = false, others: String? = nil) -> DirectDNSError {
     let attempts = failure.attempts.map { attempt in
-      DirectDNSError.Attempt(provider: attempt.address.description, reason: attempt.reason.text)
+      DirectDNSError.Attempt(server: attempt.address.description, reason: attempt.reason.text)
     }
     if let bodyFailure = failure.bodyFailure {
       if let error = bodyFailure as? DirectDNSError { return error }
@@ -89,8 +89,8 @@ struct RequestContext: Sendable {
     switch timer {
     case .connect: silent
     case .firstByte: "\(origin) sent no response within \(timeouts.firstByte) of the request"
-    case .idle: "\(origin) has sent nothing more of its response for \(timeouts.idle ?? timeouts.whole)"
-    case .whole, nil: "the request to \(origin) was not done within \(timeouts.whole)"
+    case .idle: "\(origin) has sent nothing more of its response for \(timeouts.idle ?? timeouts.total)"
+    case .total, nil: "the request to \(origin) was not done within \(timeouts.total)"
     }
   }
 

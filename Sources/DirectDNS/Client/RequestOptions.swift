@@ -62,7 +62,7 @@ public enum RequestEvent: Sendable {
   /// A request is about to be sent to this URL, which is the caller's or that of a redirect.
   case sending(WebURL)
   /// A name was resolved.
-  case resolved(HostName, Resolution)
+  case resolved(HostName, to: Resolution)
   /// A connection to an address is being opened.
   case connecting(IPAddress)
   /// An address could not be connected to.
@@ -70,13 +70,13 @@ public enum RequestEvent: Sendable {
   /// There is a connection, which may be a reused one; through a proxy there is no address.
   case connected(IPAddress?, isReused: Bool)
   /// A line about the TLS session.
-  case secured(String)
+  case secured(session: String)
   /// The request as it is sent, including all fields of the client, and all secrets.
   ///
   /// Fields that libcurl adds, such as `Content-Length`, are not included.
   case requesting(HTTPRequest)
   /// The head of a response has come, over that connection.
-  case responded(HTTPResponse, ConnectionDetails)
+  case responded(HTTPResponse, over: ConnectionDetails)
   /// The request is sent again: the connection ended before a response came, the server refused it unprocessed, or the
   /// server refused its `Expect` (417).
   case repeating(reason: String)
@@ -106,16 +106,16 @@ public struct RequestTimeouts: Hashable, Sendable {
   /// For the whole request: lookup, waiting, every redirect, and the response's body.
   ///
   /// Default: 120 s.
-  public var whole: Duration
+  public var total: Duration
 
   /// Creates timeouts.
   public init(
     connect: Duration = .seconds(5), firstByte: Duration = .seconds(30), idle: Duration? = nil,
-    whole: Duration = .seconds(120)
+    total: Duration = .seconds(120)
   ) {
     self.connect = connect
     self.firstByte = firstByte
     self.idle = idle
-    self.whole = whole
+    self.total = total
   }
 }

@@ -129,7 +129,7 @@ extension RequestEvent {
       case .connecting(let address): .connecting(address)
       case .failed(let address, let error): .connectFailed(address, reason: error.text.printable)
       case .connected(let address, let isReused): .connected(address, isReused: isReused)
-      case .secured(let line): .secured(line.printable)
+      case .secured(let session): .secured(session: session.printable)
       }
   }
 }

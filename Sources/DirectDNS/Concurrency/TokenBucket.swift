@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A request rate: so many a second on average, and so many at once.
-public struct RateLimit: Hashable, Sendable, Codable {
+public struct RateLimit: Hashable, Sendable {
   /// Requests a second, on average.
   ///
   /// More than 0.

@@ -22,7 +22,7 @@ public final class CookieJar: Sendable {
   ///   - configuration: how much the jar holds.
   ///   - clock: where the wall clock's seconds come from; the system's by default.
   public init(
-    configuration: CookieJarConfiguration = CookieJarConfiguration(), clock: any ResolverClock = SystemClock()
+    _ configuration: CookieJarConfiguration = CookieJarConfiguration(), clock: any ResolverClock = SystemClock()
   ) {
     self.configuration = configuration
     self.clock = clock
@@ -133,12 +133,15 @@ public final class CookieJar: Sendable {
   /// - Parameters:
   ///   - url: where the request would go.
   ///   - hostField: the request's own `Host`, if the URL has an address.
+  ///   - staysOnMachine: whether a request to `localhost` goes there itself; false through a proxy, where it has no
+  ///     `Secure` cookies over http. Default: true.
   ///   - isIncluded: a filter; by default everything passes.
   /// - Returns: the cookies, in the order in which they would be sent.
   public func cookies(
-    for url: WebURL, hostField: String? = nil, where isIncluded: (Cookie) -> Bool = { _ in true }
+    for url: WebURL, hostField: String? = nil, staysOnMachine: Bool = true,
+    where isIncluded: (Cookie) -> Bool = { _ in true }
   ) -> [Cookie] {
-    guard let request = try? CookieContext(url, hostField: hostField) else { return [] }
+    guard let request = try? CookieContext(url, hostField: hostField, staysOnMachine: staysOnMachine) else { return [] }
     let now = now
     return state.withLock { $0.entries(for: request, at: now) }.map(\.cookie).filter(isIncluded)
   }

@@ -75,7 +75,7 @@ extension ConnectAttempt {
       }
     }
     if code == CURLE_COULDNT_CONNECT, let reason = localReason { return .noSocket(reason) }
-    if let status = proxyStatus { return .refusedByProxy(status) }
+    if let status = proxyStatus { return .refusedByProxy(status: status) }
     return HTTPTransportError(code, detail: handle.failureText)
   }
 

@@ -31,6 +31,18 @@ public struct TrustStore: Sendable, Hashable {
     certificateFile = variable("SSL_CERT_FILE")
   }
 
+  /// Creates a trust store of those files and that folder; the environment is not read.
+  ///
+  /// - Parameters:
+  ///   - privateAuthorities: files of further certificates in PEM form.
+  ///   - certificateFolder: the folder of the system's authorities; nil for the usual one.
+  ///   - certificateFile: the file of the system's authorities; nil for the usual one.
+  public init(privateAuthorities: [String] = [], certificateFolder: String?, certificateFile: String?) {
+    self.privateAuthorities = privateAuthorities
+    self.certificateFolder = certificateFolder
+    self.certificateFile = certificateFile
+  }
+
   /// The usual folders of certificates named by their hashes.
   ///
   /// From a folder OpenSSL reads only the certificate that it needs (0.1 ms). A file is parsed completely, which takes

@@ -27,6 +27,6 @@ extension HTTPEndpoint {
     }
     // Plain http is allowed to localhost because it is this machine, so no DNS may say otherwise (RFC 6761 §6.3).
     guard let host = try? HostName(url.host), LocalZones().route(host) == .loopback else { return nil }
-    self.init(url: url, addresses: [.ipv4(0x7F00_0001), .ipv6(high: 0, low: 1)])
+    self.init(url: url, addresses: [.loopback(.ipv4), .loopback(.ipv6)])
   }
 }

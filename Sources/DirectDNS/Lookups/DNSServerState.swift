@@ -41,10 +41,10 @@ struct DNSServerState: Sendable {
   /// The reason for not asking it in time, as an error names it.
   func tooLate(at now: ResolverInstant) -> DirectDNSError.Attempt {
     guard let blockedUntil = health.blockedUntil, blockedUntil > now else {
-      return .init(provider: server.name, reason: "its request rate is used up", kind: .rate)
+      return .init(server: server.name, reason: "its request rate is used up", kind: .rate)
     }
     let seconds = (blockedUntil - now + .nanoseconds(999_999_999)).components.seconds
-    return .init(provider: server.name, reason: "it wants no request for \(seconds) s more (429)", kind: .rate)
+    return .init(server: server.name, reason: "it wants no request for \(seconds) s more (429)", kind: .rate)
   }
 
   func isBlocked(at now: ResolverInstant) -> Bool { health.heldUntil(at: now) != nil }

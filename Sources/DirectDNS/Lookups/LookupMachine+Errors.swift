@@ -30,12 +30,12 @@ extension LookupMachine {
   static func systemFailed(_ host: HostName, _ failure: ProviderFailure) -> DirectDNSError {
     DirectDNSError(
       .upstreamFailed, "\(host) could not be looked up: the system's DNS failed.",
-      attempts: [.init(provider: "system", reason: failure.reason)])
+      attempts: [.init(server: "system", reason: failure.reason)])
   }
 
   static func systemFailed(_ failure: ProviderFailure) -> DirectDNSError {
     DirectDNSError(
-      .upstreamFailed, "The system's DNS failed.", attempts: [.init(provider: "system", reason: failure.reason)])
+      .upstreamFailed, "The system's DNS failed.", attempts: [.init(server: "system", reason: failure.reason)])
   }
 
   func systemAloneError(_ host: HostName, _ errors: [DirectDNSError]) -> DirectDNSError {
@@ -76,7 +76,7 @@ extension LookupMachine {
   ///
   /// The advice is about one kind of failure only if all of them had it. The system's DNS does not count.
   static func advice(_ attempts: [DirectDNSError.Attempt]) -> String {
-    let kinds = Set(attempts.filter { $0.provider != "system" }.map(\.kind))
+    let kinds = Set(attempts.filter { $0.server != "system" }.map(\.kind))
     return switch kinds {
     case [.certificate]:
       "If this machine's clock and certificate authorities are right, the connection is being intercepted: name other providers, or trust a private authority."

@@ -102,7 +102,7 @@ extension QueryMachine {
 
     /// Adds why servers cannot be asked in time, but for those that have failed already.
     mutating func add(_ reasons: [DirectDNSError.Attempt]) {
-      attempts += reasons.filter { reason in !attempts.contains { $0.provider == reason.provider } }
+      attempts += reasons.filter { reason in !attempts.contains { $0.server == reason.server } }
     }
 
     mutating func note(_ failure: Failure) {
@@ -175,7 +175,7 @@ extension QueryMachine.Reply {
     return QueryMachine.Failure(
       server: server.number,
       attempt: .init(
-        provider: server.name, reason: failure.reason,
+        server: server.name, reason: failure.reason,
         kind: .init(sendError, hasReply: status != nil)),
       isTimeout: isTimeout, isCancelled: failure.kind == .cancelled && !isTimeout)
   }

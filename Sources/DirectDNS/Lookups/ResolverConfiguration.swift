@@ -69,22 +69,28 @@ public struct ResolverConfiguration: Sendable {
   /// Creates the default configuration.
   public init() { self.init(providers: Self.defaultProviders) }
 
-  /// Creates a configuration with those providers, and defaults for everything else.
-  public init(providers: [ProviderConfiguration]) {
+  /// Creates a configuration with those providers; everything else has a default.
+  public init(
+    providers: [ProviderConfiguration], usesSystemDNS: Bool = true, cache: CachePolicy = CachePolicy(),
+    capacity: Int = 10_000, keepAlive: Set<HostName> = [], localZones: LocalZones = LocalZones(),
+    timeout: Duration = .seconds(5), hedges: Bool = true, connectionsPerServer: Int = 32,
+    families: AddressFamilies = .any, trust: TrustStore = TrustStore(), store: (any AnswerStore)? = nil,
+    storeTimeout: Duration = .milliseconds(50), observer: (@Sendable (ResolverEvent) -> Void)? = nil
+  ) {
     self.providers = providers
-    usesSystemDNS = true
-    cache = CachePolicy()
-    capacity = 10_000
-    keepAlive = []
-    localZones = LocalZones()
-    timeout = .seconds(5)
-    hedges = true
-    connectionsPerServer = 32
-    families = .any
-    trust = TrustStore()
-    store = nil
-    storeTimeout = .milliseconds(50)
-    observer = nil
+    self.usesSystemDNS = usesSystemDNS
+    self.cache = cache
+    self.capacity = capacity
+    self.keepAlive = keepAlive
+    self.localZones = localZones
+    self.timeout = timeout
+    self.hedges = hedges
+    self.connectionsPerServer = connectionsPerServer
+    self.families = families
+    self.trust = trust
+    self.store = store
+    self.storeTimeout = storeTimeout
+    self.observer = observer
   }
 
   /// The names of the default providers, in the order of asking.

@@ -49,11 +49,11 @@ public enum ResolverEvent: Sendable {
   ///
   /// Lookups that get a fresh answer have no event, except a few: it would cost more than the lookup. Nor have negative
   /// answers. The metrics count them all.
-  case hit(HostName, Resolution.Freshness)
+  case hit(HostName, freshness: Resolution.Freshness)
   /// A refresh of a cached name began while its answer was served.
   case refresh(HostName)
   /// So many names were evicted, since the cache was full.
-  case evicted(Int)
+  case evicted(names: Int)
   /// Something happened to the store of that name: it failed, or works again.
-  case store(String, StoreEvent)
+  case store(name: String, StoreEvent)
 }

@@ -65,6 +65,8 @@ public struct DirectDNSError: Error, Sendable, CustomStringConvertible {
     public static let cancelled = Code("cancelled")
     /// A file cannot be read or written.
     public static let fileUnusable = Code("fileUnusable")
+    /// An address, port or socket file cannot be listened on, or the process has no descriptors left for that.
+    public static let cannotListen = Code("cannotListen")
     /// A store of answers failed, or did not answer in time.
     public static let storeFailed = Code("storeFailed")
     /// A warm-up did not reach its minimum.
@@ -76,7 +78,7 @@ public struct DirectDNSError: Error, Sendable, CustomStringConvertible {
   /// One provider that was asked, or one address that was tried, without success.
   public struct Attempt: Sendable, Hashable, CustomStringConvertible {
     /// The provider's name, such as `alidns`, or `system`; or the address.
-    public let provider: String
+    public let server: String
     /// Why it failed, in words.
     public let reason: String
     /// The kind of failure, which decides what a message advises.
@@ -95,16 +97,16 @@ public struct DirectDNSError: Error, Sendable, CustomStringConvertible {
     }
 
     /// Creates an attempt.
-    public init(provider: String, reason: String) { self.init(provider: provider, reason: reason, kind: .network) }
+    public init(server: String, reason: String) { self.init(server: server, reason: reason, kind: .network) }
 
-    init(provider: String, reason: String, kind: FailureKind) {
-      self.provider = provider.printable
+    init(server: String, reason: String, kind: FailureKind) {
+      self.server = server.printable
       self.reason = NameSpelling.shown(reason.printable)
       self.kind = kind
     }
 
-    /// The provider and the reason, as in an error's message.
-    public var description: String { "\(provider): \(reason)" }
+    /// The server and the reason, as in an error's message.
+    public var description: String { "\(server): \(reason)" }
   }
 
   /// What went wrong.

@@ -6,7 +6,7 @@ public enum HTTPTransportError: Error, Hashable, Sendable {
   /// This machine has no socket to connect with, which says nothing about the address.
   case noSocket(String)
   /// The proxy opened no tunnel: its status.
-  case refusedByProxy(Int)
+  case refusedByProxy(status: Int)
   /// The server's certificate was refused, or TLS failed otherwise.
   case tls(String)
   /// This machine could not set up TLS, for example because of a certificate, a key or a CA file of its own, which says

@@ -38,6 +38,11 @@ public struct IPAddress: Hashable, Sendable {
     IPAddress(family: .ipv6, high: high, low: low)
   }
 
+  /// This machine's loopback address: 127.0.0.1, or `::1`.
+  public static func loopback(_ family: Family = .ipv4) -> IPAddress {
+    family == .ipv4 ? .ipv4(0x7F00_0001) : .ipv6(high: 0, low: 1)
+  }
+
   /// Makes an address from its bytes in network order, 4 for IPv4 or 16 for IPv6.
   ///
   /// - Parameter bytes: the bytes; any other number of them gives nil.

@@ -57,7 +57,10 @@ extension ResolverClock {
   public var coarseNow: ResolverInstant { now }
 
   /// ``secondsSince1970``, without fractions of a second.
-  public var wallNow: WallInstant { WallInstant(milliseconds: secondsSince1970 * 1000) }
+  public var wallNow: WallInstant {
+    let (milliseconds, isTooLarge) = secondsSince1970.multipliedReportingOverflow(by: 1000)
+    return WallInstant(milliseconds: isTooLarge ? (secondsSince1970 < 0 ? .min : .max) : milliseconds)
+  }
 }
 
 extension Duration {

@@ -151,7 +151,7 @@ extension IPAddress {
   /// `tcp_v6_connect`).
   fileprivate var connected: IPAddress {
     guard value == 0 else { return self }
-    return family == .ipv4 ? .ipv4(0x7F00_0001) : .ipv6(high: 0, low: 1)
+    return .loopback(family)
   }
 }
 

@@ -181,7 +181,7 @@ extension PoolMachine {
 
   /// Ends the transfers whose time is over, and starts the attempts of others that are due.
   mutating func checkTimers(at now: Int64) {
-    while let id = waitingDeadlines.takeDue(at: now) { timeOut(id, .whole, at: now) }
+    while let id = waitingDeadlines.takeDue(at: now) { timeOut(id, .total, at: now) }
     for id in running {
       if let timer = transfers.read(id, { $0.state.exceeded(at: now) }) ?? nil {
         timeOut(id, timer, at: now)

@@ -1,19 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import HTTPTypes
-
 /// When a request is sent again after it has failed.
 ///
 /// As long as nothing of it was sent, other addresses are tried. Afterwards the server may have acted on it: it is
 /// repeated only if that does no harm, and only once.
 enum RetryRule {
-  /// Whether a method is idempotent (RFC 9110 §9.2.2).
-  static func isIdempotent(_ method: HTTPRequest.Method) -> Bool {
-    switch method {
-    case .get, .head, .options, .trace, .put, .delete: true
-    default: false
-    }
-  }
-
   /// The failures of one request so far.
   struct History {
     /// Whether it was repeated, so that it may have reached a server twice.

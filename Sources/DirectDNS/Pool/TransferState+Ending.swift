@@ -79,7 +79,7 @@ extension TransferState {
 
   /// The timeout that has been exceeded; nil if none has.
   func exceeded(at now: Int64) -> TransferFailure.Timer? {
-    if terms.deadline <= now { return .whole }
+    if terms.deadline <= now { return .total }
     switch phase {
     case .waiting: return nil
     case .receiving: return idleEnd <= now ? .idle : nil
@@ -124,7 +124,7 @@ final class TransferFailure: Error, Sendable {
   /// Whether it is the failure of other requests, which this one has waited for; see ``PoolOutage``.
   let isAnothers: Bool
 
-  enum Timer: String, Sendable, Hashable { case connect, firstByte, idle, whole }
+  enum Timer: String, Sendable, Hashable { case connect, firstByte, idle, total }
 
   /// How far a request got.
   enum Delivery: Sendable, Hashable {

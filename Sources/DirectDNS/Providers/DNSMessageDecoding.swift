@@ -195,7 +195,7 @@ struct DNSMessageReader {
       for _ in 0..<3 { _ = try uint32() }
       return .startOfAuthority(primary: primary, serial: serial, minimum: try uint32())
     case .svcb, .https:
-      return .service(try serviceBinding(until: end))
+      return .binding(try serviceBinding(until: end))
     default:
       return opaque(until: end)
     }

@@ -126,7 +126,7 @@ extension [UInt8] {
       var soa = primary.wire + primary.wire
       for value in [serial, 7200, 900, 1_209_600, minimum] { soa.append(number: value) }
       return append(counted: soa)
-    case .service(let binding):
+    case .binding(let binding):
       var service: [UInt8] = []
       service.append(number: binding.priority)
       service += binding.target.wire

@@ -112,7 +112,7 @@ public struct DNSRecord: Hashable, Sendable {
     /// SOA: the zone's primary server, and MINIMUM, the lifetime of negative answers (RFC 2308 §4).
     case startOfAuthority(primary: DNSName, serial: UInt32, minimum: UInt32)
     /// SVCB or HTTPS.
-    case service(ServiceBinding)
+    case binding(ServiceBinding)
     /// The data of any other type or class, as it came.
     case opaque([UInt8])
   }

@@ -28,7 +28,7 @@ extension DNSMessageReader {
     case .srv:
       return .service(priority: try uint16(), weight: try uint16(), port: try uint16(), target: try name())
     case .soa:
-      return .authority(
+      return .startOfAuthority(
         RecordData.Authority(
           primary: try name(), mailbox: try name(), serial: try uint32(), refresh: try uint32(), retry: try uint32(),
           expire: try uint32(), minimum: try uint32()))

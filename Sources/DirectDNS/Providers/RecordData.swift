@@ -46,7 +46,7 @@ public enum RecordData: Hashable, Sendable {
   /// SRV: a server that offers a service (RFC 2782).
   case service(priority: UInt16, weight: UInt16, port: UInt16, target: DNSName)
   /// SOA.
-  case authority(Authority)
+  case startOfAuthority(Authority)
   /// SVCB and HTTPS (RFC 9460).
   case binding(ServiceBinding)
   /// CAA: which authority may issue certificates (RFC 8659).
@@ -91,7 +91,7 @@ extension RecordData: CustomStringConvertible {
     case .mailExchange(let preference, let exchange): "\(preference) \(exchange)"
     case .text(let strings): strings.map { PresentationText.quoted($0) }.joined(separator: " ")
     case .service(let priority, let weight, let port, let target): "\(priority) \(weight) \(port) \(target)"
-    case .authority(let zone):
+    case .startOfAuthority(let zone):
       "\(zone.primary) \(zone.mailbox) \(zone.serial) \(zone.refresh) \(zone.retry) \(zone.expire) \(zone.minimum)"
     case .binding(let binding): binding.presentation
     case .certificationAuthority(let flags, let tag, let value):
@@ -145,7 +145,7 @@ extension RecordData {
     case (.soa, 7):
       let numbers: [UInt32] = words.dropFirst(2).compactMap { $0.number() }
       guard numbers.count == 5, let primary = words[0].name, let mailbox = words[1].name else { return nil }
-      return .authority(
+      return .startOfAuthority(
         Authority(
           primary: primary, mailbox: mailbox, serial: numbers[0], refresh: numbers[1], retry: numbers[2],
           expire: numbers[3], minimum: numbers[4]))

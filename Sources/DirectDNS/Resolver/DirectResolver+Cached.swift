@@ -135,7 +135,7 @@ extension DirectResolver {
     let source: Resolution.Source
     switch route {
     case .pinned(let pinned): (addresses, source) = (pinned, .pin)
-    case .loopback: (addresses, source) = ([.ipv4(0x7f00_0001), .ipv6(high: 0, low: 1)], .local)
+    case .loopback: (addresses, source) = ([.loopback(.ipv4), .loopback(.ipv6)], .local)
     case .neverExists: throw DirectDNSError(.nameNotFound, "\(host) does not exist: .invalid never does (RFC 6761).")
     case .refused:
       throw DirectDNSError(
@@ -143,7 +143,7 @@ extension DirectResolver {
     case .system where system == nil:
       throw DirectDNSError(
         .refused,
-        "\(host) belongs to this network, so that only the system's DNS could be asked, and that is off. Allow it, or pin the name's addresses."
+        "\(host) belongs to this network, so that only the system's DNS could be asked, and that is off. Allow it (dnsctl: no --no-system, DIRECTDNS_SYSTEM=true; the file's system), or pin the name's addresses."
       )
     case .system, .providers: return nil
     }

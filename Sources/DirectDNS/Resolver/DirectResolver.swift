@@ -78,7 +78,7 @@ public final class DirectResolver: Sendable {
     }
     bootstrap = Bootstrap(system: settings.system, clock: clock)
     lookupReport = LookupReport(
-      upstreams: UpstreamReport(observer: configuration.observer), metrics: metrics, store: storeReport, cache: cache,
+      upstreams: ProviderReport(observer: configuration.observer), metrics: metrics, store: storeReport, cache: cache,
       observer: configuration.observer)
     let machine = LookupMachine(
       settings, cache: cache, hasStore: store != nil, hasLeases: store?.hasLeases ?? false,

@@ -147,7 +147,7 @@ final class LookupRunner: QueryRecipient {
 
 /// Reports what happens to lookups, to the log, to metrics and to the observer.
 struct LookupReport: Sendable {
-  let upstreams: UpstreamReport
+  let upstreams: ProviderReport
   let metrics: ResolverTelemetry
   let store: StoreReport?
   let cache: AnswerCache
@@ -157,7 +157,7 @@ struct LookupReport: Sendable {
   private let systemLogger = Logger(label: "directdns.system")
 
   init(
-    upstreams: UpstreamReport, metrics: ResolverTelemetry, store: StoreReport?, cache: AnswerCache,
+    upstreams: ProviderReport, metrics: ResolverTelemetry, store: StoreReport?, cache: AnswerCache,
     observer: (@Sendable (ResolverEvent) -> Void)?
   ) {
     self.upstreams = upstreams
@@ -179,7 +179,7 @@ struct LookupReport: Sendable {
       guard evicted > 0 else { return }
       metrics.evicted(evicted)
       cacheLogger.debug("the cache is full: names were evicted", metadata: ["evicted": "\(evicted)"])
-      observer?(.evicted(evicted))
+      observer?(.evicted(names: evicted))
     case .askingSystem(let host):
       systemLogger.notice("no provider answered: asking the system's DNS", metadata: ["host": "\(host)"])
     case .systemAnswered(let question, let result, let duration): upstreams.askedSystem(question, result, duration)
@@ -194,6 +194,6 @@ struct LookupReport: Sendable {
   /// A lookup was answered from the cache.
   func hit(_ host: HostName, _ freshness: Resolution.Freshness) {
     if freshness == .stale { logger.debug("a stale answer is used", metadata: ["host": "\(host)"]) }
-    observer?(.hit(host, freshness))
+    observer?(.hit(host, freshness: freshness))
   }
 }

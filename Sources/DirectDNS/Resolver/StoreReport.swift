@@ -29,7 +29,7 @@ struct StoreReport: Sendable {
     case .recovered: logger.notice("the store works again", metadata: ["store": "\(name.printable)"])
     case .dropped(let count): metrics.count(.storeDrops, name, by: count)
     }
-    observer?(.store(name, event))
+    observer?(.store(name: name, event))
   }
 
   func flushed(_ flush: StoreFlush) {

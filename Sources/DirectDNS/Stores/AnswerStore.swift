@@ -109,5 +109,5 @@ public enum StoreEvent: Sendable {
   /// It works again.
   case recovered
   /// So many answers will not be written, because it has been failing for too long.
-  case dropped(Int)
+  case dropped(answers: Int)
 }

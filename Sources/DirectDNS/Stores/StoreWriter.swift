@@ -66,7 +66,7 @@ final class StoreWriter: Sendable {
       return (isTaken, state.health.breaker(at: now) != .open)
     }
     if !isTaken {
-      report(.dropped(1))
+      report(.dropped(answers: 1))
       if let afterwards { Task { await afterwards() } }
     }
     if mayWrite { start() } else if afterwards != nil { Task { await runAfterwards([question]) } }

@@ -56,17 +56,21 @@ public struct WarmupPlan: Sendable {
   /// Default none.
   public var keepAlive: KeepAlive
 
-  /// Creates a plan for the names of those sources.
-  public init(_ sources: [WarmupSource]) {
+  /// Creates a plan for the names of those sources; everything else has a default.
+  public init(
+    _ sources: [WarmupSource], families: AddressFamilies? = nil, concurrency: Int = 64, rate: Double? = nil,
+    timeout: Duration? = .seconds(60), minimum: WarmupMinimum = .all, shortfall: Shortfall = .accepted,
+    retry: WarmupRetry = WarmupRetry(), keepAlive: KeepAlive = .none
+  ) {
     self.sources = sources
-    families = nil
-    concurrency = 64
-    rate = nil
-    timeout = .seconds(60)
-    minimum = .all
-    shortfall = .accepted
-    retry = WarmupRetry()
-    keepAlive = .none
+    self.families = families
+    self.concurrency = concurrency
+    self.rate = rate
+    self.timeout = timeout
+    self.minimum = minimum
+    self.shortfall = shortfall
+    self.retry = retry
+    self.keepAlive = keepAlive
   }
 
   /// Creates a plan for a list of names.

@@ -106,7 +106,7 @@ final class Load: Sendable {
   private func options(_ client: DirectClient, left: Duration) -> RequestOptions {
     let connect = min(client.configuration.timeouts.connect, idle)
     return RequestOptions(
-      timeouts: RequestTimeouts(connect: connect, firstByte: idle, whole: max(left, .milliseconds(1))),
+      timeouts: RequestTimeouts(connect: connect, firstByte: idle, total: max(left, .milliseconds(1))),
       redirects: .returned, decompresses: true)
   }
 

@@ -77,7 +77,7 @@ struct SessionCookies: Sendable {
 
   private var jar: CookieJar? {
     guard let storage, storage.cookies?.isEmpty == false || policy != .never else { return nil }
-    let jar = CookieJar(configuration: CookieJarConfiguration(maximumCookies: .max, maximumCookiesPerDomain: .max))
+    let jar = CookieJar(CookieJarConfiguration(maximumCookies: .max, maximumCookiesPerDomain: .max))
     jar.store(contentsOf: storage)
     return jar
   }

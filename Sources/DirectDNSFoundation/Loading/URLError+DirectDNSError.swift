@@ -42,6 +42,7 @@ extension URLError {
     case .redirectRefused: .redirectToNonExistentLocation
     case .cancelled: .cancelled
     case .fileUnusable: .cannotOpenFile
+    case .cannotListen: .resourceUnavailable
     default: .unknown
     }
   }

@@ -11,14 +11,14 @@ extension ListenAddress {
     // A socket at 0.0.0.0 takes connections by IPv4 alone, one at :: takes both.
     guard own.family == address.family || own.family == .ipv6 && own.isUnspecified else { return false }
     // 0.0.0.0 and :: listen at every address of this machine, and a connection to them goes to its loopback address.
-    return own == address || address.isUnspecified && (own == own.family.loopback || own.isUnspecified)
+    return own == address || address.isUnspecified && (own == .loopback(own.family) || own.isUnspecified)
       || own.isUnspecified && (address.isLoopback || machine.contains(address))
   }
 
   /// An address at which this machine reaches it; nil for a Unix socket.
   var place: String? {
     guard case .tcp(let own, let port) = self else { return nil }
-    return own.isUnspecified ? "\(ListenAddress.tcp(own.family.loopback, port: port))" : description
+    return own.isUnspecified ? "\(ListenAddress.tcp(.loopback(own.family), port: port))" : description
   }
 
   /// Whether a connection has reached this listener, if that listens at all addresses of this machine: a system connects
@@ -41,10 +41,6 @@ enum MachineAddresses {
     let (all, address) = (all, address.unmapped)
     return all.isEmpty || address.isUnspecified || all.contains(address)
   }
-}
-
-extension IPAddress.Family {
-  fileprivate var loopback: IPAddress { self == .ipv4 ? .ipv4(0x7f00_0001) : .ipv6(high: 0, low: 1) }
 }
 
 extension IPAddress {

@@ -59,7 +59,7 @@ struct UnixSocketFile: Sendable {
     guard let status = status(of: path) else { return }
     guard status.st_mode & S_IFMT == S_IFSOCK else {
       throw DirectDNSError(
-        .fileUnusable,
+        .cannotListen,
         "unix:\(path): the proxy cannot listen there: the file there is not a socket. Choose another path")
     }
     let descriptor = try makeSocket()
@@ -74,7 +74,7 @@ struct UnixSocketFile: Sendable {
       return
     } catch _ as IOError {}
     throw DirectDNSError(
-      .fileUnusable,
+      .cannotListen,
       "unix:\(path): the proxy cannot listen there: another program listens there. Choose another path, or end it")
   }
 
@@ -106,7 +106,7 @@ struct UnixSocketFile: Sendable {
     let room = MemoryLayout.size(ofValue: address.sun_path)
     guard bytes.count < room, !bytes.contains(0) else {
       throw DirectDNSError(
-        .fileUnusable,
+        .cannotListen,
         "unix:\(path): the proxy cannot listen there: the path of a socket has \(room - 1) bytes at most")
     }
     unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: bytes) }

@@ -38,7 +38,7 @@ public final class FakeNameServer: Sendable {
   /// - Returns: the server, listening.
   /// - Throws: the socket's error, such as a port that is taken.
   public static func start(
-    records: RecordTable = RecordTable(), address: IPAddress = .ipv4(0x7F00_0001), port: Int = 0
+    records: RecordTable = RecordTable(), address: IPAddress = .loopback(), port: Int = 0
   ) async throws -> FakeNameServer {
     let state = Watched(NameServerState(records: records))
     for _ in 0..<20 {

@@ -56,7 +56,7 @@ public final class BlackHole: Sendable {
   ///   - port: the port; 0, the default, means any free one.
   /// - Returns: the black hole, which drops packets already.
   /// - Throws: ``Failure``, or the socket's error.
-  public static func start(address: IPAddress = .ipv4(0x7F00_0001), port: Int = 0) async throws -> BlackHole {
+  public static func start(address: IPAddress = .loopback(), port: Int = 0) async throws -> BlackHole {
     if let missing { throw Failure(description: missing) }
     let group = MultiThreadedEventLoopGroup.singleton
     let listener = try await ServerBootstrap(group: group)

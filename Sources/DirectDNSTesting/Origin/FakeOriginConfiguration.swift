@@ -41,7 +41,7 @@ public struct FakeOriginConfiguration: Sendable {
   public init(
     identity: TLSIdentity? = nil, identities: [String: TLSIdentity] = [:], clientAuthority: String? = nil,
     offersTLS13: Bool = true, httpVersions: [HTTPProtocolVersion] = [.http2, .http1], maxConcurrentStreams: Int = 100,
-    bodyLimit: Int = 64 << 20, address: IPAddress = .ipv4(0x7F00_0001), port: Int = 0
+    bodyLimit: Int = 64 << 20, address: IPAddress = .loopback(), port: Int = 0
   ) {
     self.identity = identity
     self.identities = identities

@@ -49,7 +49,7 @@ public struct FakeProviderConfiguration: Sendable {
     vendor: Vendor = .alidns, alidnsAccount: AliDNSAccount? = nil, dnspodAccount: DNSPodAccount? = nil,
     emasAccount: EMASAccount? = nil, identity: TLSIdentity? = nil,
     httpVersions: [HTTPProtocolVersion] = [.http2, .http1], maxConcurrentStreams: Int = 100,
-    address: IPAddress = .ipv4(0x7F00_0001), port: Int = 0, clock: (any ResolverClock)? = nil
+    address: IPAddress = .loopback(), port: Int = 0, clock: (any ResolverClock)? = nil
   ) {
     self.vendor = vendor
     self.alidnsAccount = alidnsAccount

@@ -80,7 +80,7 @@ public struct RecordTable: Sendable {
 
   /// Adds an HTTPS record to a name.
   public mutating func service(_ name: String, _ binding: ServiceBinding, ttl: UInt32 = 300) {
-    add(DNSRecord(owner: Self.name(name), type: .https, ttl: ttl, data: .service(binding)))
+    add(DNSRecord(owner: Self.name(name), type: .https, ttl: ttl, data: .binding(binding)))
   }
 
   /// Adds a record of any kind.

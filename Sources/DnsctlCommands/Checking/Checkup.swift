@@ -2,12 +2,26 @@
 internal import DirectDNS
 internal import DirectDNSConfiguration
 
+#if canImport(Darwin)
+  internal import Darwin
+#else
+  internal import Glibc
+#endif
+
 /// Checks everything that a resolver with these settings needs, each thing by itself.
 struct Checkup: Sendable {
   let settings: DirectSettings
-  let store: (any AnswerStore)?
+  let store: Store
   let name: HostName
   let context: CommandContext
+
+  /// What is known of the store before it is read.
+  enum Store: Sendable {
+    case memory
+    case opened(any AnswerStore)
+    /// There is no file yet at that path: what writes to it makes it.
+    case missing(String)
+  }
 
   /// The family that providers and the system's DNS are asked for.
   private var family: IPAddress.Family { settings.resolver.families.contains(.ipv4) ? .ipv4 : .ipv6 }
@@ -142,7 +156,12 @@ struct Checkup: Sendable {
   // MARK: Store
 
   private func storeFinding() async -> Finding {
-    guard let store else { return .ok("store", "memory") }
+    let store: any AnswerStore
+    switch self.store {
+    case .memory: return .ok("store", "memory")
+    case .missing(let path): return Self.missingStore(path)
+    case .opened(let opened): store = opened
+    }
     let began = context.clock.now
     do throws(DirectDNSError) {
       // A read does no harm, and shows whether the store can be opened, reached and understood.
@@ -154,6 +173,25 @@ struct Checkup: Sendable {
         "store", "\(store.name): \(error.message)",
         "Lookups go on without it: repair it, or choose another one by --store.")
     }
+  }
+}
+
+extension Checkup {
+  /// Whether a store that is not there yet could be made by whoever runs this.
+  private static func missingStore(_ path: String) -> Finding {
+    var folder = path
+    repeat { folder = parent(of: folder) } while isMissing(folder)
+    guard unsafe access(folder, W_OK | X_OK) == 0 else {
+      return .warn(
+        "store", "there is none at \(path) yet, and \(folder) may not be written to",
+        "Lookups go on without it: check the path, and who runs what uses it.")
+    }
+    return .ok("store", "there is none at \(path) yet; the first answer makes it")
+  }
+
+  private static func parent(of path: String) -> String {
+    guard let end = path.lastIndex(of: "/") else { return "." }
+    return end == path.startIndex ? "/" : String(path[..<end])
   }
 }
 

@@ -31,8 +31,8 @@ struct CheckCommand: ContextCommand {
         141  the reader of standard output has gone
       """)
 
-  @OptionGroup(title: "Upstream options")
-  var upstream: UpstreamOptions
+  @OptionGroup(title: "Lookup options")
+  var upstream: LookupArguments
 
   @Option(
     // Reserved for such purposes (RFC 6761 §6.5).
@@ -88,8 +88,15 @@ struct CheckCommand: ContextCommand {
       throw SettingsError(.usage, "--name: providers cannot be asked for \(host): \(reason).")
     }
     let configuration = Finding.ok("configuration", configurationDetail(settings, in: context))
-    var store: (any AnswerStore)?
-    if let setting = settings.store { store = try context.openStore(setting) }
+    var store = Checkup.Store.memory
+    if let setting = settings.store {
+      // A look makes no file: it would belong to whoever looks.
+      if let path = try setting.path(context.environment), isMissing(path) {
+        store = .missing(path)
+      } else if let opened = try context.openStore(setting) {
+        store = .opened(opened)
+      }
+    }
     return [configuration] + (try await Checkup(settings: settings, store: store, name: host, context: context).run())
   }
 
@@ -116,7 +123,7 @@ struct CheckCommand: ContextCommand {
     let address: IPAddress
     switch url.host {
     case .address(let given): address = given
-    case .name("localhost"): address = .ipv4(0x7f00_0001)
+    case .name("localhost"): address = .loopback()
     case .name: throw SettingsError(.usage, "--proxy: give the proxy's address, such as http://127.0.0.1:3128.")
     }
     var credentials: String?

@@ -50,8 +50,8 @@ struct CompareCommand: ContextCommand {
       Of several names' statuses the highest counts.
       """)
 
-  @OptionGroup(title: "Upstream options")
-  var upstream: UpstreamOptions
+  @OptionGroup(title: "Lookup options")
+  var upstream: LookupArguments
 
   @Flag(help: "Count differences as disagreements.")
   var strict = false

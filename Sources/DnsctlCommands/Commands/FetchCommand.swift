@@ -72,8 +72,8 @@ struct FetchCommand: ContextCommand {
   @OptionGroup(title: "Address options")
   var policy: PolicyOptions
 
-  @OptionGroup(title: "Upstream options")
-  var upstream: UpstreamOptions
+  @OptionGroup(title: "Lookup options")
+  var upstream: LookupArguments
 
   @Argument(help: ArgumentHelp("A URL; without a scheme it is http.", valueName: "url"))
   var urls: [String]

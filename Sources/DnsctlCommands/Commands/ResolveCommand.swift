@@ -65,8 +65,8 @@ struct ResolveCommand: ContextCommand {
       DIRECTDNS_CONFIG, DIRECTDNS_PROVIDERS, DIRECTDNS_BOOTSTRAP, DIRECTDNS_CA, DIRECTDNS_FAMILY, DIRECTDNS_EXPIRED, DIRECTDNS_SYSTEM, DIRECTDNS_TIMEOUT, DIRECTDNS_STORE override the configuration file; options override them. Credentials: DIRECTDNS_ALIDNS_ACCOUNT, DIRECTDNS_ALIDNS_KEY_ID, DIRECTDNS_ALIDNS_SECRET, DIRECTDNS_DNSPOD_TOKEN, DIRECTDNS_EMAS_ACCOUNT, DIRECTDNS_EMAS_SECRET. NO_COLOR, SSL_CERT_DIR and SSL_CERT_FILE mean what they mean elsewhere.
       """)
 
-  @OptionGroup(title: "Upstream options")
-  var upstream: UpstreamOptions
+  @OptionGroup(title: "Lookup options")
+  var upstream: LookupArguments
 
   @OptionGroup(title: "Output options")
   var output: FormatOptions

@@ -62,8 +62,8 @@ struct RewriteCommand: ContextCommand {
   @Flag(help: "The same as --format json.")
   var json = false
 
-  @OptionGroup(title: "Upstream options")
-  var upstream: UpstreamOptions
+  @OptionGroup(title: "Lookup options")
+  var upstream: LookupArguments
 
   @Argument(
     help: ArgumentHelp("A URL; - reads requests from standard input, one a line.", valueName: "url"))

@@ -44,8 +44,8 @@ struct WarmupCommand: ContextCommand {
       The environment counts as for dnsctl resolve.
       """)
 
-  @OptionGroup(title: "Upstream options")
-  var upstream: UpstreamOptions
+  @OptionGroup(title: "Lookup options")
+  var upstream: LookupArguments
 
   @OptionGroup(title: "Metrics options")
   var metrics: MetricsOptions

@@ -45,8 +45,8 @@ struct WatchCommand: ContextCommand {
         143  terminated
       """)
 
-  @OptionGroup(title: "Upstream options")
-  var upstream: UpstreamOptions
+  @OptionGroup(title: "Lookup options")
+  var upstream: LookupArguments
 
   @OptionGroup(title: "Metrics options")
   var metrics: MetricsOptions

@@ -116,7 +116,7 @@ extension ConnectionFlags {
 
   /// `-m` is also the limit for the first byte, which is otherwise 30 s.
   var timeouts: RequestTimeouts {
-    var timeouts = RequestTimeouts(whole: wholeTimeout ?? Self.unlimited)
+    var timeouts = RequestTimeouts(total: wholeTimeout ?? Self.unlimited)
     if let connectTimeout { timeouts.connect = connectTimeout }
     if let wholeTimeout { timeouts.firstByte = wholeTimeout }
     timeouts.idle = idleTimeout

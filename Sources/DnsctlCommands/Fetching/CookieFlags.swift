@@ -23,7 +23,7 @@ struct CookieFlags: Sendable {
       jar = nil
       return
     }
-    let jar = CookieJar(configuration: CookieJarConfiguration(order: .curl), clock: context.clock)
+    let jar = CookieJar(CookieJarConfiguration(order: .curl), clock: context.clock)
     self.jar = jar
     for file in files where !file.isEmpty {
       for problem in try Self.load(file, into: jar, in: context) {

@@ -14,18 +14,18 @@ enum CurlHints {
     ("--etag-compare", ["--etag-save"], "-H 'If-None-Match: …', and -w '%header{etag}'"),
     ("-J", ["--remote-header-name"], "a server would choose the file's name"),
     ("-R, --create-dirs, --output-dir", ["--remote-time"], "touch and mkdir do it"),
-    ("-K, --config", ["-q", "--disable"], "options of all commands: the configuration file"),
+    ("-K, --config", ["-q", "--disable"], "there are no option files; --config names the configuration file"),
     ("--next", [":"], "one command for each kind of request"),
     ("--url, --url-query", [], "URLs are arguments; -G --data-urlencode adds to a query"),
     (
       "--retry-delay, --retry-max-time", ["--retry-all-errors", "--retry-connrefused"],
-      "--retry alone: it waits as described above"
+      "use --retry alone: it waits 1 s, 2 s, 4 s and so on, or as long as the server asks for"
     ),
     ("--limit-rate, -Y", ["--speed-limit", "--max-filesize"], "-m ends what is slow, -y what is silent"),
     ("--fail-with-body", ["--fail-early"], "-w '%{http_code}' shows the status"),
     ("--trace, --trace-ascii", ["--trace-time"], "-v"),
     ("-#, --progress-bar", ["--no-progress-meter"], "a terminal has progress, unless -s is given"),
-    ("-j", ["--junk-session-cookies"], "take them out of the file of -b"),
+    ("-j", ["--junk-session-cookies"], "take the session's cookies out of the file that -b reads"),
     ("--dns-servers, --doh-url", ["--dns-interface", "--interface"], "--provider says who is asked"),
     (
       "--socks5, --preproxy", ["--socks4", "--socks4a", "--socks5-hostname"], "dnsctl proxy --upstream, and -x to that"

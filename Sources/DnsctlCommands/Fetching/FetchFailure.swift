@@ -20,7 +20,7 @@ struct FetchFailure: Error, Sendable {
   init(_ error: DirectDNSError, _ job: FetchJob) {
     status = ExitStatus(error)
     message = error.attempts.isEmpty ? "\(error)".asSentence : "\(error)"
-    isTransient = RetryRule.allows(job.request.method, isReplayable: job.isReplayable, after: error)
+    isTransient = FetchRetryRule.allows(job.request.method, isReplayable: job.isReplayable, after: error)
   }
 
   /// A status that counts as a failure.

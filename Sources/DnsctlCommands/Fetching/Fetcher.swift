@@ -43,7 +43,7 @@ struct Fetcher: Sendable {
           reportError(error, job)
           return error
         }
-        let pause = RetryRule.pause(
+        let pause = FetchRetryRule.pause(
           afterTries: tries, retryAfter: error.retryAfter, now: context.clock.secondsSince1970)
         // The message has a line for each server that was tried.
         let gap = error.message?.contains("\n") == true ? "\n" : " "
@@ -83,8 +83,8 @@ struct Fetcher: Sendable {
       throw error == .closedPipe && dump?.isOnOutput == true
         ? FetchFailure(.closedPipe, nil) : FetchFailure(.streams, "-D: the heads cannot be written: \(error.reason).")
     }
-    if !isLast, RetryRule.statuses.contains(response.status.code),
-      RetryRule.allows(request.method, isReplayable: job.isReplayable, after: nil)
+    if !isLast, FetchRetryRule.statuses.contains(response.status.code),
+      FetchRetryRule.allows(request.method, isReplayable: job.isReplayable, after: nil)
     {
       throw FetchFailure(status: response, isTransient: true)
     }
@@ -142,7 +142,8 @@ struct Fetcher: Sendable {
       response.body.cancel()
       do throws(StreamError) { try file?.finish() } catch { throw FetchFailure(error, job) }
       board?.update(job.index) { $0.begin(at: beginning.length, expecting: 0, now: $1) }
-    case .askAnew(let reason) where RetryRule.allows(job.request.method, isReplayable: job.isReplayable, after: nil):
+    case .askAnew(let reason)
+    where FetchRetryRule.allows(job.request.method, isReplayable: job.isReplayable, after: nil):
       response.body.cancel()
       say("\(path) is fetched from its beginning: \(reason).")
       try await attempt(job, file, report, isLast: isLast, resumes: false)

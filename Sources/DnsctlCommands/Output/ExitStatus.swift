@@ -39,7 +39,7 @@ package enum ExitStatus: Int32, Sendable, Hashable {
     case .refused, .addressForbidden, .redirectRefused: self = .refused
     case .tooManyRedirects: self = .tooManyRedirects
     case .invalidRequest: self = .usage
-    case .fileUnusable, .bodyFailed: self = .streams
+    case .fileUnusable, .cannotListen, .bodyFailed: self = .streams
     case .invalidConfiguration: self = .configuration
     // There may be further codes: an unknown one counts as a failure of providers or network.
     default: self = .upstreamFailed

@@ -232,7 +232,13 @@ func isPipe(_ path: String) -> Bool {
   return [S_IFIFO, S_IFCHR, S_IFSOCK].contains(information.st_mode & S_IFMT)
 }
 
-/// The length of a file; nil if there is none.
+/// Whether there is nothing at a path; not if a folder on the way keeps that from being known.
+func isMissing(_ path: String) -> Bool {
+  var information = stat()
+  return unsafe stat(path, &information) != 0 && [ENOENT, ENOTDIR].contains(errno)
+}
+
+/// The length of a file; nil if there is none, or a folder on the way keeps it from being known.
 func fileLength(_ path: String) -> Int64? {
   var information = stat()
   return unsafe stat(path, &information) == 0 ? Int64(information.st_size) : nil

@@ -43,9 +43,9 @@ enum ServerArgument {
   }
 }
 
-extension UpstreamOptions {
+extension LookupArguments {
   /// These options, with the servers among the arguments as providers.
-  func asking(_ arguments: [String]) -> UpstreamOptions {
+  func asking(_ arguments: [String]) -> LookupArguments {
     var options = self
     options.providers += arguments.filter { $0.hasPrefix("@") }
     return options

@@ -33,7 +33,7 @@ struct OpenStore: Sendable {
     path = try setting.path(context.environment)
     policy = settings.resolver.cache
     now = context.clock.wallNow
-    guard !makesFile, let path, fileLength(path) == nil else {
+    guard !makesFile, let path, isMissing(path) else {
       store = opened
       return
     }

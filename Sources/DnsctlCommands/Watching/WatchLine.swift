@@ -29,7 +29,7 @@ extension JSONLine {
     add("negative", "\(row.isNegative)")
   }
 
-  private init(_ status: UpstreamStatus) {
+  private init(_ status: ProviderStatus) {
     self.init()
     add("provider", Self.string(status.provider))
     add("queries", "\(status.queries)")

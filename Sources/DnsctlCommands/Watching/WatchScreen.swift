@@ -89,7 +89,7 @@ struct WatchScreen: Sendable {
     return resolution.addresses.count == 1 ? "\(first)" : "\(first) +\(resolution.addresses.count - 1)"
   }
 
-  private func providers(_ upstreams: [UpstreamStatus]) -> FittedTable {
+  private func providers(_ upstreams: [ProviderStatus]) -> FittedTable {
     var table = FittedTable(columns: [
       .init(title: "PROVIDER", minimum: 8), .init(title: "QUERIES", isNumeric: true, rank: 1),
       .init(title: "FAILED", isNumeric: true, rank: 2), .init(title: "MEDIAN", isNumeric: true, rank: 3),

@@ -19,7 +19,7 @@ struct WatchSnapshot: Sendable {
   }
 
   var rows: [Row]
-  var upstreams: [UpstreamStatus]
+  var upstreams: [ProviderStatus]
   /// The time since it began.
   var elapsed: Duration
   /// The time by the wall clock.

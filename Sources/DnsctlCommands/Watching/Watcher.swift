@@ -53,7 +53,7 @@ final class Watcher: Sendable {
 
   var snapshot: WatchSnapshot {
     WatchSnapshot(
-      rows: state.withLock { $0.rows }, upstreams: resolver.upstreamStatus, elapsed: clock.now - began,
+      rows: state.withLock { $0.rows }, upstreams: resolver.providerStatus, elapsed: clock.now - began,
       time: clock.wallNow)
   }
 

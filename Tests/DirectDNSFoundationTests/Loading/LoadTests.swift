@@ -57,7 +57,8 @@ struct LoadTests {
     await origin.waitForRequests()
     asking.cancel()
     #expect(try await asking.value.code == .cancelled)
-    while origin.openConnectionCount > 0 { await Task.yield() }
+    await origin.waitForOpenConnections(0)
+    #expect(origin.openConnectionCount == 0)
     await direct.end()
     await origin.stop()
   }
@@ -119,7 +120,7 @@ struct LoadTests {
     let direct = try DirectSession()
     let error = try await direct.error(DirectSession.request(url))
     #expect(error.code == .cannotConnectToHost && error.failingURL?.absoluteString == url)
-    #expect(error.directError?.attempts.map(\.provider) == ["127.0.0.1"])
+    #expect(error.directError?.attempts.map(\.server) == ["127.0.0.1"])
     await direct.end()
   }
 }

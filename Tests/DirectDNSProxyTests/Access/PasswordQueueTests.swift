@@ -39,15 +39,17 @@ struct PasswordQueueTests {
   }
 
   @Test func `by default one is checked at least, whatever the number of cores`() async {
-    let (queue, done) = (PasswordQueue(), Watched(0))
+    let (queue, done) = (PasswordQueue(), Watched<[UInt8: Bool]>([:]))
     for number in 0..<3 as Range<UInt8> {
-      _ = queue.add([number], from: nil) {
-        true
-      } completion: { _ in
-        done.change { $0 += 1 }
+      let ticket = queue.add([number], from: nil) {
+        number > 0
+      } completion: { isRight in
+        done.change { $0[number] = isRight }
       }
+      #expect(ticket != nil)
     }
-    await done.wait { $0 == 3 }
+    await done.wait { $0.count == 3 }
+    #expect(done.value == [0: false, 1: true, 2: true])
   }
 
   /// A queue of one at a time that is held up, and the numbers of the checks that were done since.

@@ -33,7 +33,7 @@ struct OriginAttackTests {
       await hostile.play(script)
       var dice = Dice(seed: ~seed)
       let options = RequestOptions(
-        timeouts: RequestTimeouts(connect: .seconds(5), firstByte: .milliseconds(500), whole: .milliseconds(500)),
+        timeouts: RequestTimeouts(connect: .seconds(5), firstByte: .milliseconds(500), total: .milliseconds(500)),
         redirects: dice.chance(2) ? .asConfigured : .returned, httpVersion: script.language == .http1 ? .http1 : .http2,
         decompresses: dice.chance(3))
       for _ in 0..<1 + dice.number(below: 3) {

@@ -169,6 +169,7 @@ struct CaresLookupTests {
       // Its answer may come too late on a busy machine.
       _ = await lookUp("www.shop.test", at: nil, servers: servers, timeout: 600)
       await server.waitForQueries(1)
+      #expect(mute.queries.first?.name == server.queries.first?.name && !mute.queries.isEmpty)
       await mute.stop()
     }
   }

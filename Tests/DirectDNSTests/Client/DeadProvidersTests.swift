@@ -46,7 +46,7 @@ struct DeadProvidersTests {
     let error = await #expect(throws: DirectDNSError.self) {
       try await fixture.client.execute(ClientSample.get("http://www.shop.test/"))
     }
-    #expect(error?.code == .upstreamFailed && error?.attempts.first?.provider == "fake")
+    #expect(error?.code == .upstreamFailed && error?.attempts.first?.server == "fake")
     await fixture.stop()
   }
 

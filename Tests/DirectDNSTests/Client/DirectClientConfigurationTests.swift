@@ -8,7 +8,7 @@ struct DirectClientConfigurationTests {
     let configuration = DirectClientConfiguration()
     #expect(configuration.policy == .publicOnly && configuration.proxy == .none && configuration.cookies == nil)
     #expect(
-      configuration.timeouts == RequestTimeouts(connect: .seconds(5), firstByte: .seconds(30), whole: .seconds(120)))
+      configuration.timeouts == RequestTimeouts(connect: .seconds(5), firstByte: .seconds(30), total: .seconds(120)))
     #expect(configuration.attemptDelay == .milliseconds(250) && configuration.redirects?.limit == 20)
     #expect(configuration.minimumTLS == .v12 && !configuration.decompresses && !configuration.forwardsOriginalURL)
     try configuration.validate()
@@ -29,7 +29,7 @@ struct DirectClientConfigurationTests {
     ("bufferSize", { $0.bufferSize = .max }),
     ("timeouts.connect", { $0.timeouts.connect = .zero }),
     ("timeouts.idle", { $0.timeouts.idle = .zero }),
-    ("timeouts.whole", { $0.timeouts.whole = .seconds(-1) }),
+    ("timeouts.total", { $0.timeouts.total = .seconds(-1) }),
     ("userAgent", { $0.userAgent = "two\r\nlines" }),
     ("/no/such.pem", { $0.identity = ClientIdentity(certificate: "/no/such.pem") }),
     ("/no/such/ca.pem", { $0.trust = TrustStore(privateAuthorities: ["/no/such/ca.pem"]) }),

@@ -185,7 +185,7 @@ struct DirectClientFailureTests {
       try await client.execute(ClientSample.get("http://shop.test:1/"))
     }
     #expect(error?.code == .connectFailed)
-    #expect(Set(error?.attempts.map(\.provider) ?? []) == ["127.0.0.2", "127.0.0.3"])
+    #expect(Set(error?.attempts.map(\.server) ?? []) == ["127.0.0.2", "127.0.0.3"])
     await client.shutdown()
   }
 
@@ -262,7 +262,7 @@ struct DirectClientFailureTests {
     let client = try ClientSample.client { $0.connections = 1 }
     let slow = Task { try await client.execute(ClientSample.get(origin.url("/slow", host: "shop.test"))) }
     await origin.waitForRequests(1)
-    let options = RequestOptions(timeouts: RequestTimeouts(whole: .milliseconds(60)))
+    let options = RequestOptions(timeouts: RequestTimeouts(total: .milliseconds(60)))
     let error = await #expect(throws: DirectDNSError.self) {
       try await client.execute(request(.get, origin), options: options)
     }

@@ -34,7 +34,7 @@ struct HappyEyeballsTests {
       try await client.execute(ClientSample.get("http://shop.test:1/"), options: log.options)
     }
     #expect(error?.code == .connectFailed && Set(log.dialled) == Set(addresses))
-    #expect(error?.attempts.map(\.provider) == log.dialled)
+    #expect(error?.attempts.map(\.server) == log.dialled)
     let isSix = log.dialled.map { $0.contains(":") }
     #expect(zip(isSix, isSix.dropFirst()).allSatisfy { $0 != $1 }, "\(log.dialled)")
     await client.shutdown()
@@ -112,7 +112,7 @@ struct HappyEyeballsTests {
     }
     let took = ContinuousClock.now - began
     #expect(error?.code == .timedOut && error?.message.contains("0.75") == true)
-    #expect(error?.attempts.map(\.provider) == ["127.0.0.3", "127.0.0.2"] && log.dialled == log.failed)
+    #expect(error?.attempts.map(\.server) == ["127.0.0.3", "127.0.0.2"] && log.dialled == log.failed)
     #expect(took >= .milliseconds(750) && took < .seconds(4), "\(took)")
     await client.shutdown()
     await first.stop()

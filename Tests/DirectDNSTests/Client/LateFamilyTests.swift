@@ -158,7 +158,7 @@ struct LateFamilyTests {
     await fixture.answerLate()
     let thrown = await error
     #expect(thrown?.code == .connectFailed)
-    #expect(thrown?.attempts.map(\.provider) == [fault.address(.ipv6), fault.address(.ipv4)])
+    #expect(thrown?.attempts.map(\.server) == [fault.address(.ipv6), fault.address(.ipv4)])
     await fixture.stop()
   }
 
@@ -192,7 +192,7 @@ struct LateFamilyTests {
       $0.timeouts.connect = .milliseconds(400)
     }
     let thrown = await failure(fixture, Log())
-    #expect(thrown?.code == .connectFailed && thrown?.attempts.map(\.provider) == ["::1"])
+    #expect(thrown?.code == .connectFailed && thrown?.attempts.map(\.server) == ["::1"])
     #expect(
       thrown?.message.hasSuffix("and its ipv4 addresses could not be looked up (timedOut)") == true,
       "\(thrown?.message ?? "")")

@@ -77,7 +77,7 @@ struct LoadTests {
       },
       configure: {
         ($0.connections, $0.connectionsPerOrigin) = (connections, connections)
-        $0.timeouts = RequestTimeouts(firstByte: .seconds(170), whole: .seconds(170))
+        $0.timeouts = RequestTimeouts(firstByte: .seconds(170), total: .seconds(170))
       }
     ) { fixture in
       let before = ProcessState.residentBytes
@@ -205,7 +205,7 @@ struct LoadTests {
     ) { fixture in
       let before = ProcessState.residentBytes
       let early = Task.immediate {
-        let options = RequestOptions(timeouts: RequestTimeouts(whole: patience))
+        let options = RequestOptions(timeouts: RequestTimeouts(total: patience))
         return try await fixture.client.execute(fixture.request("/early"), options: options).body.text()
       }
       await gate.waitForArrivals()
@@ -228,7 +228,7 @@ struct LoadTests {
       let began = ContinuousClock.now
       let isEarlyDone = (try? await early.value) != nil
       let afterEarly = ContinuousClock.now
-      let options = RequestOptions(timeouts: RequestTimeouts(whole: patience))
+      let options = RequestOptions(timeouts: RequestTimeouts(total: patience))
       let isLaterDone =
         (try? await fixture.client.execute(fixture.request("/later"), options: options).body.text()) != nil
       print(

@@ -111,7 +111,7 @@ struct CookieJarTests {
   }
 
   @Test func `a header keeps to its limit`() {
-    let jar = CookieJar(configuration: CookieJarConfiguration(maximumHeaderBytes: 16), clock: clock)
+    let jar = CookieJar(CookieJarConfiguration(maximumHeaderBytes: 16), clock: clock)
     jar.store(setCookie: ["a=1", "b=22", "c=3"], for: url)
     #expect(jar.cookieHeader(for: url) == "a=1; c=3")
     let full = CookieJar(clock: clock)
@@ -126,7 +126,7 @@ struct CookieJarTests {
     for (order, header) in [
       (CookieJarConfiguration.Order.oldestFirst, "d=5; a=1; b=2; c=3; long=4"), (.curl, "d=5; long=4; c=3; b=2; a=1"),
     ] {
-      let jar = CookieJar(configuration: CookieJarConfiguration(order: order), clock: clock)
+      let jar = CookieJar(CookieJarConfiguration(order: order), clock: clock)
       jar.store(setCookie: fields.map { $0.contains("path") ? $0 : $0 + "; path=/" }, for: page)
       #expect(jar.cookieHeader(for: page) == header)
     }
@@ -140,7 +140,7 @@ struct CookieJarTests {
 
   @Test func `many tasks share a jar`() async {
     let jar = CookieJar(
-      configuration: CookieJarConfiguration(maximumCookies: 50, maximumCookiesPerDomain: 20), clock: clock)
+      CookieJarConfiguration(maximumCookies: 50, maximumCookiesPerDomain: 20), clock: clock)
     await withDiscardingTaskGroup { group in
       for task in 0..<8 {
         group.addTask {

@@ -25,7 +25,7 @@ struct ResolverErrorsTests {
     let error = try #require(await fixture.failure())
     #expect(error.code == .upstreamFailed)
     #expect(error.message.contains("www.example.net"))
-    #expect(error.attempts.map(\.provider) == ["one", "two", "three", "system"])
+    #expect(error.attempts.map(\.server) == ["one", "two", "three", "system"])
     for part in [
       "one: answered SERVFAIL", "two: TLS: certificate expired", "three: HTTP 500",
       "system: connection lost: unplugged",
@@ -91,7 +91,7 @@ struct ResolverErrorsTests {
     let error = try #require(await fixture.failure())
     #expect(error.code == .timedOut)
     #expect(error.message.contains("in time"))
-    #expect(error.attempts.map(\.provider) == ["one"])
+    #expect(error.attempts.map(\.server) == ["one"])
   }
 
   @Test func `a negative answer says for how long it is known, and what to do`() async throws {

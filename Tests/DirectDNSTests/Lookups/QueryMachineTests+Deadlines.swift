@@ -17,7 +17,7 @@ extension QueryMachineTests {
     clock.advance(by: .milliseconds(500))
     let failed = failed(await lookup.value)
     #expect(failed?.isTimeout == true)
-    #expect(failed?.attempts.map(\.provider) == ["one", "two"])
+    #expect(failed?.attempts.map(\.server) == ["one", "two"])
     #expect(transport.sent.map(\.at) == [Sample.at(0), Sample.at(3)])
     #expect(transport.sent.map(\.timeout) == [.milliseconds(3500), .milliseconds(500)])
     await transport.waitForCancelled(1)

@@ -92,7 +92,7 @@ extension QueryMachineTests {
   @Test func `a lookup waits for the only provider as long as it asks for, within its deadline`() async throws {
     let upstreams = upstreams("one")
     transport.reply { _ in .status(429, retryAfter: 2) }
-    #expect(failed(await begin(upstreams, timeout: .seconds(1)).value)?.attempts.map(\.provider) == ["one"])
+    #expect(failed(await begin(upstreams, timeout: .seconds(1)).value)?.attempts.map(\.server) == ["one"])
     transport.reply { _ in Self.good }
     let lookup = begin(upstreams)
     await clock.waitForSleepers()

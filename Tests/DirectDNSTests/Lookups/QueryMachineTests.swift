@@ -102,7 +102,7 @@ struct QueryMachineTests {
       }
     }
     let failed = failed(await ask(upstreams))
-    #expect(failed?.attempts.map(\.provider) == ["one", "two", "three"])
+    #expect(failed?.attempts.map(\.server) == ["one", "two", "three"])
     #expect(failed?.attempts[0].reason.contains("SERVFAIL") == true)
     #expect(failed?.attempts[1].reason == "TLS: certificate expired")
     #expect(failed?.attempts[2].reason.contains("500") == true)
@@ -162,7 +162,7 @@ struct QueryMachineTests {
     transport.reply { _ in Self.good }
     _ = await ask(upstreams)
     let failed = failed(await ask(upstreams, "other.example"))
-    #expect(failed?.attempts.map(\.provider) == ["one"])
+    #expect(failed?.attempts.map(\.server) == ["one"])
     #expect(failed?.attempts.first?.reason.contains("rate") == true)
     #expect(transport.count == 1)
     #expect(clock.now == Sample.at(0))

@@ -155,7 +155,7 @@ struct BatchReadingTests {
       let report = try await Self.warmUp(Self.names(10), resolver)
       #expect(report.readiness == .complete)
       #expect(server.requests.count == 2 + 20)
-      #expect(resolver.upstreamStatus.map(\.isBreakerOpen) == [false])
+      #expect(resolver.providerStatus.map(\.isBreakerOpen) == [false])
     }
   }
 
@@ -170,7 +170,7 @@ struct BatchReadingTests {
       #expect(report.readiness == .complete)
       #expect(server.requests.count { Self.isBatch($0) } == 1)
       #expect(server.requests.count == 1 + 100)
-      #expect(resolver.upstreamStatus.map(\.isBreakerOpen) == [false])
+      #expect(resolver.providerStatus.map(\.isBreakerOpen) == [false])
     }
   }
 

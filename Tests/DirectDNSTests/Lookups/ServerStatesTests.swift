@@ -116,7 +116,7 @@ struct ServerStatesTests {
     guard case .late(let attempts) = states.next(among: [1, 0], before: Sample.at(1), at: Sample.at(0)) else {
       return #expect(Bool(false), "an answer at the deadline comes too late")
     }
-    #expect(attempts.map(\.provider) == ["two", "one"])
+    #expect(attempts.map(\.server) == ["two", "one"])
     guard case .turn(1, let instant) = states.next(among: [1, 0], before: Sample.at(1.001), at: Sample.at(0)) else {
       return #expect(Bool(false), "the first in the order")
     }

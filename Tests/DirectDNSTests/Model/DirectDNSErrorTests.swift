@@ -9,7 +9,7 @@ struct DirectDNSErrorTests {
     let error = DirectDNSError(
       .upstreamFailed, "www.example.net could not be looked up.",
       attempts: [
-        .init(provider: "alidns", reason: "timed out"), .init(provider: "system", reason: "no answer"),
+        .init(server: "alidns", reason: "timed out"), .init(server: "system", reason: "no answer"),
       ])
     #expect(
       error.description == """

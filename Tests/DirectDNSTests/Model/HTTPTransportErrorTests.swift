@@ -6,7 +6,7 @@ import Testing
 struct HTTPTransportErrorTests {
   @Test func `an error's code has no dynamic part`() {
     let errors: [HTTPTransportError] = [
-      .connect("a"), .noSocket("b"), .refusedByProxy(407), .tls("c"), .timedOut, .bodyTooLarge, .fieldsTooLarge,
+      .connect("a"), .noSocket("b"), .refusedByProxy(status: 407), .tls("c"), .timedOut, .bodyTooLarge, .fieldsTooLarge,
       .connectionLost("d"),
       .invalidRequest("e"), .tlsSetup("f"), .cancelled, .shutDown,
     ]
@@ -20,7 +20,7 @@ struct HTTPTransportErrorTests {
 
   @Test(arguments: [
     (HTTPTransportError.connect("x"), "no connection: x"), (.noSocket("x"), "no connection: x"),
-    (.refusedByProxy(407), "no connection: the proxy answered 407"), (.tls("x"), "TLS: x"),
+    (.refusedByProxy(status: 407), "no connection: the proxy answered 407"), (.tls("x"), "TLS: x"),
     (.tlsSetup("x"), "TLS could not be set up on this machine: x"),
     (.timedOut, "timed out"),
     (.fieldsTooLarge, "header fields and trailers are more than what is read"),

@@ -43,7 +43,7 @@ struct NameSpellingTests {
     #expect(Sample.name("a.example").shown == "a.example")
     #expect(AddressQuestion(name, .ipv4).description == "例子.测试 (xn--fsqu00a.xn--0zwm56d) A")
     let error = DirectDNSError(
-      .upstreamFailed, "\(name) failed", attempts: [.init(provider: "one", reason: "asked for \(name)")])
+      .upstreamFailed, "\(name) failed", attempts: [.init(server: "one", reason: "asked for \(name)")])
     #expect(error.description == "\(name.shown) failed\n  one: asked for \(name.shown)")
   }
 }

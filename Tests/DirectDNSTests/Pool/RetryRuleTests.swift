@@ -53,7 +53,7 @@ struct RetryRuleTests {
 
   @Test(arguments: [HTTPRequest.Method.get, .head, .options, .trace, .put, .delete])
   func `idempotent methods are those of RFC 9110`(_ method: HTTPRequest.Method) {
-    #expect(RetryRule.isIdempotent(method))
-    for other in [HTTPRequest.Method.post, .patch, .connect] { #expect(!RetryRule.isIdempotent(other)) }
+    #expect(method.isIdempotent)
+    for other in [HTTPRequest.Method.post, .patch, .connect] { #expect(!other.isIdempotent) }
   }
 }

@@ -62,7 +62,7 @@ struct TransferStateTests {
     state.moved(at: 900)
     #expect(state.due == 1_900)
     state.heldBack()
-    #expect(state.due == 120_000 && state.exceeded(at: 60_000) == nil && state.exceeded(at: 120_000) == .whole)
+    #expect(state.due == 120_000 && state.exceeded(at: 60_000) == nil && state.exceeded(at: 120_000) == .total)
     state.resumed(at: 60_000)
     #expect(state.due == 61_000 && state.exceeded(at: 61_000) == .idle)
     let failure = state.timeOut(.idle, at: 0)
@@ -92,7 +92,7 @@ struct TransferStateTests {
   }
 
   @Test(arguments: [
-    (4_999 as Int64, nil as TransferFailure.Timer?), (5_000, .connect), (120_000, .whole),
+    (4_999 as Int64, nil as TransferFailure.Timer?), (5_000, .connect), (120_000, .total),
   ])
   func `a time to connect and one for all of it are kept`(_ now: Int64, _ timer: TransferFailure.Timer?) {
     var state = transfer()

@@ -192,7 +192,7 @@ struct DNSMessageDecodingTests {
         0, 3, 0, 2, 0x20, 0xfb,
       ]
       + [0, 4, 0, 4, 192, 0, 2, 9]
-    guard case .service(let binding) = try answer(65, data) else {
+    guard case .binding(let binding) = try answer(65, data) else {
       Issue.record("no service binding")
       return
     }

@@ -100,7 +100,7 @@ struct DNSMessageEncodingTests {
     #expect(read.isTruncated)
     let name = try #require(DNSName("a.test"))
     let binding = ServiceBinding(priority: 1, target: name, parameters: [1: [UInt8](repeating: 0, count: 70_000)])
-    let record = DNSRecord(owner: name, type: .https, ttl: 1, data: .service(binding))
+    let record = DNSRecord(owner: name, type: .https, ttl: 1, data: .binding(binding))
     message = DNSMessage(questions: [], answers: [record])
     read = try DNSMessage(decoding: message.encoded())
     #expect(read.answers == [])

@@ -57,7 +57,7 @@ extension DNSRecord {
       for _ in 0..<Int.random(in: 0...3, using: &random) {
         binding.parameters[.random(in: 0...9, using: &random)] = .random(upTo: 12, using: &random)
       }
-      (type, data) = (.https, .service(binding))
+      (type, data) = (.https, .binding(binding))
     default: (type, data) = (DNSRecordType(rawValue: 16), .opaque(.random(upTo: 20, using: &random)))
     }
     // In any other class a type's data means nothing.

@@ -15,7 +15,7 @@ struct RecordDataTests {
   @Test func `a zone's authority has all of its numbers`() throws {
     let zone = RecordData.Authority(
       primary: .root, mailbox: .root, serial: 1, refresh: 2, retry: 3, expire: 4, minimum: 5)
-    #expect(RecordData.authority(zone).description == ". . 1 2 3 4 5")
+    #expect(RecordData.startOfAuthority(zone).description == ". . 1 2 3 4 5")
   }
 
   @Test(arguments: [

@@ -128,7 +128,7 @@ struct ResolverAskingTests {
     for lookup in lookups {
       let error = await lookup.value.error
       #expect(error?.code == .upstreamFailed)
-      #expect(error?.attempts.map(\.provider) == ["one"])
+      #expect(error?.attempts.map(\.server) == ["one"])
     }
     #expect(fixture.transport.count == 1)
   }

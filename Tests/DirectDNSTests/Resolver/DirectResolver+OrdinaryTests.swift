@@ -37,7 +37,7 @@ struct ResolverOrdinaryTests {
     try await fixture.learn("192.0.2.1", ttl: 3600)
     for count in 1...2 {
       let error = await outcome(fixture).error
-      #expect(error?.code == .upstreamFailed && error?.attempts.map(\.provider) == ["system"])
+      #expect(error?.code == .upstreamFailed && error?.attempts.map(\.server) == ["system"])
       #expect(error?.message.contains("direct connect is switched off") == true)
       #expect(fixture.system.count == count)
     }

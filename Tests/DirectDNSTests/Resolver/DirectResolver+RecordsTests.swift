@@ -67,7 +67,7 @@ struct ResolverRecordsTests {
     let error = await #expect(throws: DirectDNSError.self) {
       try await resolver.askedAddresses(of: Sample.name("a.example"), .ipv4, timeout: .seconds(3))
     }
-    #expect(error?.code == .upstreamFailed && error?.attempts.map(\.provider) == ["pod"])
+    #expect(error?.code == .upstreamFailed && error?.attempts.map(\.server) == ["pod"])
   }
 
   @Test func `the first server that answers is it, and is asked each time`() async throws {
@@ -108,7 +108,7 @@ struct ResolverRecordsTests {
       clock.advance(by: .seconds(1))
     }
     // Three failures in a row have opened the first one's breaker: it is asked last.
-    #expect(resolver.upstreamStatus.map(\.isBreakerOpen) == [true, false])
+    #expect(resolver.providerStatus.map(\.isBreakerOpen) == [true, false])
     _ = try await resolver.records(of: Self.name, type: .mx)
     #expect(servers.asked.withLock { $0.count } == 7)
     #expect(
@@ -120,7 +120,7 @@ struct ResolverRecordsTests {
   @Test func `when all have failed the error names each`() async throws {
     let resolver = try resolver(Servers { $0 == "one.test" ? .failure(.timedOut) : .success(#"{"Status":2}"#) })
     let error = await #expect(throws: DirectDNSError.self) { try await resolver.records(of: Self.name, type: .mx) }
-    #expect(error?.code == .upstreamFailed && error?.attempts.map(\.provider) == ["one", "two"])
+    #expect(error?.code == .upstreamFailed && error?.attempts.map(\.server) == ["one", "two"])
     let late = try self.resolver(Servers { _ in .failure(.timedOut) })
     let second = await #expect(throws: DirectDNSError.self) { try await late.records(of: Self.name, type: .mx) }
     #expect(second?.code == .timedOut)

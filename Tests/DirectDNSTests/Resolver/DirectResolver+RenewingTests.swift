@@ -119,7 +119,7 @@ struct ResolverRenewingTests {
       return
     }
     #expect(error.code == .upstreamFailed)
-    #expect(error.attempts.map(\.provider) == ["one", "system"])
+    #expect(error.attempts.map(\.server) == ["one", "system"])
     fixture.system.answer(Script.addresses("192.0.2.9"))
     fixture.clock.advance(by: .seconds(2))
     #expect(try await begin(fixture).value.get().resolution.source == .system)

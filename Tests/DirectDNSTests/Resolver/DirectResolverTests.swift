@@ -267,7 +267,7 @@ struct ResolverTests {
     fixture.transport.reply { _ in .error(error) }
     let failure = try #require(await fixture.failure())
     #expect(failure.code == .upstreamFailed && failure.isTransient)
-    #expect(failure.attempts.map(\.provider) == ["one", "two"])
+    #expect(failure.attempts.map(\.server) == ["one", "two"])
     fixture.transport.answer(Script.addresses("192.0.2.1"))
     #expect(try await fixture.resolver.resolve(Self.host).texts == ["192.0.2.1"])
   }

@@ -177,7 +177,7 @@ struct MisbehavingProviderTests {
       clock: ManualClock())
     let error = await #expect(throws: DirectDNSError.self) { try await resolver.resolve("www.shop.test") }
     #expect(error?.code.description == code)
-    #expect(error?.attempts.map(\.provider) == ["127.0.0.1", "[::1]"])
+    #expect(error?.attempts.map(\.server) == ["127.0.0.1", "[::1]"])
     #expect(error?.attempts.allSatisfy { !$0.reason.isEmpty } == true)
     resolver.shutdown()
     await first.stop()

@@ -32,7 +32,7 @@ extension ResolverAskingTests {
       #expect(fixture.transport.count == index + 1)
       fixture.clock.advance(by: .seconds(seconds) - .nanoseconds(1))
       let error = await fixture.failure()
-      #expect(error?.attempts.map(\.provider) == ["one"])
+      #expect(error?.attempts.map(\.server) == ["one"])
       #expect(fixture.transport.count == index + 1)
       fixture.clock.advance(by: .nanoseconds(1))
     }
@@ -170,7 +170,7 @@ extension ResolverAskingTests {
     #expect(error?.code == .upstreamFailed)
     #expect(error?.message.contains("the system's DNS") == true)
     #expect(error?.message.contains(words) == true)
-    #expect(error?.attempts.map(\.provider) == ["one"])
+    #expect(error?.attempts.map(\.server) == ["one"])
   }
 
   @Test(arguments: [Duration?.none, .seconds(5)])
@@ -202,7 +202,7 @@ extension ResolverAskingTests {
     let fixture = try ResolverFixture { $0.usesSystemDNS = false }
     let error = await fixture.failure()
     #expect(error?.code == .upstreamFailed)
-    #expect(error?.attempts.map(\.provider) == ["one"])
+    #expect(error?.attempts.map(\.server) == ["one"])
     #expect(fixture.system.count == 0)
   }
 
@@ -227,7 +227,7 @@ extension ResolverAskingTests {
     await fixture.clock.waitForSleepers(2)
     fixture.clock.advance(by: .milliseconds(1500))
     let error = await lookup.value.error
-    #expect(error?.attempts.contains { $0.provider == "one" } == true)
+    #expect(error?.attempts.contains { $0.server == "one" } == true)
     #expect(fixture.clock.now == Sample.at(5))
     await fixture.settle()
   }
@@ -248,9 +248,9 @@ extension ResolverAskingTests {
 
   @Test func `a failure of the system's DNS is remembered too`() async throws {
     let fixture = try ResolverFixture()
-    #expect(await fixture.failure()?.attempts.map(\.provider) == ["one", "system"])
+    #expect(await fixture.failure()?.attempts.map(\.server) == ["one", "system"])
     fixture.clock.advance(by: .milliseconds(999))
-    #expect(await fixture.failure()?.attempts.map(\.provider) == ["one", "system"])
+    #expect(await fixture.failure()?.attempts.map(\.server) == ["one", "system"])
     #expect(fixture.system.count == 1)
     fixture.clock.advance(by: .milliseconds(1))
     _ = await fixture.failure()

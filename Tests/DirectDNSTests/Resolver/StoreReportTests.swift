@@ -9,7 +9,7 @@ struct StoreReportTests {
     let report = StoreReport(name: "memory") { event in events.withLock { $0.append(event) } }
     report.note(.failed(ScriptedStore.error))
     report.note(.recovered)
-    report.note(.dropped(3))
+    report.note(.dropped(answers: 3))
     let told = events.withLock { events in
       events.map { event in
         switch event {

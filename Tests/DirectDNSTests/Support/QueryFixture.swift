@@ -69,7 +69,7 @@ final class QueryFixture: QueryRecipient {
 
   private var servers: [DNSServerState] { runner.look { $0.states.all } }
   var tallies: [QueryTally] { servers.map(\.tally) }
-  var status: [UpstreamStatus] { servers.map { UpstreamStatus($0.configuration.provider, $0.health) } }
+  var status: [ProviderStatus] { servers.map { ProviderStatus($0.configuration.provider, $0.health) } }
   /// When somebody may be asked again, and who; nil unless all of them said 429.
   func pause(at now: ResolverInstant) -> (server: String, end: ResolverInstant)? { runner.look { $0.pause(at: now) } }
   func areAllOpen() -> Bool { runner.look(\.areAllOpen) }

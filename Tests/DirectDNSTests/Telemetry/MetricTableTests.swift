@@ -125,7 +125,7 @@ struct MetricTableTests {
     store.fail()
     _ = await fixture.outcome(Sample.name("other.example"))
     let report = StoreReport(name: "memory", observer: nil)
-    report.note(.dropped(1))
+    report.note(.dropped(answers: 1))
     report.read(isHit: true)
     for turn in [LeaseTurn.taken, .awaited, .late, .unavailable] { report.turn(turn) }
   }

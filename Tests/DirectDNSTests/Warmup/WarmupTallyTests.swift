@@ -82,7 +82,7 @@ struct WarmupTallyTests {
   @Test func `a failure names everyone who was asked`() {
     var tally = WarmupTally(minimum: .all)
     let error = DirectDNSError(
-      .upstreamFailed, "No answer.", attempts: [.init(provider: "one", reason: "HTTP 500")])
+      .upstreamFailed, "No answer.", attempts: [.init(server: "one", reason: "HTTP 500")])
     tally.note(outcome("a.example", .failure(error)))
     #expect(report(tally).failures[0].message == "No answer. Tried one: HTTP 500.")
   }

@@ -19,8 +19,8 @@ struct CacheRefreshCommand: ContextCommand {
       That of dnsctl resolve, and 74 if an answer could not be stored.
       """)
 
-  @OptionGroup(title: "Upstream options")
-  var upstream: UpstreamOptions
+  @OptionGroup(title: "Lookup options")
+  var upstream: LookupArguments
 
   @OptionGroup(title: "Output options")
   var output: FormatOptions

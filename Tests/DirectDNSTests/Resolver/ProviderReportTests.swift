@@ -5,7 +5,7 @@ import Testing
 @testable import DirectDNS
 @testable import DirectDNSTesting
 
-struct UpstreamReportTests {
+struct ProviderReportTests {
   private let events = Locked<[ResolverEvent]>([])
 
   @Test(arguments: [
@@ -15,11 +15,11 @@ struct UpstreamReportTests {
     (.negative(.noAddress, ttl: nil), "no address"),
   ])
   func `an answer is told in words`(_ answer: Answer, _ text: String) {
-    #expect(UpstreamReport.text(.success(answer)) == text)
+    #expect(ProviderReport.text(.success(answer)) == text)
   }
 
   @Test func `a failure is told by its reason`() {
-    #expect(UpstreamReport.text(.failure(ProviderFailure(.transport, "HTTP 500"))) == "HTTP 500")
+    #expect(ProviderReport.text(.failure(ProviderFailure(.transport, "HTTP 500"))) == "HTTP 500")
   }
 
   private func report(_ result: Result<Answer, ProviderFailure>, reply: HTTPReply?) throws
@@ -27,7 +27,7 @@ struct UpstreamReportTests {
   {
     let url = Sample.url("https://user:pass@dns.example:8443/resolve?key=QUERY-KEY")
     let server = DNSServer(0, ProviderConfiguration(provider: JSONProvider(name: "one", url: url)))
-    let report = UpstreamReport { [events] event in
+    let report = ProviderReport { [events] event in
       events.withLock { $0.append(event) }
     }
     report.ended(
@@ -67,7 +67,7 @@ struct UpstreamReportTests {
   }
 
   @Test func `a query for several names is told question by question, and counted once`() {
-    let report = UpstreamReport { [events] event in events.withLock { $0.append(event) } }
+    let report = ProviderReport { [events] event in events.withLock { $0.append(event) } }
     let provider = JSONProvider(name: "one", url: Sample.url("https://dns.example/resolve"))
     let server = DNSServer(0, ProviderConfiguration(provider: provider))
     let results: [(AddressQuestion, Result<Answer, ProviderFailure>)] = [

@@ -3,12 +3,9 @@ internal import DirectDNS
 internal import HTTPTypes
 
 /// When `--retry` tries again, and after how long: pure functions.
-enum RetryRule {
+enum FetchRetryRule {
   /// Statuses after which another try may help, as in curl.
   static let statuses: Set<Int> = [408, 429, 500, 502, 503, 504]
-
-  /// RFC 9110 §9.2.2.
-  private static let idempotent: Set<HTTPRequest.Method> = [.get, .head, .options, .trace, .put, .delete]
 
   /// Whether a request may be sent again after a temporary failure.
   ///
@@ -22,7 +19,7 @@ enum RetryRule {
     switch error?.code {
     // Nothing was sent.
     case .connectFailed?, .upstreamFailed?: return true
-    case .timedOut?, .connectionLost?, nil: return idempotent.contains(method)
+    case .timedOut?, .connectionLost?, nil: return method.isIdempotent
     default: return false
     }
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The state of one of a resolver's providers, by the queries of this process.
-public struct UpstreamStatus: Sendable, Hashable {
+public struct ProviderStatus: Sendable, Hashable {
   /// The provider's name.
   public var provider: String
   /// How many queries ended, except those that were cancelled.
@@ -39,8 +39,8 @@ public struct UpstreamStatus: Sendable, Hashable {
 
 extension DirectResolver {
   /// The state of each provider, in the order of the configuration.
-  public var upstreamStatus: [UpstreamStatus] {
-    lookups.look { $0.servers.states.all.map { UpstreamStatus($0.configuration.provider, $0.health) } }
+  public var providerStatus: [ProviderStatus] {
+    lookups.look { $0.servers.states.all.map { ProviderStatus($0.configuration.provider, $0.health) } }
   }
 }
 

@@ -4,7 +4,7 @@ package import DirectDNS
 package import DirectDNSConfiguration
 
 /// The options of every command that resolves names.
-package struct UpstreamOptions: ParsableArguments {
+package struct LookupArguments: ParsableArguments {
   package init() {}
 
   /// The providers that the library knows by name.
@@ -85,7 +85,7 @@ package struct UpstreamOptions: ParsableArguments {
   }
 }
 
-extension UpstreamOptions {
+extension LookupArguments {
   /// The families that were chosen, if some were.
   var families: AddressFamilies? { ipv4 ? .ipv4 : ipv6 ? .ipv6 : family?.families }
 

@@ -4,10 +4,10 @@ import Testing
 @testable import DirectDNS
 @testable import DirectDNSTesting
 
-struct UpstreamStatusTests {
+struct ProviderStatusTests {
   @Test func `a provider that was not asked has no times`() throws {
     let fixture = try ResolverFixture("one", "two")
-    let status = fixture.resolver.upstreamStatus
+    let status = fixture.resolver.providerStatus
     #expect(status.map(\.provider) == ["one", "two"])
     #expect(status.allSatisfy { $0.queries == 0 && $0.failures == 0 && $0.median == nil && !$0.isBreakerOpen })
   }
@@ -20,11 +20,11 @@ struct UpstreamStatusTests {
         host: ResolverFixture.host, end: ResolverInstant(nanoseconds: Int64(number)))
       health.failed(.transport, of: lookup, in: .seconds(3), at: .init(nanoseconds: 0))
     }
-    var status = UpstreamStatus(ScriptedProvider("one"), health)
+    var status = ProviderStatus(ScriptedProvider("one"), health)
     #expect(status.queries == 13 && status.failures == 3 && status.isBreakerOpen)
     #expect(status.median == .milliseconds(6) && status.percentile95 == .milliseconds(10))
     health.networkDidChange()
-    status = UpstreamStatus(ScriptedProvider("one"), health)
+    status = ProviderStatus(ScriptedProvider("one"), health)
     #expect(status.queries == 13 && status.failures == 3 && !status.isBreakerOpen && status.median == nil)
   }
 }
