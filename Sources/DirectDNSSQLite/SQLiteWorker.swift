@@ -84,8 +84,14 @@ actor SQLiteWorker {
       return database
     } catch {
       guard readsOnly, error.isAboutWriting, SQLiteFile.isWhole(configuration.path) else { throw error }
-      // Not kept: what others write by then would not be seen.
-      return try SQLiteDatabase(configuration, isImmutable: true)
+      let first = error
+      do throws(SQLiteError) {
+        // Not kept: what others write by then would not be seen.
+        return try SQLiteDatabase(configuration, isImmutable: true)
+      } catch {
+        // That the disk is full says more than that the file cannot be brought up to date.
+        throw first == .full ? first : error
+      }
     }
   }
 }

@@ -76,7 +76,9 @@ package struct Dnsctl: AsyncParsableCommand {
       let said = root.fullMessage(for: error)
       let (message, code) = (CompletionScript.patched(said, commands: commands), root.exitCode(for: error))
       let objection = UnknownOption.objection(in: message, of: command).map { "dnsctl: \($0)" }
-      let text = message.isEmpty ? "" : (objection ?? message) + "\n"
+      // The parser's own messages begin with "Error: ", and dnsctl's with its name.
+      let own = message.hasPrefix("Error: ") ? "dnsctl: " + message.dropFirst("Error: ".count) : message
+      let text = message.isEmpty ? "" : (objection ?? own) + "\n"
       let errors = DescriptorOutput(descriptor: StandardDescriptor.errors)
       guard code.isSuccess else {
         errors.say(text)

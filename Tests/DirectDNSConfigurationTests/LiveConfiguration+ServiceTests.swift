@@ -69,11 +69,11 @@ final class LiveConfigurationServiceTests: LiveConfigurationFixture {
   }
 
   @Test func `SIGHUP has the file read at once, and ends no process`() async {
-    await #expect(processExitsWith: .success) { try await Self.hangUp() }
+    await #expect(processExitsWith: .success) { try await LiveConfigurationServiceTests.hangUp() }
   }
 
   /// In a process of its own: a signal is the whole process's.
-  private static func hangUp() async throws {
+  static func hangUp() async throws {
     let folder = TestFolder()
     let path = folder / "c.json5"
     try folder.write("{ direct: 'on' }", to: "c.json5")

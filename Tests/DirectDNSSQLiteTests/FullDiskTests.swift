@@ -27,11 +27,7 @@ struct FullDiskTests {
     let path = folder.path()
     try FileManager.default.copyItem(atPath: origin.path(), toPath: path)
     if isFull {
-      #expect(FileManager.default.createFile(atPath: folder.url.path + "/ballast", contents: nil))
-      let file = try FileHandle(forWritingTo: folder.url.appending(path: "ballast"))
-      while (try? file.write(contentsOf: Data(count: 4096))) != nil {}
-      while (try? file.write(contentsOf: Data(count: 1))) != nil {}
-      try file.close()
+      try fill(folder)
     } else {
       #expect(SmallDisk.makeReadOnly(folder.url))
     }
@@ -41,6 +37,27 @@ struct FullDiskTests {
     do throws(DirectDNSError) { try await store.write(answers(2..<3)) } catch { failure = error }
     #expect(failure?.code == .storeFailed)
     if isFull { #expect(failure?.message.contains("full") == true, "\(failure?.message ?? "")") }
+  }
+
+  private func fill(_ folder: Folder) throws {
+    #expect(FileManager.default.createFile(atPath: folder.url.path + "/ballast", contents: nil))
+    let file = try FileHandle(forWritingTo: folder.url.appending(path: "ballast"))
+    while (try? file.write(contentsOf: Data(count: 4096))) != nil {}
+    while (try? file.write(contentsOf: Data(count: 1))) != nil {}
+    try file.close()
+  }
+
+  @Test func `a store that cannot be begun because the disk is full says so whatever is done first`() async throws {
+    let folder = try Folder()
+    #expect(SmallDisk.mount(at: folder.url, size: "1m"))
+    defer { SmallDisk.unmount(folder.url) }
+    try fill(folder)
+    for _ in 0..<2 {
+      var failure: DirectDNSError?
+      let store = SQLiteAnswerStore(SQLiteStoreConfiguration(path: folder.path()))
+      do throws(DirectDNSError) { _ = try await store.read(answers(0..<1).map(\.question)) } catch { failure = error }
+      #expect(failure?.message.contains("the disk is full") == true, "\(failure?.message ?? "nothing failed")")
+    }
   }
 
   @Test func `a full disk is an error in words, reading goes on, and so does writing once there is room`() async throws

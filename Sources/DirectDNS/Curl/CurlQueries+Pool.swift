@@ -93,6 +93,9 @@ extension CurlQueries {
       case .stop(let number): if number < handles.count { multi.remove(handles[number].handle) }
       case .reply(let id, let number): finish(id, .success(handles[number].takeReply()))
       case .fail(let id, let error): finish(id, .failure(error))
+      // Its request is still needed for further attempts to connect.
+      case .leave(let id): if let job = jobs[id.index] { driver.finish(job, .failure(.cancelled)) }
+      case .forget(let id): jobs[id.index] = nil
       case .endConnection(let port): driver.sockets.end(port: port)
       }
     }

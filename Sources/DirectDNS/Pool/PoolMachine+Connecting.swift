@@ -145,6 +145,8 @@ extension PoolMachine {
       transfer.state.sent(at: now)
     }
     noteJoin(id, pool, attempt: number, address)
+    // Its source may have had nothing to send, which no time ran for.
+    noteDue(id)
   }
 
   /// Notes whether a request opened its connection or joined one.

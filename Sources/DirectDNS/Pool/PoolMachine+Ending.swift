@@ -55,6 +55,8 @@ extension PoolMachine {
         return checked(id, wasRefused: false)
       }
       transfers.change(id) { $0.state.checkRefusal(at: now) }
+      // Its source may have had nothing to send, which no time ran for.
+      noteDue(id)
       actions.append(.checkRefusal(id, attempt: number))
     }
   }

@@ -37,7 +37,7 @@ extension QueryPoolMachine {
       case .other: false
       }
     let wasRepeated = queries.read(id) { $0.isRepeated } ?? true
-    guard isLost, !wasRepeated else { return fail(id, error, at: now) }
+    guard isLost, !wasRepeated, id != abandoned else { return fail(id, error, at: now) }
     queries.change(id) { $0.isRepeated = true }
     beginAgain(id, by: number, now)
   }
@@ -60,7 +60,7 @@ extension QueryPoolMachine {
     for number in handles.indices {
       guard let id = handles[number].query, let deadline = queries.read(id, { $0.deadline }) else { continue }
       if deadline <= now {
-        noteSilence(id, at: now)
+        noteSilence(id, timedOut: true, at: now)
         fail(id, .timedOut, at: now)
       } else {
         nextDue = min(nextDue, deadline)
@@ -87,24 +87,38 @@ extension QueryPoolMachine {
 
   // MARK: Silence
 
-  /// A query has timed out: notes what has been silent since it began, and ends its connection if that has lasted: it may
-  /// have died in a way that TCP does not notice.
-  private mutating func noteSilence(_ id: QueryID, at now: Int64) {
+  /// What is known of a connection that does not reply.
+  struct Silence {
+    /// When the first query began that it has not replied to, nor to anything else since.
+    var since: Int64
+    /// How many queries have ended so.
+    var queries = 0
+  }
+
+  /// So many queries that were cancelled are enough for a silent connection to be given up: one may just have been late.
+  private static let cancelledLimit = 3
+
+  /// A query has timed out or was cancelled: notes what has been silent since it began, and ends its connection if that
+  /// has lasted: it may have died in a way that TCP does not notice.
+  mutating func noteSilence(_ id: QueryID, timedOut: Bool, at now: Int64) {
     for number in handles.indices where handles[number].query == id {
       let handle = handles[number]
       guard handle.stage != .waiting, !handle.hasResponse else { continue }
-      let since = handle.startedAt
-      if !handles.contains(where: { $0.address == handle.address && $0.repliedAt > since }) {
+      let began = handle.startedAt
+      if timedOut, !handles.contains(where: { $0.address == handle.address && $0.repliedAt > began }) {
         move(handle.address) { $0.append($1) }
       }
       guard handle.stage == .sent else { continue }
-      guard !hasReplied(handle.port, since: since) else {
+      guard !hasReplied(handle.port, since: began) else {
         silent[handle.port] = nil
         continue
       }
-      let beginning = silent[handle.port].flatMap { hasReplied(handle.port, since: $0) ? nil : $0 } ?? since
-      let isOver = now - beginning >= Self.silenceLimit
-      silent[handle.port] = isOver ? nil : beginning
+      var silence =
+        silent[handle.port].flatMap { hasReplied(handle.port, since: $0.since) ? nil : $0 } ?? .init(since: began)
+      silence.queries += 1
+      let counts = timedOut || now - began >= Self.silenceLimit || silence.queries >= Self.cancelledLimit
+      let isOver = counts && now - silence.since >= Self.silenceLimit
+      silent[handle.port] = isOver ? nil : silence
       if isOver { actions.append(.endConnection(port: handle.port)) }
     }
   }

@@ -71,6 +71,10 @@ struct QueryPoolMachine {
     case reply(QueryID, from: Int)
     /// Report that a query has failed; its id is invalid from now on.
     case fail(QueryID, HTTPTransportError)
+    /// Report that a query was cancelled, of which attempts to connect go on; ``forget(_:)`` follows.
+    case leave(QueryID)
+    /// Such a query has ended; its id is invalid from now on.
+    case forget(QueryID)
     /// End the connection with that local port, under the requests that share it.
     case endConnection(port: Int32)
   }
@@ -102,8 +106,10 @@ struct QueryPoolMachine {
   var queue = Deque<QueryID>()
   /// Handles whose connection has won its query's race, in the order in which that happened.
   var winners: [Int] = []
-  /// Since when a connection, by its local port, has not replied to queries that have timed out on it.
-  var silent: [Int32: Int64] = [:]
+  /// Connections, by their local ports, that have not replied to queries which have timed out or were cancelled.
+  var silent: [Int32: Silence] = [:]
+  /// The query that was cancelled while its connection was being opened: that goes on, for the next one.
+  private(set) var abandoned: QueryID?
   /// Nothing is due before this instant for the queries that are under way.
   var nextDue = Int64.max
   /// No waiting query times out before this instant.
@@ -118,6 +124,12 @@ struct QueryPoolMachine {
   /// How many transfers are under way.
   var running: Int { handles.count - idle.count }
 
+  /// How many of them are queries that somebody waits for.
+  private var awaited: Int {
+    guard let abandoned else { return running }
+    return running - handles.count { $0.query == abandoned }
+  }
+
   var isEmpty: Bool { queries.count == 0 }
 
   /// How many transfers may be in flight.
@@ -128,7 +140,7 @@ struct QueryPoolMachine {
   /// Starts a query, or puts it into the queue.
   mutating func start(deadline: Int64, at now: Int64) -> QueryID {
     let id = queries.insert(Query(deadline: deadline))
-    if running < width, queue.isEmpty {
+    if awaited < width, queue.isEmpty {
       begin(id, at: addresses.first, attempt: 0, now)
     } else {
       queue.append(id)
@@ -138,7 +150,19 @@ struct QueryPoolMachine {
   }
 
   /// Ends a query that nobody wants any more.
-  mutating func cancel(_ id: QueryID, at now: Int64) { fail(id, .cancelled, at: now) }
+  ///
+  /// A connection that it opens is opened all the same, with a race over the addresses: where another server is asked
+  /// after 150 ms, one that takes longer to connect to would otherwise never be reached, nor its second address tried.
+  mutating func cancel(_ id: QueryID, at now: Int64) {
+    guard queries.has(id), id != abandoned else { return }
+    noteSilence(id, timedOut: false, at: now)
+    guard abandoned == nil, handles.contains(where: { $0.query == id && $0.stage == .connecting }) else {
+      return fail(id, .cancelled, at: now)
+    }
+    abandoned = id
+    actions.append(.leave(id))
+    fill(at: now)
+  }
 
   /// Ends all queries.
   mutating func stop() {
@@ -148,7 +172,12 @@ struct QueryPoolMachine {
 
   mutating func fail(_ id: QueryID, _ error: HTTPTransportError, at now: Int64) {
     guard queries.remove(id) != nil else { return }
-    actions.append(.fail(id, error))
+    if id == abandoned {
+      abandoned = nil
+      actions.append(.forget(id))
+    } else {
+      actions.append(.fail(id, error))
+    }
     releaseAll(of: id)
     fill(at: now)
   }
@@ -186,7 +215,7 @@ struct QueryPoolMachine {
 
   /// Begins queries that wait, as far as there is room.
   mutating func fill(at now: Int64) {
-    while running < width, let next = queue.popFirst() {
+    while awaited < width, let next = queue.popFirst() {
       // Those that have ended are left in the queue until it is their turn.
       if queries.has(next) { begin(next, at: addresses.first, attempt: 0, now) }
     }
@@ -209,10 +238,11 @@ struct QueryPoolMachine {
     let attempt = handles[number].attempt
     let wins = queries.change(id) { $0.race?.connected(attempt) } ?? nil
     guard wins != false else { return false }
-    if wins == true { winners.append(number) }
+    if wins == true || id == abandoned { winners.append(number) }
     handles[number].stage = .sent
     handles[number].port = port
-    return true
+    // libcurl keeps a connection that several can share, although nothing is sent on it.
+    return id != abandoned
   }
 
   /// The response of a handle's transfer has begun.

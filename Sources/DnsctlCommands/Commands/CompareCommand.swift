@@ -38,9 +38,11 @@ struct CompareCommand: ContextCommand {
 
       EXIT STATUS
           0  they agree, or only differ
-          1  a name does not exist or has no address, and they agree about that, or it is no valid name
+          1  a name does not exist or has no address, and they agree about that,
+             or it is not a valid name
           2  a source did not answer, and the others agree
-          3  a name is one of this network or this machine, which no provider is asked for
+          3  a name is one of this network or this machine, which no provider is
+             asked for
           4  they disagree; with --strict also: they differ
          64  the command line is wrong
          74  standard input could not be read, or standard output not written

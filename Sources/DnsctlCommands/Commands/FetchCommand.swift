@@ -55,7 +55,7 @@ struct FetchCommand: ContextCommand {
         130  interrupted
         141  the reader of standard output has gone
         143  terminated, with a store, which has what was learned
-      Of several URLs' statuses the highest counts.
+      Of several URLs' statuses the highest counts. If one of them is malformed, none is fetched.
 
       The environment counts as for dnsctl resolve; proxies of the environment do not. Everything on a command line can be seen by all users of a machine. Passwords, fields, cookies and data are overwritten there once the command runs, which leaves a short time: -u @FILE, -U @FILE, --pass @FILE, -H @FILE, -d @FILE and -b FILE keep them off it altogether.
       """)

@@ -50,7 +50,8 @@ struct ResolveCommand: ContextCommand {
 
       EXIT STATUS
           0  every name was answered
-          1  a name does not exist, has no such address or record, or is no valid name
+          1  a name does not exist, has no such address or record, or is not a
+             valid name
           2  providers or network failed
           3  a policy refused a name
          64  the command line is wrong

@@ -67,6 +67,19 @@ struct CurlQueriesConnectingTests {
     }
   }
 
+  @Test func `the connection of a query that was cancelled is there for the next one, over HTTP/2`() async throws {
+    try await withSilent(["127.0.0.7"], accepting: true) { fixture, silent async throws in
+      let first = fixture.begin()
+      #expect(await ProcessState.eventually { silent[0].hasConnection })
+      first.cancel()
+      #expect(await first.value.failure == .cancelled)
+      await fixture.server.waitForConnections(1)
+      #expect(try await fixture.send().address == Sample.address(Self.good))
+      #expect(fixture.server.connectionCount == 1 && fixture.server.requests.count == 1)
+      #expect(silent[0].takeConnections() == 1)
+    }
+  }
+
   @Test func `an address that takes a request and never replies is the last one for the next`() async throws {
     try await withSilent(["127.0.0.7"], accepting: true, plain: true) { fixture, _ async throws in
       #expect(await fixture.failure(timeout: .milliseconds(50)) == .timedOut)

@@ -67,6 +67,45 @@ final class QueryPoolMachineConnectingTests: QueryPoolFixture {
     #expect(taken() == ["fail 0 \(HTTPTransportError.connect("refused"))", "stop 0"])
   }
 
+  @Test func `a connection is opened for the next query although the one that opens it was cancelled`() {
+    let first = start()
+    machine.dialled(0, at: 0)
+    _ = taken()
+    machine.cancel(first, at: 150)
+    #expect(taken() == ["leave 0"])
+    machine.cancel(first, at: 160)
+    #expect(taken().isEmpty)
+    // Its race goes on.
+    _ = machine.endTurn(at: 250)
+    #expect(taken() == ["begin 0 by 1 at 0.0.0.2"])
+    machine.dialled(1, at: 250)
+    start(at: 260)
+    #expect(taken() == ["begin 1 by 2 at 0.0.0.1"])
+    #expect(!join(1, port: 9), "nothing is sent for it")
+    machine.ended(1, .failed(.cancelled, .other), at: 300)
+    #expect(
+      taken() == ["stop 0", "stop 2", "begin 1 by 2 at 0.0.0.2", "forget 0", "stop 1"],
+      "who waits for another address goes to the one that stands")
+    #expect(order() == ["0.0.0.2", "0.0.0.1", "0.0.0.3"])
+  }
+
+  @Test func `one connection at a time is opened so, it takes nobody's place, and its time is that of its query`() {
+    let ids = (0..<3).map { _ in start(deadline: 1_000) }
+    for handle in 0..<2 { machine.dialled(handle, at: 0) }
+    start(deadline: 2_000)
+    _ = taken()
+    machine.cancel(ids[0], at: 150)
+    #expect(taken() == ["leave 0", "begin 3 by 3 at 0.0.0.1"])
+    machine.cancel(ids[1], at: 150)
+    #expect(taken() == ["fail 1 cancelled", "stop 1"])
+    machine.cancel(ids[2], at: 150)
+    #expect(taken() == ["fail 2 cancelled", "stop 2"])
+    _ = machine.endTurn(at: 1_000)
+    #expect(taken().suffix(2).contains("stop 0") && machine.addresses.last == .ipv4(1))
+    machine.stop()
+    #expect(machine.isEmpty && machine.running == 0)
+  }
+
   @Test func `what is wrong on this machine is tried at no other address`() {
     start()
     machine.dialled(0, at: 0)

@@ -60,6 +60,32 @@ final class QueryPoolMachineEndingTests: QueryPoolFixture {
     #expect(timeOut(10, from: 1_500, after: 1_000) == ["end connection 10"])
   }
 
+  /// Sends a query on a connection that is there, and cancels it after that time.
+  private func cancel(_ port: Int32, from start: Int64, after time: Int64) -> [String] {
+    let id = self.start(deadline: start + 5_000, at: start)
+    #expect(join(0, port: port))
+    machine.cancel(id, at: start + time)
+    return taken().filter { $0.hasPrefix("end connection") }
+  }
+
+  @Test func `a query that was cancelled after a second without a word on its connection counts as one timed out`() {
+    #expect(cancel(9, from: 0, after: 999).isEmpty)
+    #expect(cancel(10, from: 2_000, after: 1_000) == ["end connection 10"])
+  }
+
+  @Test func `where queries are always cancelled early, the third on a silent connection ends it`() {
+    #expect(cancel(9, from: 0, after: 150).isEmpty)
+    #expect(cancel(9, from: 25_000, after: 150).isEmpty)
+    #expect(cancel(9, from: 50_000, after: 150) == ["end connection 9"])
+    for round in 0..<3 as Range<Int64> {
+      #expect(cancel(10, from: 60_000 + round * 200, after: 150).isEmpty, "all within a second")
+    }
+    start(at: 70_000)
+    #expect(join(0, port: 10))
+    reply(0, at: 70_010)
+    #expect(cancel(10, from: 80_000, after: 150).isEmpty, "it has replied in between")
+  }
+
   @Test func `an address that has said nothing goes last`() {
     start(deadline: 100)
     machine.dialled(0, at: 0)

@@ -64,6 +64,10 @@ extension PoolWorld {
       machine.closed(socket)
     }
     _ = machine.endTurn(at: now)
-    if machine.pools.count > 0 || machine.connections.count > 0 { fault("pools are left") }
+    guard machine.pools.count > 0 || machine.connections.count > 0 else { return }
+    let left = machine.pools.ids.compactMap { machine.pools[$0] }.map { pool in
+      "route \(pool.route): \(pool.load.running) running, \(pool.sockets.count) sockets, weight \(pool.load.weight)"
+    }
+    fault("pools are left, with \(machine.waiting.count) in the queue: \(left.joined(separator: "; "))")
   }
 }

@@ -13,7 +13,8 @@ extension QueryPoolWorld {
       if caller.id != nil, now > caller.deadline + Self.turn { fault("caller \(number) waits beyond its deadline") }
     }
     let queries = Set(current.values.map(\.query))
-    if queries.count > max(machine.limits.width, machine.limits.connections) {
+    let limit = max(machine.limits.width, machine.limits.connections)
+    if queries.count > limit + (machine.abandoned == nil ? 0 : 1) {
       fault("\(queries.count) queries are under way")
     }
     for query in queries where current.values.count(where: { $0.query == query }) > max(1, reach.count) {

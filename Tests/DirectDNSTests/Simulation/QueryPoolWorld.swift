@@ -209,6 +209,8 @@ struct QueryPoolWorld {
       if slips(.endsTwice, 0.2) { answer(id) }
       guard let number = callerOf[id] else { break }
       checkFailure(of: number, error)
+    case .leave(let id): answer(id)
+    case .forget: break
     case .endConnection(let port): plan(.dies(port), in: 0...2)
     }
   }

@@ -16,6 +16,8 @@ class QueryPoolFixture {
       case .stop(let handle): "stop \(handle)"
       case .reply(let id, let handle): "reply \(id.index) from \(handle)"
       case .fail(let id, let error): "fail \(id.index) \(error)"
+      case .leave(let id): "leave \(id.index)"
+      case .forget(let id): "forget \(id.index)"
       case .endConnection(let port): "end connection \(port)"
       }
     }

@@ -37,6 +37,12 @@ final class SilentAddress: Sendable {
 
   deinit { for socket in filling + [listener] { close(socket) } }
 
+  /// Whether a connection has come that was not taken.
+  var hasConnection: Bool {
+    var listening = pollfd(fd: listener, events: Int16(POLLIN), revents: 0)
+    return unsafe poll(&listening, 1, 0) == 1
+  }
+
   /// How many connections have come since this was called last.
   func takeConnections() -> Int {
     var count = 0

@@ -139,7 +139,7 @@ struct ConnectTelemetryTests {
 
   @Test func `each attempt has a span of its own, from the dialling to its end`() {
     let spans = spans(after: [
-      .connecting(first), .failed(first, .connect("refused")), .connecting(second), .secured(session: "TLS 1.3"),
+      .connecting(first), .failed(first, .connect("refused")), .connecting(second), .secured("TLS 1.3"),
       .connected(second, isReused: false),
     ])
     #expect(spans.map(\.operationName) == ["connect", "connect"] && spans.allSatisfy(\.hasEnded))
