@@ -74,7 +74,7 @@ struct UnixSocketTests {
     let error = await #expect(throws: DirectDNSError.self) {
       try await ProxyFixture { $0.listeners.append(.unix(path: path)) }
     }
-    #expect(error?.code == .fileUnusable && error?.message.contains("another program listens there") == true)
+    #expect(error?.code == .cannotListen && error?.message.contains("another program listens there") == true)
     #expect(FileManager.default.fileExists(atPath: path))
   }
 
@@ -145,7 +145,7 @@ struct UnixSocketTests {
     let error = await #expect(throws: DirectDNSError.self) {
       try await ProxyFixture { $0.inherited = [file] }
     }
-    #expect(error?.code == .fileUnusable)
+    #expect(error?.code == .cannotListen)
     #expect(error?.message.contains("descriptor \(file)") == true && error?.message.contains("ListenStream=") == true)
   }
 

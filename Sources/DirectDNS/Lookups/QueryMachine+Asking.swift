@@ -51,7 +51,7 @@ extension QueryMachine {
     attempts[lastAttempt] = Attempt(
       question: number, server: server, subject: question.subject, end: question.deadlines.whole, begun: now,
       isHedge: isHedge,
-      isShort: question.deadlines.isShort, isTrial: states.isTrialDue(server.number, at: now))
+      isShort: question.deadlines.isShort)
     question.running.append(lastAttempt)
     states.asked(server.number, at: now)
     actions.append(.send(lastAttempt, to: server, question.subject, timeout: timeout))

@@ -87,14 +87,10 @@ extension QueryMachine {
     var all: [Int] { paused.isEmpty ? order : order + paused }
 
     /// Notes that a server has said 429.
-    ///
-    /// - Parameters:
-    ///   - server: its number.
-    ///   - wasTrial: whether the query was to show whether a pause is over: that was for others too, and costs no chance.
-    mutating func pause(_ server: Int, wasTrial: Bool) {
-      guard wasTrial || !forgiven.contains(server) else { return }
-      if !forgiven.contains(server) { forgiven.append(server) }
-      if !paused.contains(server) { paused.append(server) }
+    mutating func pause(_ server: Int) {
+      guard !forgiven.contains(server) else { return }
+      forgiven.append(server)
+      paused.append(server)
     }
 
     /// Takes out a server that is asked.

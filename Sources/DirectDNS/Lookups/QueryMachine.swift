@@ -71,8 +71,6 @@ struct QueryMachine: Sendable {
     var isShort = false
     /// Whether it was given up for another server: then it counts as timed out.
     var isGivenUp = false
-    /// Whether it shows whether a pause that the server has asked for (429) is over.
-    var isTrial = false
     /// Whether another server answered first.
     var lostRace = false
   }
@@ -192,7 +190,7 @@ struct QueryMachine: Sendable {
     case (_, .failure(let failure)):
       question.candidates.note(reply.failure(failure, of: attempt.server))
       if case .rateLimited = failure.kind, states.isBlocked(attempt.server.number, at: now) {
-        question.candidates.pause(attempt.server.number, wasTrial: attempt.isTrial)
+        question.candidates.pause(attempt.server.number)
       }
       question.race?.end(attempt.server.number)
       guard !question.running.isEmpty else { return start(attempt.question, question, at: now) }

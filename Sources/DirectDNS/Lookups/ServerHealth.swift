@@ -94,9 +94,6 @@ struct ServerHealth: Sendable, Hashable {
     blockedUntil.map { $0 <= now } ?? false && heldUntil(at: now) != nil
   }
 
-  /// Whether the next query shows whether a pause is over.
-  func isTrialDue(at now: ResolverInstant) -> Bool { blockedUntil.map { $0 <= now } ?? false }
-
   /// Notes that the server is being asked.
   mutating func asked(at now: ResolverInstant) {
     if breaker(at: now) == .probe { probedAt = now }

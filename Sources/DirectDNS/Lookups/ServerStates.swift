@@ -144,11 +144,6 @@ struct ServerStates: Sendable {
     if let place = place(of: number) { all[place].refusesBatches = true }
   }
 
-  /// Whether the next query to a server shows whether its pause is over.
-  func isTrialDue(_ number: Int, at now: ResolverInstant) -> Bool {
-    place(of: number).map { all[$0].health.isTrialDue(at: now) } ?? false
-  }
-
   /// Notes that a server is being asked.
   mutating func asked(_ number: Int, at now: ResolverInstant) {
     if let place = place(of: number) { all[place].health.asked(at: now) }

@@ -14,12 +14,12 @@ enum CurlHints {
     ("--etag-compare", ["--etag-save"], "-H 'If-None-Match: …', and -w '%header{etag}'"),
     ("-J", ["--remote-header-name"], "a server would choose the file's name"),
     ("-R, --create-dirs, --output-dir", ["--remote-time"], "touch and mkdir do it"),
-    ("-K, --config", ["-q", "--disable"], "there are no option files; --config names the configuration file"),
+    ("-K, --config", ["-q", "--disable"], "no option files: --config is the configuration file"),
     ("--next", [":"], "one command for each kind of request"),
     ("--url, --url-query", [], "URLs are arguments; -G --data-urlencode adds to a query"),
     (
       "--retry-delay, --retry-max-time", ["--retry-all-errors", "--retry-connrefused"],
-      "use --retry alone: it waits 1 s, 2 s, 4 s and so on, or as long as the server asks for"
+      "use --retry alone, which waits 1 s, 2 s, 4 s and so on"
     ),
     ("--limit-rate, -Y", ["--speed-limit", "--max-filesize"], "-m ends what is slow, -y what is silent"),
     ("--fail-with-body", ["--fail-early"], "-w '%{http_code}' shows the status"),

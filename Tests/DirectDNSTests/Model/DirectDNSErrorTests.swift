@@ -37,7 +37,8 @@ struct DirectDNSErrorTests {
       (.connectionLost, "connectionLost"), (.bodyFailed, "bodyFailed"), (.bodyTooLarge, "bodyTooLarge"),
       (.fieldsTooLarge, "fieldsTooLarge"), (.tooManyRedirects, "tooManyRedirects"),
       (.redirectRefused, "redirectRefused"), (.bodyNotReplayable, "bodyNotReplayable"), (.cancelled, "cancelled"),
-      (.fileUnusable, "fileUnusable"), (.storeFailed, "storeFailed"), (.warmupMissed, "warmupMissed"),
+      (.fileUnusable, "fileUnusable"), (.cannotListen, "cannotListen"), (.storeFailed, "storeFailed"),
+      (.warmupMissed, "warmupMissed"),
       (.shutDown, "shutDown"),
     ] as [(DirectDNSError.Code, String)])
   func `codes have stable spellings`(_ code: DirectDNSError.Code, _ spelling: String) {

@@ -50,10 +50,4 @@ struct RetryRuleTests {
     let isStreamAllowed = other.allows(refused, isRetryable: true, canBeReplayed: false)
     #expect(!isStreamAllowed)
   }
-
-  @Test(arguments: [HTTPRequest.Method.get, .head, .options, .trace, .put, .delete])
-  func `idempotent methods are those of RFC 9110`(_ method: HTTPRequest.Method) {
-    #expect(method.isIdempotent)
-    for other in [HTTPRequest.Method.post, .patch, .connect] { #expect(!other.isIdempotent) }
-  }
 }

@@ -63,6 +63,16 @@ final class TransferStateUploadTests: PoolFixture {
     #expect(looks(at: 40_001) == ["resume 0"])
   }
 
+  @Test func `when it is sent again its time for a response runs, although its source had nothing to send`() {
+    let id = start(.always)
+    _ = connect(id, 7)
+    machine.starved(id, at: 1)
+    #expect(machine.endTurn(at: 5_000) == 60_000)
+    guard case .again = machine.maySend(id, attempt: 0, at: 5_001) else { return #expect(Bool(false)) }
+    machine.repeats(id, attempt: 0, isRewound: true, at: 5_001)
+    #expect(machine.endTurn(at: 5_002) == 35_001)
+  }
+
   @Test(arguments: [true, false])
   func `a server that stops reading behind its answer fails the request if it wanted the rest`(_ isInPart: Bool) {
     let id = receiving()
