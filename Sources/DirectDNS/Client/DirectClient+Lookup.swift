@@ -69,15 +69,14 @@ extension DirectClient {
   /// The proxy in libcurl's form; its addresses are not judged by the policy, since the proxy is the caller's choice.
   nonisolated(nonsending) func proxyRoute(_ proxy: WebURL?, _ call: Call) async throws(DirectDNSError) -> CurlProxy? {
     guard let proxy else { return nil }
-    guard case .name(let name) = proxy.host else { return CurlProxy(url: proxy.href, resolvedHost: nil) }
+    guard case .name(let name) = proxy.host else { return CurlProxy(proxy, resolvedHost: nil) }
     let host = try HostName(proxy.host)
     var addresses = call.settings.configuration.pins[HostPort(host: host, port: proxy.effectivePort)] ?? []
     if addresses.isEmpty {
       addresses = Array(try await resolver.resolve(host, call.lookup(resolver), call, nil).addresses)
     }
     return CurlProxy(
-      url: proxy.href,
-      resolvedHost: CurlProxy.ResolvedHost(host: name, port: proxy.effectivePort, addresses: addresses))
+      proxy, resolvedHost: CurlProxy.ResolvedHost(host: name, port: proxy.effectivePort, addresses: addresses))
   }
 }
 

@@ -43,9 +43,15 @@ struct CurlProxy: Hashable, Sendable {
     }
   }
 
+  /// Always with the port: without one, libcurl would take 1080 for an http proxy, and the URL standard leaves out 80.
   let url: String
   /// Nil if the URL has an address instead of a name.
   let resolvedHost: ResolvedHost?
+
+  init(_ proxy: WebURL, resolvedHost: ResolvedHost?) {
+    url = "\(proxy.scheme.rawValue)://\(proxy.userInfo)\(proxy.host):\(proxy.effectivePort)/"
+    self.resolvedHost = resolvedHost
+  }
 }
 
 /// One request, as the loop's thread needs it.

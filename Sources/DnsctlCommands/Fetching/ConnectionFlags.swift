@@ -88,7 +88,9 @@ struct ConnectionFlags: ParsableArguments {
 
   @Option(
     name: [.customShort("x"), .customLong("proxy")],
-    help: ArgumentHelp("The proxy to go through; those of the environment do not count.", valueName: "url"))
+    help: ArgumentHelp(
+      "The proxy to go through; those of the environment do not count. Without a port in it the port is 80, or 443 with https://, and not 1080 as in curl.",
+      valueName: "url"))
   var proxy: String?
 
   @Option(

@@ -84,7 +84,7 @@ struct ClientCookiesTests {
     let target = RequestTarget(url, url.host, [:])
     target.addresses = addresses.map(Sample.address)
     #expect(target.staysOnMachine == expected)
-    target.proxy = CurlProxy(url: "http://127.0.0.1/", resolvedHost: nil)
+    target.proxy = CurlProxy(try WebURL("http://127.0.0.1/"), resolvedHost: nil)
     #expect(!target.staysOnMachine)
   }
 
