@@ -50,8 +50,8 @@ extension ConnectAttempt {
           return CURL_TRAILERFUNC_OK
         }, context)
     }
-    if request.decompresses, request.terms.idleTimeout != nil {
-      // What comes may decode to nothing for a while.
+    if request.decompresses, request.terms.idleTimeout != nil || hasBody {
+      // What comes may decode to nothing, for a while or at the end.
       unsafe directdns_setopt_progress(
         handle.pointer,
         { context, _, received, _, _ in
@@ -135,7 +135,7 @@ extension ConnectAttempt {
   private func hasReceived(_ count: Int64) {
     guard count != receivedCount else { return }
     receivedCount = count
-    if lines != nil { withEvents { $0.moved(self) } }
+    if lines != nil { withEvents { $0.receivedEncoded(self) } }
   }
 
   private func received(_ bytes: UnsafeRawBufferPointer) -> Int {

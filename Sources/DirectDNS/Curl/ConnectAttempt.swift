@@ -195,9 +195,13 @@ internal import CDirectDNSCurl
     guard let transfer, lines?.isHeadComplete == true else { return false }
     if [204, 304].contains(handle.number(CURLINFO_RESPONSE_CODE)) { return true }
     let length = handle.offset(CURLINFO_CONTENT_LENGTH_DOWNLOAD_T)
-    guard length == 0 || !transfer.request.decompresses else { return false }
-    return transfer.progress.received == length
+    guard transfer.request.decompresses else { return transfer.progress.received == length }
+    // The length is that of the encoded body. What is held back has come, but nobody has it yet.
+    return receiving == .handingOver && handle.offset(CURLINFO_SIZE_DOWNLOAD_T) == length
   }
+
+  /// Whether its connection speaks HTTP/2, once the response has begun.
+  var isHTTP2: Bool { handle.number(CURLINFO_HTTP_VERSION) >= Int(CURL_HTTP_VERSION_2_0) }
 
   /// Whether the response's status is one of success: then the server may still want the rest of the request's body.
   var isAccepted: Bool { (200..<300).contains(handle.number(CURLINFO_RESPONSE_CODE)) }

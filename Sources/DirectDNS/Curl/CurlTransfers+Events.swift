@@ -108,12 +108,18 @@ extension CurlTransfers {
     guard let head, let head else { return }
     transfer.pending.head = head
     deliveries.add(transfer)
-    if isHTTP2 { noteEarlyAnswer(attempt) }
+    noteEarlyAnswer(attempt)
   }
 
-  /// Notes a response that is complete although its request may not be.
+  /// Notes a response over HTTP/2 that is complete although its request may not be.
   private func noteEarlyAnswer(_ attempt: ConnectAttempt) {
-    if attempt.hasBody, attempt.hasWholeBody { machine.answered(attempt.id, at: now) }
+    if attempt.hasBody, attempt.isHTTP2, attempt.hasWholeBody { machine.answered(attempt.id, at: now) }
+  }
+
+  /// A part of an encoded body has come.
+  func receivedEncoded(_ attempt: ConnectAttempt) {
+    moved(attempt)
+    noteEarlyAnswer(attempt)
   }
 
   /// Takes a piece of the body.
@@ -140,7 +146,7 @@ extension CurlTransfers {
     if transfer.incoming.isEmpty, bytes.count >= Self.longPiece { makeRoom(transfer, attempt, for: bytes.count) }
     unsafe transfer.incoming.append(contentsOf: bytes)
     deliveries.add(transfer)
-    if attempt.multi?.sharesConnections == true { noteEarlyAnswer(attempt) }
+    noteEarlyAnswer(attempt)
     return bytes.count
   }
 
@@ -160,12 +166,12 @@ extension CurlTransfers {
   /// The source of the request's body has nothing to send at the moment.
   func starved(_ attempt: ConnectAttempt) { machine.starved(attempt.id, at: now) }
 
-  /// Whether an upload may go on although its response is complete, and is waiting for its source or for the server to
-  /// read.
+  /// Whether an upload has to go on although its response has come: nobody has the whole response yet, or it may go on,
+  /// and is waiting for its source or for the server to read.
   func isWaitingToSend(_ id: Machine.TransferID) -> Bool {
-    guard let attempt = running[id.index].transfer?.carrier, attempt.isAccepted, !attempt.hasSentBody else {
-      return false
-    }
+    guard let attempt = running[id.index].transfer?.carrier else { return false }
+    if attempt.receiving == .holdingBack { return true }
+    guard attempt.isAccepted, !attempt.hasSentBody else { return false }
     guard let (pool, isStarved) = machine.transfers.read(id, { ($0.pool, $0.state.isStarved) }) else { return false }
     let port = attempt.handle.number(CURLINFO_LOCAL_PORT)
     let sockets = machine.pools.read(pool) { $0.sockets } ?? []

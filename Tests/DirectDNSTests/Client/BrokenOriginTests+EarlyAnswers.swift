@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import DirectDNSTesting
+import Foundation
 import HTTPTypes
 import Testing
 
@@ -57,6 +58,48 @@ extension BrokenOriginTests {
       #expect(try await response.body.text() == (answer.status == .ok ? "done" : ""))
     }
   }
+
+  @Test(arguments: [
+    (OriginResponse(.ok, body: "done"), "done"), (OriginResponse(.ok, body: "done").gzipped(), "done"),
+    (OriginResponse(.ok).gzipped(), ""), (OriginResponse(.ok, fields: [.contentLength: "0"]), ""),
+  ])
+  func `success ends such an upload too if bodies are decompressed`(
+    _ answer: OriginResponse, _ text: String
+  ) async throws {
+    try await staged(.http2, firstStreamWindow: 65_535, admit: { _ in .answer(answer) }) { fixture in
+      let response = try await fixture.client.execute(
+        fixture.request(.put), body: .bytes([UInt8](repeating: 1, count: 4_000_000)),
+        options: RequestOptions(timeouts: RequestTimeouts(total: .seconds(20)), decompresses: true))
+      #expect(try await response.body.text() == text)
+    }
+  }
+
+  /// It has come whole before its reader has taken any of it: 100,000 times `a` in 133 bytes.
+  @Test(arguments: [HTTPResponse.Status.ok, .contentTooLarge])
+  func `what such a response decodes to is read to its end, however late`(_ status: HTTPResponse.Status) async throws {
+    let packed = try #require(Data(base64Encoded: Self.packed))
+    let answer = OriginResponse(status, fields: [.contentEncoding: "gzip"], body: Array(packed))
+    try await staged(
+      .http2, firstStreamWindow: 65_535, admit: { $0.path == "/" ? .answer(answer) : .read },
+      changing: { $0.bufferSize = 1024 }
+    ) { fixture in
+      let response = try await fixture.client.execute(
+        fixture.request(.put), body: .bytes([UInt8](repeating: 1, count: 4_000_000)),
+        options: RequestOptions(timeouts: RequestTimeouts(total: .seconds(20)), decompresses: true))
+      // Longer than the pool waits before it looks at the upload.
+      let late = ContinuousClock.now + .milliseconds(3 * TransferState.answeredLook)
+      while ContinuousClock.now < late {
+        _ = try await fixture.client.execute(fixture.request(.get, "/beside")).body.text()
+      }
+      #expect(try await response.body.text() == String(repeating: "a", count: 100_000))
+    }
+  }
+
+  private static let packed =
+    """
+    H4sIAAAAAAACA+3BMQEAAADCoKzrX8IaHkABAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\
+    AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAArwaH+uIboIYBAA==
+    """
 
   @Test(arguments: [OriginResponse(.accepted, fields: [.contentLength: "0"]), OriginResponse(.noContent)])
   func `success before the body ends with the body, once that was sent whole`(_ answer: OriginResponse) async throws {

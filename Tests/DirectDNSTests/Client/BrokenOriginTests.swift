@@ -30,7 +30,8 @@ struct BrokenOriginTests {
   func staged(
     _ version: HTTPProtocolVersion = .http1, firstStreamWindow: Int? = nil,
     handler: @escaping FakeOrigin.Handler = OriginResponse.echo,
-    admit: FakeOrigin.Gatekeeper? = nil, _ body: (Fixture) async throws -> Void
+    admit: FakeOrigin.Gatekeeper? = nil, changing change: (inout DirectClientConfiguration) -> Void = { _ in },
+    _ body: (Fixture) async throws -> Void
   ) async throws {
     var configuration = FakeOriginConfiguration()
     configuration.firstStreamWindow = firstStreamWindow
@@ -44,6 +45,7 @@ struct BrokenOriginTests {
     let trusted = file.map { [$0.path] } ?? []
     let client = try ClientSample.client {
       $0.trust = TrustStore(privateAuthorities: trusted, environment: [:])
+      change(&$0)
     }
     try await body(Fixture(origin: origin, client: client, file: file))
     await client.shutdown(within: .zero)

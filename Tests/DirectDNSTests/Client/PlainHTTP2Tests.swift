@@ -25,4 +25,22 @@ struct PlainHTTP2Tests {
     await client.shutdown()
     await origin.stop()
   }
+
+  @Test(arguments: [OriginResponse(.created, body: "ok"), OriginResponse(.created, fields: [.contentLength: "0"])])
+  func `success before the body was sent whole, and nobody takes the rest, ends the upload`(
+    _ answer: OriginResponse
+  ) async throws {
+    var configuration = FakeOriginConfiguration(httpVersions: [.http2])
+    configuration.firstStreamWindow = 65_535
+    let origin = try await FakeOrigin.start(configuration: configuration, admit: { _ in .answer(answer) })
+    let client = try ClientSample.client { $0.httpVersion = .http2 }
+    let request = HTTPRequest(method: .put, url: try WebURL(origin.url("/", host: "shop.test")))
+    let response = try await client.execute(
+      request, body: .bytes([UInt8](repeating: 1, count: 4_000_000)),
+      options: RequestOptions(timeouts: RequestTimeouts(total: .seconds(20))))
+    #expect(response.status == .created)
+    #expect(try await response.body.text() == (answer.fields.contains(.contentLength) ? "" : "ok"))
+    await client.shutdown(within: .zero)
+    await origin.stop()
+  }
 }
