@@ -98,9 +98,10 @@ public struct RequestTimeouts: Hashable, Sendable {
   ///
   /// Default: 30 s.
   public var firstByte: Duration
-  /// For a pause between two pieces of the response's body; the time does not run while the body waits for its reader.
+  /// For a pause between two pieces of the response's body; the time does not run while the body waits for its reader,
+  /// nor while the server waits for the request's body.
   ///
-  /// Default: nil, for no limit but ``whole``. With it ``whole`` can be long enough for large bodies, and a server that
+  /// Default: nil, for no limit but ``total``. With it ``total`` can be long enough for large bodies, and a server that
   /// has gone silent is still noticed.
   public var idle: Duration?
   /// For the whole request: lookup, waiting, every redirect, and the response's body.

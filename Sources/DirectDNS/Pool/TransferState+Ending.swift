@@ -71,9 +71,12 @@ extension TransferState {
     return carrier.movedAt + terms.firstByteTimeout
   }
 
-  /// When its response has been silent for too long.
+  /// When its response has been silent for too long; never while the server waits for the request's body, or has sent
+  /// the whole response.
   private var idleEnd: Int64 {
-    guard let carrier, let timeout = terms.idleTimeout, !isHeldBack else { return .max }
+    guard let carrier, let timeout = terms.idleTimeout, !isHeldBack, !isStarved, answeredSince == nil else {
+      return .max
+    }
     return carrier.movedAt + timeout
   }
 

@@ -69,6 +69,18 @@ struct TransferStateTests {
     #expect(failure.timer == .idle && failure.reason == .timedOut && failure.delivery == .mayHaveArrived)
   }
 
+  @Test func `a response is not silent while its server waits for the body, nor once it is complete`() {
+    var state = connected()
+    state.terms.idleTimeout = 1_000
+    _ = state.headIsComplete()
+    state.starved(at: 900)
+    #expect(state.exceeded(at: 50_000) == nil)
+    state.sent(at: 60_000)
+    #expect(state.exceeded(at: 60_999) == nil && state.exceeded(at: 61_000) == .idle)
+    state.answered(at: 60_500)
+    #expect(state.exceeded(at: 90_000) == nil && state.exceeded(at: 120_000) == .total)
+  }
+
   @Test func `through a proxy there is one attempt, which needs no race to win`() {
     var terms = TransferTerms(
       addresses: [near], isRetryable: true, connectTimeout: 5_000, firstByteTimeout: 30_000, deadline: 120_000)
