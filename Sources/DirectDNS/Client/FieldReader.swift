@@ -23,7 +23,10 @@ enum FieldReader {
       }
       guard let colon = HeadLine.index(of: ASCII.colon, in: bytes, line..<end),
         let known = KnownFields.field(bytes.extracting(line..<colon))
-      else { continue }
+      else {
+        isDropped = true
+        continue
+      }
       let value = HeadLine.trimmed(bytes, colon + 1..<end)
       // A cookie with a control character has to be refused (RFC 6265bis §5.6), but `HTTPField` would replace it by a
       // blank.
