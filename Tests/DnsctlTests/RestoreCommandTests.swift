@@ -60,14 +60,14 @@ import Testing
 
   @Test func `leaves out a field that no message may have, and names it`() async {
     let outcome = await restore(
-      #"{"originalUrl":"http://shop.example/x","address":"8.8.8.8","headers":[["X","a\u0000b"],["b d","1"],["Location","http://8.8.8.8/y"]]}"#
+      #"{"originalUrl":"http://shop.example/x","address":"8.8.8.8","headers":[["X","a\u0000b"],["b d","1"],["","2"],["Location","http://8.8.8.8/y"]]}"#
     )
     #expect(
       outcome.output.hasPrefix(
         #"{"headers":[["Location","http://shop.example/y"]],"rejectedHeaders":["X: headers[0][1] "#))
     #expect(
       outcome.output.contains(#","location":"http://shop.example/y""#) && outcome.status == 0, "\(outcome.output)")
-    #expect(outcome.output.contains("headers[1][0]"))
+    #expect(outcome.output.contains("headers[1][0]") && outcome.output.contains("headers[2][0]"))
   }
 
   @Test(arguments: [

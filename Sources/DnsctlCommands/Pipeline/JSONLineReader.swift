@@ -48,7 +48,7 @@ extension HTTPFields {
       var pair = try field.list("Give [name, value].")
       guard pair.count == 2 else { throw field.fault("Give [name, value].") }
       let expectation = "Give a header field's name, such as \"Accept\"."
-      let label = try pair[0].text(expectation)
+      guard case .text(let label) = pair[0].value else { throw pair[0].fault(expectation) }
       pair[1].isSecret = true
       let text = "Give a header field's value: text without line breaks and NUL."
       guard case .text(let value) = pair[1].value else { throw pair[1].fault(text) }
