@@ -98,6 +98,14 @@ import Testing
     for secret in ["user", "word", "secret", "token", "part"] { #expect(!outcome.errors.contains(secret)) }
   }
 
+  @Test func `says which of several URLs cannot be read`() async {
+    let urls = ["http://v6.example/", "http://u:word@a b/", "mailto:u@a.example"]
+    let lines = await rewrite(["--format", "curl"] + urls).errors.split(separator: "\n")
+    #expect(lines.count == 2 && lines.first?.hasPrefix("dnsctl: URL 2 of 3: ") == true, "\(lines)")
+    #expect(lines.last?.hasPrefix("dnsctl: URL 3 of 3: ") == true, "\(lines)")
+    #expect(await rewrite(["http://a b/"]).errors.contains("URL 1") == false)
+  }
+
   @Test func `goes by the policy of options and file`() async {
     // Equal addresses take turns at being the first.
     func addresses(_ arguments: [String], file: String = "{}") async -> [String] {

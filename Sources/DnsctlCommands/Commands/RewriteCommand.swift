@@ -90,12 +90,17 @@ struct RewriteCommand: ContextCommand {
 
   private func run(_ lookup: RequestLookup, in context: CommandContext) async -> ExitStatus {
     let format = json ? .json : format ?? (urls.contains(Pipeline.inputMark) ? .json : .text)
-    let work: @Sendable (Pipeline.Item) async -> RewriteResult = { [address] item in
+    let work: @Sendable (Pipeline.Item) async -> RewriteResult = { [address, urls] item in
+      var result: RewriteResult
       do throws(DirectDNSError) {
-        return await lookup.rewrite(try RewriteInput(item, address: address))
+        result = await lookup.rewrite(try RewriteInput(item, address: address))
       } catch {
-        return RewriteResult(text: item.text, outcome: .refused(error))
+        result = RewriteResult(text: item.text, outcome: .refused(error))
       }
+      if case .argument(let text) = item, urls.count > 1, let index = urls.firstIndex(of: text) {
+        result.place = "URL \(index + 1) of \(urls.count): "
+      }
+      return result
     }
     var writer = OutcomeWriter(context) { (result: RewriteResult) in (format.render(result), format.status(of: result))
     }

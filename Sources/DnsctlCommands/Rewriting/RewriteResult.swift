@@ -8,14 +8,16 @@ struct RewriteResult: Sendable {
   var outcome: RewriteOutcome
   /// Why no address is known, if looking it up failed.
   var lookupError: DirectDNSError?
+  /// Which of several arguments it is, such as `URL 2 of 4: `.
+  var place = ""
 
   /// The canonical URL, since another parser could read another host in the text.
   ///
   /// A URL of another scheme is not parsed, and stays as it is.
   var url: String { (try? WebURL(text))?.href ?? text }
 
-  /// What an error is about: only the URL's origin, since everything else in a URL may be a secret.
-  var subject: String { (try? WebURL(text)).map { "\(Origin($0)): " } ?? "" }
+  /// What an error is about: only the URL's origin, since everything else in a URL may be a secret, or else its place.
+  var subject: String { (try? WebURL(text)).map { "\(Origin($0)): " } ?? place }
 
   /// Why the request is not rewritten, for people.
   var reason: String? {
