@@ -16,6 +16,8 @@ struct ChildProcess: Sendable {
   /// Why it could not be started.
   enum Failure: Error, Equatable {
     case notFound
+    /// It was not found either, but a folder of `PATH` may not be searched.
+    case notSearched(folder: [UInt8])
     case notExecutable(String)
 
     /// What posix_spawnp(3) says.
@@ -31,6 +33,31 @@ struct ChildProcess: Sendable {
       }
     }
 
+    /// What posix_spawnp(3) says of a program.
+    ///
+    /// It says EACCES also if the program is nowhere, and a folder of `PATH` may not be searched: that is not what shells
+    /// say.
+    ///
+    /// - Parameters:
+    ///   - code: what it says.
+    ///   - program: the program's name.
+    ///   - path: the value of `PATH`.
+    ///   - error: finds out why there is no file with a path; 0 if there is one.
+    init(_ code: Int32, of program: [UInt8], in path: [UInt8], error: ([UInt8]) -> Int32) {
+      self.init(code)
+      let slash = UInt8(ascii: "/")
+      guard code == EACCES, !program.contains(slash) else { return }
+      var closed: [UInt8]?
+      for folder in path.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false) {
+        switch error(folder.isEmpty ? program : folder + [slash] + program) {
+        case 0: return
+        case EACCES: closed = closed ?? Array(folder)
+        default: break
+        }
+      }
+      self = closed.map { .notSearched(folder: $0) } ?? .notFound
+    }
+
     /// What to say of it.
     func message(for program: [UInt8]) -> String {
       let name = String(decoding: program, as: UTF8.self).printable
@@ -38,6 +65,9 @@ struct ChildProcess: Sendable {
       case .notFound where name.isEmpty: "the program's name is empty: give one after --"
       case .notFound:
         "the program \(name) was not found, or the interpreter that it names was not: check both, and PATH"
+      case .notSearched(let folder):
+        "the program \(name) was not found, and \(String(decoding: folder, as: UTF8.self).printable) in PATH may not be "
+          + "searched: check both"
       case .notExecutable(let reason): "\(name) cannot be run: \(reason)"
       }
     }
@@ -45,7 +75,7 @@ struct ChildProcess: Sendable {
     /// The exit status that shells use for it.
     var status: Int32 {
       switch self {
-      case .notFound: 127
+      case .notFound, .notSearched: 127
       case .notExecutable: 126
       }
     }
@@ -106,8 +136,17 @@ struct ChildProcess: Sendable {
     case 0:
       identifier = child
       signals.begin(child)
-    default: throw Failure(code)
+    default:
+      let path = environment.first { $0.starts(with: "PATH=".utf8) }.map { Array($0.dropFirst(5)) }
+      throw Failure(code, of: words.first ?? [], in: path ?? Array("/bin:/usr/bin".utf8), error: Self.fileError)
     }
+  }
+
+  /// Why there is no file with that path, by errno(3); 0 if there is one, which a folder is not.
+  private static func fileError(_ path: [UInt8]) -> Int32 {
+    var info = stat()
+    let code = unsafe CStrings([path]).withPointers { unsafe $0[0].map { unsafe stat($0, &info) == 0 ? 0 : errno } }
+    return code == 0 && info.st_mode & S_IFMT == S_IFDIR ? ENOENT : code ?? ENOENT
   }
 
   /// Waits for its end.

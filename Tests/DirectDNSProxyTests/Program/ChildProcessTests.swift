@@ -17,6 +17,25 @@ struct ChildProcessTests {
   }
 
   @Test(
+    arguments: [
+      ("tool", ["/open/tool": 0], .notExecutable("Permission denied")), ("tool", [:], .notFound),
+      ("tool", ["/closed/tool": EACCES], .notSearched(folder: Array("/closed".utf8))),
+      ("tool", ["/closed/tool": EACCES, "tool": 0], .notExecutable("Permission denied")),
+      ("/closed/tool", ["/closed/tool": EACCES], .notExecutable("Permission denied")),
+    ] as [(String, [String: Int32], ChildProcess.Failure)])
+  func `a program that is in no folder of PATH was not found, also where one may not be searched`(
+    program: String, files: [String: Int32], expected: ChildProcess.Failure
+  ) {
+    let failure = ChildProcess.Failure(EACCES, of: Array(program.utf8), in: Array("/closed:/open:".utf8)) {
+      files[String(decoding: $0, as: UTF8.self)] ?? ENOENT
+    }
+    #expect(failure == expected)
+    #expect(failure.status == (expected == .notExecutable("Permission denied") ? 126 : 127))
+    let message = failure.message(for: Array(program.utf8))
+    #expect(message.contains("/closed") == (failure.status == 127 && !files.isEmpty || program.contains("/")))
+  }
+
+  @Test(
     arguments: [(ChildProcess.Ending.exited(0), 0), (.exited(255), 255), (.died(signal: 15), 143)]
       as [(ChildProcess.Ending, Int32)])
   func `a program's end is a status`(ending: ChildProcess.Ending, status: Int32) { #expect(ending.status == status) }
