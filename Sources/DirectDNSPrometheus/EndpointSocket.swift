@@ -55,7 +55,7 @@ struct EndpointSocket: Sendable, Hashable {
   private static func failure(_ address: IPAddress, _ port: UInt16) -> DirectDNSError {
     let reason = unsafe String(cString: strerror(errno))
     return DirectDNSError(
-      .invalidConfiguration,
+      .cannotListen,
       "The metrics endpoint cannot listen on \(address.bracketed):\(port): \(reason). Choose another port.")
   }
 

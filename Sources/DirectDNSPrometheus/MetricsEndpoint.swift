@@ -100,13 +100,13 @@ public final class MetricsEndpoint: Service {
   ///
   /// It waits for the end of a run before it, which may have the port still.
   ///
-  /// - Throws: an error of code `invalidConfiguration` when the address or the port cannot be had.
+  /// - Throws: an error of code `cannotListen` when the address or the port cannot be had.
   public func start() async throws(DirectDNSError) {
     await wait(for: state.withLock { $0.running == nil ? $0.ending : nil })
     try state.withLock { state throws(DirectDNSError) in
       guard state.running == nil else { return }
       guard let (reading, writing) = EndpointSocket.wakeUp() else {
-        throw DirectDNSError(.invalidConfiguration, "The metrics endpoint could get no descriptors. Allow more files.")
+        throw DirectDNSError(.cannotListen, "The metrics endpoint could get no descriptors. Allow more files.")
       }
       let listener: (socket: EndpointSocket, port: UInt16)
       do throws(DirectDNSError) {
