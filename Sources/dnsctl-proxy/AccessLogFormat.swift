@@ -37,7 +37,7 @@ struct AccessLine {
     line.add("user", access.user.map(JSONLine.string))
     line.add("kind", "\"\(access.kind.rawValue)\"")
     line.add("method", access.method.isEmpty ? nil : JSONLine.string(cut(access.method)))
-    line.add("origin", access.origin.map(JSONLine.string))
+    line.add("origin", access.origin.map { JSONLine.string(cut($0)) })
     if showsPath { line.add("path", access.path.map { JSONLine.string(cut($0)) }) }
     line.add("status", access.status.map { "\($0)" })
     line.add("error", access.error.map(JSONLine.string))
@@ -52,7 +52,7 @@ struct AccessLine {
 
   /// `CLIENT - USER [TIME] "METHOD TARGET HTTP/VERSION" STATUS BYTES "-" "-"`.
   private static func combined(_ access: ProxyAccess, showsPath: Bool, ended: WallInstant) -> String {
-    let target = (access.origin ?? "-") + (showsPath ? cut(access.path ?? "") : "")
+    let target = cut(access.origin ?? "-") + (showsPath ? cut(access.path ?? "") : "")
     let request =
       "\(access.method.isEmpty ? access.kind.rawValue : cut(access.method)) \(target)"
       + (access.httpVersion.map { " HTTP/\($0)" } ?? "")
@@ -62,7 +62,7 @@ struct AccessLine {
       "\(client) - \(access.user.map(escaped) ?? "-") [\(ended.commonLogText)] \"\(escaped(request))\" \(status) \(access.sent) \"-\" \"-\"\n"
   }
 
-  /// The most bytes of a method or a path, of which a client can send 64 KiB: few URLs are longer.
+  /// The most bytes of a method, an origin or a path, of which a client can send 64 KiB: few URLs are longer.
   private static let partSize = 2048
 
   private static func cut(_ text: String) -> String {
