@@ -76,10 +76,14 @@ extension FuzzTarget {
 
   /// A body in chunks: the same however it comes, and what is passed on says the same.
   private static func chunkedBody(_ bytes: [UInt8]) throws(BrokenRule) {
+    for kind in [HeadParser.Kind.request, .response] { try chunkedBody(bytes, kind) }
+  }
+
+  private static func chunkedBody(_ bytes: [UInt8], _ kind: HeadParser.Kind) throws(BrokenRule) {
     for isDecoded in [false, true] {
-      let whole = passed(bytes, by: Swift.max(1, bytes.count), isDecoded: isDecoded)
+      let whole = passed(bytes, kind, by: Swift.max(1, bytes.count), isDecoded: isDecoded)
       for size in [1, 3] {
-        let parts = passed(bytes, by: size, isDecoded: isDecoded)
+        let parts = passed(bytes, kind, by: size, isDecoded: isDecoded)
         try require(
           parts.isOver == whole.isOver && parts.isRefused == whole.isRefused, "it ends otherwise byte by byte")
         if whole.isOver {
@@ -87,19 +91,19 @@ extension FuzzTarget {
         }
       }
     }
-    let chunks = passed(bytes, by: Swift.max(1, bytes.count), isDecoded: false)
+    let chunks = passed(bytes, kind, by: Swift.max(1, bytes.count), isDecoded: false)
     guard chunks.isOver else { return }
-    let again = passed(chunks.bytes, by: Swift.max(1, chunks.bytes.count), isDecoded: false)
+    let again = passed(chunks.bytes, kind, by: Swift.max(1, chunks.bytes.count), isDecoded: false)
     try require(again.isOver && again.bytes == chunks.bytes, "what is passed on is another body")
-    let content = passed(bytes, by: Swift.max(1, bytes.count), isDecoded: true).bytes
+    let content = passed(bytes, kind, by: Swift.max(1, bytes.count), isDecoded: true).bytes
     try require(
-      passed(chunks.bytes, by: 7, isDecoded: true).bytes == content, "what is passed on has another content")
+      passed(chunks.bytes, kind, by: 7, isDecoded: true).bytes == content, "what is passed on has another content")
   }
 
   private static func passed(
-    _ bytes: [UInt8], by size: Int, isDecoded: Bool
+    _ bytes: [UInt8], _ kind: HeadParser.Kind, by size: Int, isDecoded: Bool
   ) -> (bytes: [UInt8], read: Int, isOver: Bool, isRefused: Bool) {
-    var body = ChunkedBody(isDecoded: isDecoded)
+    var body = ChunkedBody(kind, isDecoded: isDecoded)
     var out: [UInt8] = []
     var start = 0
     while start < bytes.count, !body.isOver {

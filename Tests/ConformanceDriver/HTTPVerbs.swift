@@ -34,7 +34,7 @@ private func messages(_ bytes: [UInt8], isResponse: Bool) throws -> Int {
     case .length(let length): rest = rest.dropFirst(length)
     case .untilClose: return count
     case .chunked:
-      var body = ChunkedBody()
+      var body = ChunkedBody(isResponse ? .response : .request)
       var pieces: [ChunkedBody.Piece] = []
       rest = rest.dropFirst(try body.read(Array(rest).span, into: &pieces))
     }

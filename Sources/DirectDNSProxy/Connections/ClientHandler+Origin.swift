@@ -53,6 +53,8 @@ extension ClientHandler {
   func originBroke(isReset: Bool) {
     guard case .exchange(let exchange) = state else { return }
     exchange.broke()
+    // What has come is good.
+    flush()
     state = .closed
     isReset ? reset() : closeBehindWrites()
   }

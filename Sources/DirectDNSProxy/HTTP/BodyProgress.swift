@@ -19,10 +19,11 @@ struct BodyProgress {
   ///
   /// - Parameters:
   ///   - framing: how the body ends.
+  ///   - kind: of what it is the body; a request's by default.
   ///   - isDecoded: whether the chunked coding is removed.
-  init(_ framing: BodyFraming, isDecoded: Bool = false) {
+  init(_ framing: BodyFraming, of kind: HeadParser.Kind = .request, isDecoded: Bool = false) {
     self.framing = framing
-    chunks = ChunkedBody(isDecoded: isDecoded)
+    chunks = ChunkedBody(kind, isDecoded: isDecoded)
     isOver = framing == .none
     if case .length(let length) = framing { left = length }
   }
@@ -33,7 +34,7 @@ struct BodyProgress {
   ///   - buffer: what has come; what comes after the body stays in it.
   ///   - pass: called with what is to be passed on.
   /// - Returns: whether the body is over.
-  /// - Throws: what is wrong with its chunks.
+  /// - Throws: what is wrong with its chunks, once what comes before that was passed on.
   mutating func pass(_ buffer: inout ByteBuffer, _ pass: (ByteBuffer) -> Void) throws(MessageFault) -> Bool {
     guard !isOver, buffer.readableBytes > 0 else { return isOver }
     switch framing {
@@ -50,7 +51,9 @@ struct BodyProgress {
       isOver = left == 0
     case .chunked:
       var pieces: [ChunkedBody.Piece] = []
-      let count = try chunks.read(buffer.readableBytesUInt8Span, into: &pieces)
+      let read = Result { () throws(MessageFault) in
+        try chunks.read(buffer.readableBytesUInt8Span, into: &pieces)
+      }
       // Many small pieces are joined, since each costs a write.
       var together: ByteBuffer? = pieces.count > Self.fewPieces ? ByteBuffer() : nil
       for piece in pieces {
@@ -65,7 +68,7 @@ struct BodyProgress {
         if together?.writeBuffer(&part) == nil { pass(part) }
       }
       if let together { pass(together) }
-      buffer.moveReaderIndex(forwardBy: count)
+      buffer.moveReaderIndex(forwardBy: try read.get())
       isOver = chunks.isOver
     }
     return isOver

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Checks a chunked body byte by byte (RFC 9112 §7.1), takes out its chunk extensions, and finds its end.
 ///
+/// In a response, spaces and tabs may stand at the end of a chunk's size, and trailers may be as its fields; those that
+/// cannot be read are dropped.
+///
 /// A value that is fed with bytes. It returns what may be passed on as ranges, so that nothing is copied.
 package struct ChunkedBody: Sendable {
   /// What is to be passed on.
@@ -26,6 +29,7 @@ package struct ChunkedBody: Sendable {
   private static let digitLimit = 15
   private static let extensionLimit = 4096
 
+  private let kind: HeadParser.Kind
   private let trailerLimit: Int
   /// Whether only the chunks' data is passed on.
   private let isDecoded: Bool
@@ -37,9 +41,11 @@ package struct ChunkedBody: Sendable {
   /// Creates one at the first byte of a body.
   ///
   /// - Parameters:
+  ///   - kind: of what it is the body; a request's by default.
   ///   - isDecoded: whether only the chunks' data is passed on, for a client of HTTP/1.0.
   ///   - trailerLimit: the most bytes of trailers.
-  package init(isDecoded: Bool = false, trailerLimit: Int = 16_384) {
+  package init(_ kind: HeadParser.Kind = .request, isDecoded: Bool = false, trailerLimit: Int = 16_384) {
+    self.kind = kind
     self.isDecoded = isDecoded
     self.trailerLimit = trailerLimit
   }
@@ -50,7 +56,7 @@ package struct ChunkedBody: Sendable {
   ///
   /// - Parameters:
   ///   - bytes: what has come.
-  ///   - pieces: what is to be passed on is appended to it.
+  ///   - pieces: what is to be passed on is appended to it, also what comes before something that is wrong.
   /// - Returns: how many bytes belong to the body: all of them, unless it has ended.
   /// - Throws: what is wrong with it.
   package mutating func read(_ bytes: Span<UInt8>, into pieces: inout [Piece]) throws(MessageFault) -> Int {
@@ -60,6 +66,12 @@ package struct ChunkedBody: Sendable {
     func pass(to end: Int, wanted: Bool) {
       if wanted, end > passed { pieces.append(.pass(passed..<end)) }
       passed = end
+    }
+    defer {
+      switch state {
+      case .chunkExtension, .trailers, .over: break
+      default: pass(to: index, wanted: !isDecoded)
+      }
     }
     while index < bytes.count {
       let byte = bytes[index]
@@ -75,7 +87,7 @@ package struct ChunkedBody: Sendable {
           case 0x0d: state = .sizeLineFeed
           case UInt8(ascii: ";"), 0x20, 0x09:
             pass(to: index, wanted: !isDecoded)
-            var part = ChunkExtension()
+            var part = ChunkExtension(kind)
             _ = try part.read(byte)
             state = .chunkExtension(part, length: 1)
           default: throw .malformed("a chunk size has a character that is not a hexadecimal digit")
@@ -122,16 +134,13 @@ package struct ChunkedBody: Sendable {
         }
         if byte == 0x0a, lines.count == 2 || Self.endsInLineEnd(lines, before: 2) {
           pass(to: index, wanted: false)
-          pieces.append(.end(trailers: isDecoded ? [] : try Self.checked(lines)))
+          pieces.append(.end(trailers: isDecoded ? [] : try checked(lines)))
           return index
         }
         state = .trailers(lines)
       case .over: return index
       }
     }
-    if case .trailers = state { return index }
-    if case .chunkExtension = state { return index }
-    pass(to: index, wanted: !isDecoded)
     return index
   }
 
@@ -143,16 +152,24 @@ package struct ChunkedBody: Sendable {
   }
 
   /// The trailers that may be passed on: without fields of framing, routing and credentials (RFC 9110 §6.5.1).
-  private static func checked(_ lines: [UInt8]) throws(MessageFault) -> [UInt8] {
+  private func checked(_ lines: [UInt8]) throws(MessageFault) -> [UInt8] {
     guard lines.count > 2 else { return lines }
+    // The line before them can be neither folded nor a field.
+    var lines = [0x0d, 0x0a] + lines
+    if kind == .response { HeadParser.mend(&lines) }
     let bytes = lines.span
     var kept: [UInt8] = []
-    var start = 0
-    for index in bytes.indices where bytes[index] == 0x0a {
+    var start = 2
+    for index in start..<bytes.count where bytes[index] == 0x0a {
       let line = start..<index - 1
       start = index + 1
       guard !line.isEmpty else { break }
-      if try HeadParser.field(bytes, line, .request).name.isAllowedInTrailers { kept += lines[line.lowerBound...index] }
+      do throws(MessageFault) {
+        let name = try HeadParser.field(bytes, line, kind).name
+        if name.isAllowedInTrailers { kept += lines[line.lowerBound...index] }
+      } catch {
+        guard kind == .response else { throw error }
+      }
     }
     return kept + [0x0d, 0x0a]
   }
@@ -160,14 +177,17 @@ package struct ChunkedBody: Sendable {
 
 /// The extensions after a chunk's size (RFC 9112 §7.1.1): `;name=value`, the value a token or a quoted text.
 ///
-/// White space is allowed before a semicolon and around names and values, but not at a line's end, where parsers
-/// disagree.
+/// White space is allowed before a semicolon and around names and values, but not at the end of a request's line, where
+/// parsers disagree.
 private struct ChunkExtension: Sendable {
   private enum State: Sendable {
     case space, beforeName, name, afterName, beforeValue, value, quoted, escaped, closed
   }
 
+  private let kind: HeadParser.Kind
   private var state = State.space
+
+  init(_ kind: HeadParser.Kind) { self.kind = kind }
 
   /// Reads a byte.
   ///
@@ -192,6 +212,8 @@ private struct ChunkExtension: Sendable {
     case (.beforeName, _) where byte.isTokenByte, (.name, _) where byte.isTokenByte: state = .name
     case (.beforeValue, _) where byte.isTokenByte, (.value, _) where byte.isTokenByte: state = .value
     case (.name, 0x0d), (.value, 0x0d), (.closed, 0x0d): return true
+    // Old servers fill the size up with spaces.
+    case (.space, 0x0d) where kind == .response, (.afterName, 0x0d) where kind == .response: return true
     default: throw .malformed("a chunk extension is invalid")
     }
     return false

@@ -61,10 +61,7 @@ package enum HeadParser {
   /// - Throws: what is wrong with it.
   package static func parse(_ bytes: [UInt8], _ kind: Kind, fieldLimit: Int = 500) throws(MessageFault) -> MessageHead {
     var bytes = bytes
-    if kind == .response {
-      unfold(&bytes)
-      removeSpaceBeforeColons(&bytes)
-    }
+    if kind == .response { mend(&bytes) }
     let span = bytes.span
     var reader = LineReader()
     let first = try reader.next(in: span)
@@ -153,6 +150,12 @@ package enum HeadParser {
     case (0x31, 0x31...0x39): return 1
     default: throw .version
     }
+  }
+
+  /// Makes what old servers send valid, behind the first line.
+  static func mend(_ bytes: inout [UInt8]) {
+    unfold(&bytes)
+    removeSpaceBeforeColons(&bytes)
   }
 
   /// Joins folded lines; their line ends become spaces.

@@ -23,6 +23,19 @@ struct BodyProgressTests {
   }
 
   @Test(arguments: [
+    (false, "2\r\nok\r\n2\r\nokzz", "2\r\nok\r\n2\r\nok"), (true, "2\r\nok\r\n2\r\nokzz", "okok"),
+    (false, "2\r\nok\r\nzz", "2\r\nok\r\n"), (true, "2\r\nok\r\nzz", "ok"),
+    (false, "2\r\nok\r\n0\r\nX: 1\n", "2\r\nok\r\n0\r\n"), (true, "2\r\nok\r\n0\r\nX: 1\n", "ok"),
+  ])
+  func `what comes before something that is wrong is passed on`(isDecoded: Bool, text: String, whole: String) {
+    var progress = BodyProgress(.chunked, of: .response, isDecoded: isDecoded)
+    var buffer = ByteBuffer(string: text)
+    var passed = ""
+    #expect(throws: MessageFault.self) { try progress.pass(&buffer) { passed += String(buffer: $0) } }
+    #expect(passed == whole)
+  }
+
+  @Test(arguments: [
     (BodyFraming.none, "", 0), (.length(3), "abc", 3), (.untilClose, "abc", 3),
     (.chunked, "1;x=y\r\na\r\n2\r\nbc\r\n0\r\nX: y\r\n\r\n", 3),
   ])

@@ -7,9 +7,9 @@ import Testing
 struct ChunkedBodyTests {
   /// What goes on of a body that comes in pieces of a size, and what was behind it.
   private func passed(
-    _ text: String, by size: Int = .max, isDecoded: Bool = false
+    _ text: String, of kind: HeadParser.Kind = .request, by size: Int = .max, isDecoded: Bool = false
   ) throws(MessageFault) -> (text: String, rest: String, isOver: Bool) {
-    var body = ChunkedBody(isDecoded: isDecoded)
+    var body = ChunkedBody(kind, isDecoded: isDecoded)
     let bytes = Array(text.utf8)
     var passed: [UInt8] = []
     var index = 0
@@ -57,6 +57,24 @@ struct ChunkedBodyTests {
   ])
   func `a body that two parsers may read in two ways is malformed, however it comes`(text: String) {
     for size in [1, 1000] {
+      #expect(throws: MessageFault.self, "in pieces of \(size)") { try passed(text, by: size) }
+    }
+  }
+
+  @Test(arguments: [
+    ("2   \r\nok\r\n0 \t\r\n\r\n", "2\r\nok\r\n0\r\n\r\n"),
+    ("2;a \r\nok\r\n0;a=b \r\n\r\n", "2\r\nok\r\n0\r\n\r\n"),
+    ("2\r\nok\r\n0\r\nX-A: 1\r\n b\r\nY: 2\r\n\r\n", "2\r\nok\r\n0\r\nX-A: 1   b\r\nY: 2\r\n\r\n"),
+    ("2\r\nok\r\n0\r\nX-A : 1\r\nY\t: 2\r\n\r\n", "2\r\nok\r\n0\r\nX-A:  1\r\nY:\t 2\r\n\r\n"),
+    ("2\r\nok\r\n0\r\nHost : a\r\n b\r\nY: 2\r\n\r\n", "2\r\nok\r\n0\r\nY: 2\r\n\r\n"),
+    ("2\r\nok\r\n0\r\n folded\r\n more\r\nno colon\r\nY: 2\r\n\r\n", "2\r\nok\r\n0\r\nY: 2\r\n\r\n"),
+  ])
+  func `a response may have what old servers send, and goes on without it`(text: String, whole: String) throws {
+    for size in [1, 2, 3, 5, 1000] {
+      let wrapped = try passed(text, of: .response, by: size)
+      #expect(wrapped.text == whole && wrapped.isOver, "in pieces of \(size)")
+      let unwrapped = try passed(text, of: .response, by: size, isDecoded: true)
+      #expect(unwrapped.text == "ok" && unwrapped.isOver, "in pieces of \(size)")
       #expect(throws: MessageFault.self, "in pieces of \(size)") { try passed(text, by: size) }
     }
   }
