@@ -36,8 +36,13 @@ extension ClientHandler {
     if case .exchange(let exchange) = state { exchange.originAnswered(head, status: status, framing) }
   }
 
-  func originFinished(canBeReused: Bool) {
-    if case .exchange(let exchange) = state { exchange.originFinished(canBeReused: canBeReused) }
+  func originFinished() {
+    if case .exchange(let exchange) = state { exchange.originFinished() }
+  }
+
+  /// The connection has ended after the whole response.
+  func originGone() {
+    if case .exchange(let exchange) = state { exchange.cutOff("connection_terminated") }
   }
 
   func originSwitched(_ head: MessageHead, _ rest: ByteBuffer) {

@@ -46,10 +46,10 @@ extension ClientHandler {
     case .tunnel(let tunnel): tunnel.clientStopped()
     case .exchange(let exchange):
       guard !exchange.clientStopped() else { break }
-      let hasResponse = exchange.hasResponse
+      let isCutOff = exchange.hasResponse && !exchange.isAnswered
       leave(isBroken: false)
       // If it still reads, it must not take what it has for the whole response.
-      hasResponse ? reset() : close()
+      isCutOff ? reset() : closeBehindWrites()
     // Bytes that it sent ahead are for the tunnel; without them the tunnel would be of no use to it.
     case .connecting where buffered.readableBytes > 0: break
     // More requests wait for it to read the responses.

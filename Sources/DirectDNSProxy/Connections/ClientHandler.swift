@@ -135,10 +135,7 @@ final class ClientHandler: ChannelDuplexHandler {
   /// Calls back once everything was written, or never will be: with the error then.
   func whenWrittenOut(_ completion: @escaping (String?) -> Void) {
     guard let context, !isGone else { return completion(unwrittenError) }
-    guard !context.isWrittenOut else { return completion(nil) }
-    context.writeAndFlush(wrapOutboundOut(ByteBuffer())).assumeIsolated().whenComplete { [self] result in
-      if case .success = result { completion(nil) } else { completion(unwrittenError) }
-    }
+    context.whenWrittenOut { [self] isWritten in completion(isWritten ? nil : unwrittenError) }
   }
 
   var canTakeMore: Bool { context?.channel.isWritable ?? true }

@@ -47,6 +47,14 @@ extension ChannelHandlerContext {
     }
   }
 
+  /// Calls back once everything was written, or never will be, and says which.
+  func whenWrittenOut(_ completion: @escaping (Bool) -> Void) {
+    guard !isWrittenOut else { return completion(true) }
+    writeAndFlush(NIOAny(ByteBuffer())).assumeIsolated().whenComplete { result in
+      if case .success = result { completion(true) } else { completion(false) }
+    }
+  }
+
   /// Resets the connection once its peer has taken nothing for the writing limit: it would keep it for ever.
   private func resetIfStuck() -> RepeatedTask {
     let bound = NIOLoopBound(self, eventLoop: eventLoop)

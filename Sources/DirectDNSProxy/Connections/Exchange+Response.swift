@@ -13,7 +13,7 @@ extension Exchange {
 
   func originAnswered(_ head: MessageHead, status: Int, _ framing: BodyFraming) {
     if status == 407, case .passing(let handler) = stage {
-      handler.close()
+      leave(handler)
       // The client's password, if it has one, is for this proxy.
       if case .proxy(let upstream) = handler.hop { return refuse(upstream.credentialsRefusal) }
       // Only a proxy may send 407: the client would think that this one asks, and for the origin's realm (RFC 9110
@@ -27,7 +27,7 @@ extension Exchange {
       case .passing(let handler) = stage
     {
       // HTTP/1.0 has no transfer codings (RFC 9112 §6.1), and this proxy cannot decode this one.
-      handler.close()
+      leave(handler)
       return refuse(ProxyRefusal(response: .coding, from: origin))
     }
     if head.authenticatesConnection, case .passing(let handler) = stage { handler.isConnectionAuthenticated = true }
@@ -35,7 +35,10 @@ extension Exchange {
     lastActivity = .now()
     access.status = status
     decodesChunks = request.head.minorVersion == 0 && framing == .chunked
-    closesClient = !client.keeps(request) || framing == .untilClose || !progress.isOver
+    endsByClose = framing == .untilClose || decodesChunks
+    closesClient =
+      !client.keeps(request) || framing == .untilClose
+      || !progress.isOver && !(Self.wantsRest(status) && head.keepsConnection)
     client.write(
       ByteBuffer(
         bytes: ForwardedHead.response(
@@ -55,13 +58,18 @@ extension Exchange {
     access.sent = count
   }
 
-  func originFinished(canBeReused: Bool) {
+  func originFinished() {
     guard case .passing(let handler) = stage else { return }
+    sendsOn(to: handler) ? sendOn() : finish(handler)
+  }
+
+  /// Ends the request, and waits for the client's next one.
+  func finish(_ handler: OriginHandler) {
     stage = .over
-    if canBeReused, keepsOrigin, progress.isOver, !loop.isDraining {
+    if handler.canBeReused, keepsOrigin, progress.isOver, !loop.isDraining {
       client.pool(for: handler).put(handler, for: origin, settings.limits)
     } else {
-      handler.close()
+      leave(handler)
     }
     client.flush()
     client.whenWrittenOut { [self] error in end(error) }
@@ -92,7 +100,7 @@ extension Exchange {
     // If the origin was told that the client has stopped sending, it may have closed for that reason.
     let canRetry =
       fault == nil && handler.isReused && !handler.hasAnswered && !handler.hasFinishedSending && request.canBeRetried
-    handler.close()
+    leave(handler)
     guard !canRetry else {
       // The server closed a connection that it had kept, as it may at any time (RFC 9112 §9.3.1).
       loop.shared.telemetry.retried()
@@ -108,7 +116,7 @@ extension Exchange {
 
   /// The response broke off after its head.
   func broke() {
-    if case .passing(let handler) = stage { handler.close() }
+    if case .passing(let handler) = stage { leave(handler) }
     stage = .over
     end("http_response_incomplete")
   }

@@ -25,7 +25,11 @@ final class Exchange {
   private var route = ChosenRoute(addresses: [])
   /// Whether the response's head has gone to the client.
   var hasResponse = false
+  /// Whether all of the response has come, and the rest of the request still goes out.
+  var isAnswered = false
   var closesClient = false
+  /// Whether nothing but the end of its connection tells the client where the response ends.
+  var endsByClose = false
   var keepsOrigin = false
   var decodesChunks = false
   var lastActivity = NIODeadline.now()
@@ -124,6 +128,7 @@ final class Exchange {
     do throws(MessageFault) {
       _ = try progress.pass(&buffer) { handler.write($0) }
     } catch {
+      guard !isAnswered else { return cutOff("http_request_error") }
       // The origin has a part of a request, which it must not take for a complete one.
       handler.reset()
       guard hasResponse else { return refuse(ProxyRefusal(request: error)) }
@@ -133,6 +138,7 @@ final class Exchange {
     }
     client.requeue(buffer)
     client.resume()
+    finishIfSent()
   }
 
   /// The client has stopped sending, and the origin is told so once it has the whole request: as without a proxy, it
@@ -163,8 +169,11 @@ final class Exchange {
     guard case .passing(let handler) = stage else { return }
     handler.lookAtWrites(now)
     guard now - max(lastActivity, client.writes.last, handler.writes.last) > TimeAmount(limit) else { return }
-    // The origin must not take a part of a request for a complete one.
-    progress.isOver ? handler.close() : handler.reset()
+    guard !isAnswered else {
+      let isSent = !progress.isOver && handler.isWritable
+      return cutOff(isSent ? "connection_read_timeout" : "connection_write_timeout")
+    }
+    leave(handler)
     stage = .over
     guard !hasResponse else {
       end(client.canTakeMore ? "connection_read_timeout" : "connection_write_timeout")
@@ -184,7 +193,7 @@ final class Exchange {
     finder.cancel()
     connection?.cancel()
     connection = nil
-    if case .passing(let handler) = stage { handler.reset() }
+    if case .passing(let handler) = stage { isAnswered ? leave(handler) : handler.reset() }
     if case .over = stage { return }
     stage = .over
     end("connection_terminated")

@@ -84,9 +84,12 @@ extension OriginHandler {
   private func finishResponse(isClean: Bool = true) {
     guard case .body(let progress) = state else { return }
     state = .done
-    client?.originFinished(
-      canBeReused: isClean && buffered.readableBytes == 0 && progress.framing != .untilClose && !hasFinishedSending)
+    self.isClean = isClean && buffered.readableBytes == 0 && progress.framing != .untilClose
+    client?.originFinished()
   }
+
+  /// Whether it can serve another request, once it has the whole of this one.
+  var canBeReused: Bool { isClean && !hasFinishedSending }
 
   func inputEnded(isBroken: Bool) {
     switch state {
@@ -104,7 +107,8 @@ extension OriginHandler {
     case .handshaking(let handshake, let completion):
       state = .unused
       completion(handshake.cutOff)
-    case .unused, .done, .closed: break
+    case .done: isClean = false
+    case .unused, .closed: break
     }
   }
 }

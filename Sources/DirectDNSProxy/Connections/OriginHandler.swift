@@ -43,6 +43,8 @@ final class OriginHandler: ChannelDuplexHandler {
   private(set) var hasAnswered = false
   var interimCount = 0
   private(set) var hasFinishedSending = false
+  /// Whether nothing came after the response, neither bytes nor the end.
+  var isClean = false
   private(set) var headSize = 65_536
   private(set) var fieldLimit = 500
   /// Whether the origin takes what was written to it.
@@ -106,15 +108,9 @@ final class OriginHandler: ChannelDuplexHandler {
     resume()
   }
 
+  /// Closes after everything that was written has been sent: an origin may answer before it has read the whole request.
   func close() {
     leavePool()
-    state = .closed
-    client = nil
-    context?.close(mode: .all, promise: nil)
-  }
-
-  /// Closes after everything that was written has been sent.
-  func closeBehindWrites() {
     // The client is not told, since this side closes.
     state = .closed
     client = nil
@@ -173,6 +169,12 @@ final class OriginHandler: ChannelDuplexHandler {
 
   func flush() { context?.flush() }
 
+  /// Calls back once everything was written, or never will be, and says which.
+  func whenWrittenOut(_ completion: @escaping (Bool) -> Void) {
+    guard let context else { return completion(false) }
+    context.whenWrittenOut(completion)
+  }
+
   /// The client has stopped sending.
   func finishSending() {
     guard !hasFinishedSending else { return }
@@ -225,7 +227,8 @@ final class OriginHandler: ChannelDuplexHandler {
       continueHandshake()
     // No request is pending: these bytes are not the response to the next one.
     case .pooled: close()
-    case .done, .closed: break
+    case .done: isClean = false
+    case .closed: break
     }
   }
 
@@ -249,6 +252,7 @@ final class OriginHandler: ChannelDuplexHandler {
 
   func channelInactive(context: ChannelHandlerContext) {
     inputEnded(isBroken: !hasEnded)
+    if case .done = state { client?.originGone() }
     leavePool()
     state = .closed
     client = nil

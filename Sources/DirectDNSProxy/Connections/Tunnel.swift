@@ -69,7 +69,7 @@ final class Tunnel {
     guard !isEnded else { return }
     isEnded = true
     access.error = error
-    if isBroken { origin.reset() } else { origin.closeBehindWrites() }
+    if isBroken { origin.reset() } else { origin.close() }
     slot.leave()
     client.loop.shared.telemetry.tunnels(-1)
     access.duration = Duration(.now() - began)
