@@ -6,7 +6,11 @@ internal import NIOCore
 extension ClientHandler {
   /// Ends it at once, by a reset if something was cut off, so that it does not look complete.
   func abort() {
-    if case .head(since: nil) = state, isWrittenOut { return close() }
+    switch state {
+    // The kernel goes on sending what it holds.
+    case .head(since: nil) where isWrittenOut, .lingering where isWrittenOut: return close()
+    default: break
+    }
     leave(isBroken: true, "connection_terminated")
     reset()
   }
@@ -18,7 +22,7 @@ extension ClientHandler {
     guard case .head(since: nil) = state else { return }
     // One that has just got a response sends its next request at once, or not soon.
     let isIdle = speaksHTTP && NIODeadline.now() - lastActivity >= ProxyLoop.nextRequestTime
-    if isIdle, isWrittenOut {
+    if isIdle, hasArrived {
       close()
     } else if isIdle || isLast {
       // Its request may come at this moment.
@@ -85,15 +89,15 @@ extension ClientHandler {
   /// A side that has not received the end of the other's data gets a reset: in many protocols a message ends with its
   /// connection, and a part of it must not look complete.
   private func cutOff(_ tunnel: Tunnel, _ error: String) {
-    let hasAll = tunnel.hasOriginStopped && isWrittenOut
-    tunnel.end(isBroken: !(tunnel.hasClientStopped && tunnel.origin.isWrittenOut), error)
+    let hasAll = tunnel.hasOriginStopped && writes.hasAll
+    tunnel.end(isBroken: !(tunnel.hasClientStopped && tunnel.origin.writes.hasAll), error)
     hasAll ? close() : reset()
   }
 
   /// No request is under way: closes if none comes, but not before the last response was taken.
   private func endIdle(_ now: NIODeadline, _ limits: ProxyLimits) {
     let silence = now - max(lastActivity, writes.last)
-    guard isWrittenOut else {
+    guard writes.hasAll else {
       if silence > TimeAmount(limits.tunnelTimeout) { cutOffUnread() }
       return
     }
@@ -125,9 +129,10 @@ extension ClientHandler {
     case .lingering(let end, _):
       guard now >= end else { break }
       // A client that reads slowly still gets the response; one that has stopped reading gets a reset.
-      if isWrittenOut {
+      // Closed earlier, the kernel would give up on one that pauses for minutes.
+      if writes.hasAll {
         close()
-      } else if now - max(end, writes.last) > TimeAmount(limits.responseTimeout) {
+      } else if now - max(end, writes.last) > TimeAmount(limits.tunnelTimeout) {
         cutOffUnread()
       }
     case .tunnel(let tunnel):

@@ -10,7 +10,8 @@ struct WriteProgress {
   /// When the other side was last seen to have taken something.
   private(set) var last = NIODeadline.uptimeNanoseconds(0)
   private var waiting = 0
-  private var hasAll = true
+  /// Whether everything had arrived when it was looked at last.
+  private(set) var hasAll = true
 
   /// Something was written.
   mutating func wrote() { hasAll = false }
