@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Checks a chunked body byte by byte (RFC 9112 §7.1), takes out its chunk extensions, and finds its end.
 ///
-/// In a response, spaces and tabs may stand at the end of a chunk's size, and trailers may be as its fields; those that
-/// cannot be read are dropped.
+/// Trailers of a response may be as its fields; those that cannot be read are dropped.
 ///
 /// A value that is fed with bytes. It returns what may be passed on as ranges, so that nothing is copied.
 package struct ChunkedBody: Sendable {
@@ -87,7 +86,7 @@ package struct ChunkedBody: Sendable {
           case 0x0d: state = .sizeLineFeed
           case UInt8(ascii: ";"), 0x20, 0x09:
             pass(to: index, wanted: !isDecoded)
-            var part = ChunkExtension(kind)
+            var part = ChunkExtension()
             _ = try part.read(byte)
             state = .chunkExtension(part, length: 1)
           default: throw .malformed("a chunk size has a character that is not a hexadecimal digit")
@@ -177,17 +176,14 @@ package struct ChunkedBody: Sendable {
 
 /// The extensions after a chunk's size (RFC 9112 §7.1.1): `;name=value`, the value a token or a quoted text.
 ///
-/// White space is allowed before a semicolon and around names and values, but not at the end of a request's line, where
-/// parsers disagree.
+/// White space is allowed before a semicolon and around names and values, but not at a line's end, where parsers
+/// disagree.
 private struct ChunkExtension: Sendable {
   private enum State: Sendable {
     case space, beforeName, name, afterName, beforeValue, value, quoted, escaped, closed
   }
 
-  private let kind: HeadParser.Kind
   private var state = State.space
-
-  init(_ kind: HeadParser.Kind) { self.kind = kind }
 
   /// Reads a byte.
   ///
@@ -212,8 +208,6 @@ private struct ChunkExtension: Sendable {
     case (.beforeName, _) where byte.isTokenByte, (.name, _) where byte.isTokenByte: state = .name
     case (.beforeValue, _) where byte.isTokenByte, (.value, _) where byte.isTokenByte: state = .value
     case (.name, 0x0d), (.value, 0x0d), (.closed, 0x0d): return true
-    // Old servers fill the size up with spaces.
-    case (.space, 0x0d) where kind == .response, (.afterName, 0x0d) where kind == .response: return true
     default: throw .malformed("a chunk extension is invalid")
     }
     return false
