@@ -93,7 +93,8 @@ extension WarmupJobTests {
     time.cancel()
     #expect(report.resolved == 40 && report.failed == 0)
     let refused = fixture.transport.sent.count - 40
-    #expect(refused < 100, "it asks fewer at a time when it is turned away")
+    // About 80; on a busy machine more, since time moves before all that can go on have done so.
+    #expect(refused < 200, "it asks fewer at a time when it is turned away: all at once each time would be some 600")
   }
 
   @Test
