@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreMetrics
 import DirectDNSPrometheus
-import Foundation
 import Logging
-import ServiceLifecycle
 import Testing
 
 @testable import DirectDNS

@@ -1,20 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import CoreMetrics
-import DirectDNSPrometheus
-import Foundation
-import Logging
-import ServiceLifecycle
 import Testing
 
 @testable import DirectDNS
 @testable import DirectDNSConfiguration
 @testable import DirectDNSTesting
-
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
 
 /// What a followed file has to say, and to whom.
 @Suite(.timeLimit(.minutes(1)))

@@ -4,7 +4,7 @@
 /// A made-up world around a ``PoolMachine``: callers, servers and what libcurl does between them, all of it from one seed.
 ///
 /// Callers, what libcurl does, and what must hold are in files of their own. Every event ends with ``check(_:)``.
-struct PoolWorld {
+struct PoolWorld: SimulatedWorld {
   typealias Machine = PoolMachine<Int>
   typealias ID = Machine.TransferID
 
@@ -92,9 +92,7 @@ struct PoolWorld {
   var callerOf: [ID: Int] = [:]
   /// Transfers whose response nobody reads, and that have not ended.
   var discarded: Set<ID> = []
-  /// What will happen, the next thing last.
-  private var agenda: [(at: Int64, order: Int, event: Event)] = []
-  private var order = 0
+  var agenda = Agenda<Event>()
   /// When it wakes the machine if nothing happens before.
   private var timer = Int64.max
   private(set) var events = 0
@@ -137,42 +135,24 @@ struct PoolWorld {
       proxy: chance(0.2) ? proxies.randomElement(using: &random) : nil)
   }
 
-  // MARK: Time
-
-  mutating func chance(_ probability: Double) -> Bool { Double.random(in: 0..<1, using: &random) < probability }
-
-  mutating func plan(_ event: Event, in delay: ClosedRange<Int64>) {
-    plan(event, at: now + Int64.random(in: delay, using: &random))
-  }
-
-  mutating func plan(_ event: Event, at time: Int64) {
-    order += 1
-    let place = agenda.lastIndex { $0.at > time || ($0.at == time && $0.order > order) }
-    agenda.insert((time, order, event), at: place.map { $0 + 1 } ?? 0)
-  }
-
-  mutating func slips(_ slip: Slip, _ probability: Double) -> Bool { self.slip == slip && chance(probability) }
-
   /// Runs until nobody has anything left to do.
   ///
   /// - Returns: what was wrong.
   mutating func run() -> [String] {
     while faults.isEmpty, events < 200_000 {
-      guard let next = agenda.last, next.at <= timer || machine.transfers.count == 0 else {
+      guard let next = agenda.next, next.at <= timer || machine.transfers.count == 0 else {
         guard machine.transfers.count > 0, timer < .max else { break }
         now = max(now, timer)
         happen(.timer)
         continue
       }
-      agenda.removeLast()
+      agenda.removeNext()
       now = max(now, next.at)
       happen(next.event)
     }
     if faults.isEmpty { checkEnd() }
     return faults
   }
-
-  func say(_ text: @autoclosure () -> String) { if isTold { print("\(now) ms: \(text())") } }
 
   private mutating func happen(_ event: Event) {
     events += 1

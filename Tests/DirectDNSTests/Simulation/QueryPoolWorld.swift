@@ -5,7 +5,7 @@
 /// it from one seed.
 ///
 /// What libcurl does and what must hold are in files of their own. Every event ends with ``check()``.
-struct QueryPoolWorld {
+struct QueryPoolWorld: SimulatedWorld {
   typealias Machine = QueryPoolMachine
   typealias ID = Machine.QueryID
 
@@ -74,8 +74,7 @@ struct QueryPoolWorld {
   var connections: [Int32: (address: IPAddress?, users: Set<Transfer>)] = [:]
   var nextPort: Int32 = 40_000
   var begun = 0
-  private var agenda: [(at: Int64, order: Int, event: Event)] = []
-  private var order = 0
+  var agenda = Agenda<Event>()
   private var timer = Int64.max
   private(set) var events = 0
   /// What is wrong, if anything is.
@@ -112,32 +111,18 @@ struct QueryPoolWorld {
   /// How many milliseconds a turn of the loop lasts if it is behind.
   static let turn: Int64 = 40
 
-  mutating func chance(_ probability: Double) -> Bool { Double.random(in: 0..<1, using: &random) < probability }
-
-  mutating func slips(_ slip: Slip, _ probability: Double) -> Bool { self.slip == slip && chance(probability) }
-
-  mutating func plan(_ event: Event, in delay: ClosedRange<Int64>) {
-    plan(event, at: now + Int64.random(in: delay, using: &random))
-  }
-
-  mutating func plan(_ event: Event, at time: Int64) {
-    order += 1
-    let place = agenda.lastIndex { $0.at > time || ($0.at == time && $0.order > order) }
-    agenda.insert((time, order, event), at: place.map { $0 + 1 } ?? 0)
-  }
-
   /// Runs until nobody has anything left to do.
   ///
   /// - Returns: what was wrong.
   mutating func run() -> [String] {
     while faults.isEmpty, events < 100_000 {
-      guard let next = agenda.last, next.at <= timer || machine.isEmpty else {
+      guard let next = agenda.next, next.at <= timer || machine.isEmpty else {
         guard !machine.isEmpty, timer < .max else { break }
         now = max(now, timer)
         happen(.timer)
         continue
       }
-      agenda.removeLast()
+      agenda.removeNext()
       now = max(now, next.at)
       happen(next.event)
     }
@@ -145,14 +130,12 @@ struct QueryPoolWorld {
     return faults
   }
 
-  func say(_ text: @autoclosure () -> String) { if isTold { print("\(now) ms: \(text())") } }
-
   private mutating func happen(_ event: Event) {
     checkProgress()
     carryOut(event)
     // Where the loop is behind, several things happen in one turn.
-    while chance(0.5), let next = agenda.last, next.at <= now + Self.turn, next.at < timer {
-      agenda.removeLast()
+    while chance(0.5), let next = agenda.next, next.at <= now + Self.turn, next.at < timer {
+      agenda.removeNext()
       now = max(now, next.at)
       carryOut(next.event)
     }
