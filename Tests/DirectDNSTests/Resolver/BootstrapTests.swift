@@ -51,17 +51,6 @@ struct BootstrapTests {
     #expect(system.asked.allSatisfy { $0.timeout <= .seconds(3) })
   }
 
-  @Test func `what was found is kept by its TTL`() async throws {
-    let provider = provider("https://dns.example/")
-    _ = try await addresses(bootstrap, provider)
-    clock.advance(by: .seconds(60) - .nanoseconds(1))
-    _ = try await addresses(bootstrap, provider)
-    #expect(system.count == 2)
-    clock.advance(by: .nanoseconds(1))
-    _ = try await addresses(bootstrap, provider)
-    #expect(system.count == 4)
-  }
-
   @Test func `an address whose TTL is over serves on at once while it is looked up again`() async throws {
     let provider = provider("https://dns.example/")
     _ = try await addresses(bootstrap, provider)
@@ -75,15 +64,6 @@ struct BootstrapTests {
     }
     while try await addresses(bootstrap, provider) != ["192.0.2.54"] { await Task.yield() }
     #expect(system.count == 4)
-  }
-
-  @Test func `answers that only change their order leave the order of the addresses`() async throws {
-    let provider = provider("https://dns.example/")
-    system.answer { $0.family == .ipv4 ? Script.addresses("192.0.2.1", "192.0.2.2")($0) : .error(.timedOut) }
-    let before = try await addresses(bootstrap, provider)
-    system.answer { $0.family == .ipv4 ? Script.addresses("192.0.2.2", "192.0.2.1")($0) : .error(.timedOut) }
-    bootstrap.networkDidChange()
-    #expect(try await addresses(bootstrap, provider) == before)
   }
 
   @Test func `it is looked up again when connecting failed`() async throws {
@@ -136,23 +116,6 @@ struct BootstrapTests {
     bootstrap.update(system: nil)
     clock.advance(by: .seconds(600))
     #expect(try await addresses(bootstrap, provider) == ["192.0.2.53", "2001:db8::53"])
-  }
-
-  @Test func `one family is enough`() async throws {
-    system.answer { question in
-      question.family == .ipv4 ? .answer(.addresses("192.0.2.53")) : .error(.connectionLost("refused"))
-    }
-    #expect(try await addresses(bootstrap, provider("https://dns.example/")) == ["192.0.2.53"])
-  }
-
-  @Test func `the second family is not waited for long when the first one has addresses`() async throws {
-    _ = try await addresses(bootstrap, provider("https://dns.example/"))
-    #expect(system.asked.map(\.timeout) == [.milliseconds(1500), .milliseconds(300)])
-    system.answer { question in
-      question.family == .ipv4 ? .error(.connectionLost("silence")) : .answer(.addresses("2001:db8::53"))
-    }
-    _ = try await addresses(bootstrap, provider("https://other.example/"))
-    #expect(system.asked.dropFirst(2).map(\.timeout) == [.milliseconds(1500), .milliseconds(1500)])
   }
 
   @Test func `without any address the failure names the host and the reason, and is not kept`() async throws {

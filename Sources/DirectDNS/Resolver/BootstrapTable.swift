@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Decides which addresses of servers are used, and when they are looked up: a value that events and time change.
+///
+/// A name's addresses are kept by their TTL, and then looked up again while the old ones are used: that is waited for
+/// only when connecting has failed, or on another network. If a lookup brings nothing, the old addresses stay in use,
+/// since the system's DNS may be what has failed.
+struct BootstrapTable: Sendable {
+  /// What becomes of a caller who needs a name's addresses.
+  enum Step: Sendable, Hashable {
+    case use([IPAddress])
+    case fail(ProviderFailure)
+    /// The lookup that is under way is waited for; at that instant, if there is one, this is the outcome instead.
+    case wait(until: ResolverInstant?, orTake: Outcome)
+  }
+
+  typealias Outcome = Result<[IPAddress], ProviderFailure>
+
+  private struct Known: Sendable {
+    var addresses: [IPAddress]
+    /// When they are looked up again.
+    var until: ResolverInstant
+    /// Whether that is waited for, since they may not work any more.
+    var isDoubtful = false
+
+    mutating func doubt(at now: ResolverInstant) {
+      until = now
+      isDoubtful = true
+    }
+  }
+
+  /// The least time for the lookup of a family; it goes on for other callers when one with less time has left.
+  static let usualTimeout = Duration.milliseconds(1500)
+  /// The time for the lookup of a family while there are other addresses that can be used.
+  static let shortTimeout = Duration.milliseconds(300)
+  /// How long old addresses are used after a lookup has brought none, before the next one.
+  static let recheck = Duration.seconds(30)
+  /// For how long, in seconds, addresses are used at most and at least, whatever their TTL.
+  fileprivate static let longestLife: UInt32 = 600
+  private static let shortestLife: UInt32 = 10
+
+  private var known: [HostName: Known] = [:]
+  /// The names that are being looked up.
+  private var running: Set<HostName> = []
+  /// Counts changes of the network and of the system's DNS: addresses from before a change are not fresh after it.
+  private var network = 0
+  /// Whether the system's DNS may be asked.
+  private var hasSystem: Bool
+
+  init(hasSystem: Bool) { self.hasSystem = hasSystem }
+
+  // MARK: Events
+
+  /// A caller needs a name's addresses.
+  ///
+  /// - Parameters:
+  ///   - host: the name.
+  ///   - timeout: how long the caller can wait.
+  ///   - now: the present.
+  /// - Returns: what becomes of the caller, and the lookup that is to begin, if one is.
+  mutating func find(
+    _ host: HostName, within timeout: Duration, at now: ResolverInstant
+  ) -> (step: Step, lookup: BootstrapLookup?) {
+    let known = known[host]
+    if let known, known.until > now || !hasSystem { return (.use(known.addresses), nil) }
+    guard hasSystem else {
+      let reason =
+        "no address is known for \(host), and the system's DNS is off: set its bootstrap (dnsctl: --bootstrap)"
+      return (.fail(ProviderFailure(.transport, reason)), nil)
+    }
+    // It takes its time, whoever waits for it: the next caller can use what it brings.
+    let lookupTime = known == nil ? max(timeout / 2, Self.usualTimeout) : Self.shortTimeout
+    let lookup =
+      running.insert(host).inserted ? BootstrapLookup(of: host, timeout: lookupTime, network: network) : nil
+    if let known, !known.isDoubtful { return (.use(known.addresses), lookup) }
+    // A caller with less time than the lookup may take, one family after the other, does not wait for its end.
+    let ownTime = known == nil ? timeout : timeout / 2
+    return (
+      .wait(
+        until: ownTime < lookupTime * 2 ? now + ownTime : nil,
+        orTake: known.map { .success($0.addresses) } ?? .failure(.noTimeLeft)), lookup
+    )
+  }
+
+  /// A lookup has ended.
+  ///
+  /// - Returns: the outcome for those who have waited for it.
+  mutating func ended(_ lookup: BootstrapLookup, at now: ResolverInstant) -> Outcome {
+    let host = lookup.host
+    running.remove(host)
+    let before = known[host]?.addresses ?? []
+    if !lookup.addresses.isEmpty {
+      // In the order of before, if only that has changed: another one would mean another connection.
+      let isSame = Set(lookup.addresses) == Set(before)
+      known[host] = Known(
+        addresses: isSame ? before : lookup.addresses,
+        until: now + .seconds(Int64(max(lookup.ttl, Self.shortestLife))))
+      if lookup.network != network { known[host]?.doubt(at: now) }
+    } else if !before.isEmpty {
+      known[host] = Known(addresses: before, until: now + Self.recheck)
+    }
+    return known[host].map { .success($0.addresses) } ?? .failure(ProviderFailure(.transport, lookup.reason))
+  }
+
+  /// None of a name's addresses could be connected to.
+  mutating func connectingFailed(to host: HostName, at now: ResolverInstant) { known[host]?.doubt(at: now) }
+
+  /// Another network may have other addresses.
+  mutating func networkDidChange(at now: ResolverInstant) {
+    network += 1
+    for host in known.keys { known[host]?.doubt(at: now) }
+  }
+
+  /// The system's DNS is another one, or none; addresses that are known stay.
+  mutating func systemDidChange(hasSystem: Bool) {
+    self.hasSystem = hasSystem
+    network += 1
+  }
+}
+
+/// The lookup of a server's addresses, one family after the other.
+struct BootstrapLookup: Sendable {
+  let host: HostName
+  fileprivate let network: Int
+  fileprivate private(set) var addresses: [IPAddress] = []
+  /// The shortest TTL of them, in seconds.
+  fileprivate private(set) var ttl = BootstrapTable.longestLife
+  /// Why there are none, in words.
+  fileprivate private(set) var reason: String
+  private let timeout: Duration
+  private var families = IPAddress.Family.allCases[...]
+
+  fileprivate init(of host: HostName, timeout: Duration, network: Int) {
+    (self.host, self.timeout, self.network) = (host, timeout, network)
+    reason = "the system's DNS has no address for \(host)"
+  }
+
+  /// The family to ask for next, and how long its answer is waited for; nil if both were asked for.
+  var next: (family: IPAddress.Family, timeout: Duration)? {
+    // It is common that a system's DNS never answers for one family: with the other one known, that wait is short.
+    families.first.map { ($0, addresses.isEmpty ? timeout : min(timeout, BootstrapTable.shortTimeout)) }
+  }
+
+  /// Takes the answer for that family.
+  mutating func answered(_ result: Result<Answer, ProviderFailure>) {
+    families.removeFirst()
+    switch result {
+    case .success(let answer):
+      guard !answer.addresses.isEmpty else { return }
+      addresses += answer.addresses
+      ttl = min(ttl, answer.ttl ?? ttl)
+    case .failure(let failure): reason = "the system's DNS was asked for \(host): \(failure.reason)"
+    }
+  }
+}
+
+extension ProviderFailure {
+  /// The caller's time is over; that is no failure of a server.
+  static let noTimeLeft = ProviderFailure(.cancelled, "no time was left for it")
+}
