@@ -18,7 +18,7 @@ struct WatchScreenTests {
   private static func status(_ name: String, isOpen: Bool = false) -> ProviderStatus? {
     guard let url = try? WebURL("https://dns.example/resolve") else { return nil }
     var health = ServerHealth()
-    for number in 1...20 { health.answered(in: .milliseconds(number)) }
+    for number in 1...20 { health.answered(in: .milliseconds(number), at: ResolverInstant(nanoseconds: 0)) }
     var status = ProviderStatus(JSONProvider(name: name, url: url), health)
     (status.failures, status.isBreakerOpen) = (3, isOpen)
     return status

@@ -40,14 +40,14 @@ struct DNSServerState: Sendable {
 
   /// The reason for not asking it in time, as an error names it.
   func tooLate(at now: ResolverInstant) -> DirectDNSError.Attempt {
-    guard let blockedUntil = health.blockedUntil, blockedUntil > now else {
+    guard let end = health.pause?.end, end > now else {
       return .init(server: server.name, reason: "its request rate is used up", kind: .rate)
     }
-    let seconds = (blockedUntil - now + .nanoseconds(999_999_999)).components.seconds
+    let seconds = (end - now + .nanoseconds(999_999_999)).components.seconds
     return .init(server: server.name, reason: "it wants no request for \(seconds) s more (429)", kind: .rate)
   }
 
-  func isBlocked(at now: ResolverInstant) -> Bool { health.heldUntil(at: now) != nil }
+  func isBlocked(at now: ResolverInstant) -> Bool { health.pause?.heldUntil(at: now) != nil }
 
   func isReady(at now: ResolverInstant) -> Bool {
     !isBlocked(at: now) && (bucket.map { $0.ready(at: now) <= now } ?? true)
@@ -67,6 +67,6 @@ struct DNSServerState: Sendable {
   }
 
   func ready(at now: ResolverInstant) -> ResolverInstant {
-    max(health.heldUntil(at: now) ?? now, bucket?.ready(at: now) ?? now)
+    max(health.pause?.heldUntil(at: now) ?? now, bucket?.ready(at: now) ?? now)
   }
 }

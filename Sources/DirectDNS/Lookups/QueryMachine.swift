@@ -126,7 +126,8 @@ struct QueryMachine: Sendable {
 
   // MARK: Events
 
-  /// Asks a question until a server answers or none is left; each server once, and once more after a 429.
+  /// Asks a question until a server answers or none is left; each server once, and after a 429
+  /// again when its pause is over.
   ///
   /// - Parameters:
   ///   - number: the caller's number for it, under which its end will be reported.
@@ -243,7 +244,7 @@ struct QueryMachine: Sendable {
 
   /// The server whose pause ends first, and when; nil unless all servers have said 429.
   func pause(at now: ResolverInstant) -> (server: String, end: ResolverInstant)? {
-    let ends = states.all.map { ($0.server.name, $0.health.blockedUntil ?? now) }
+    let ends = states.all.map { ($0.server.name, $0.health.pause?.end ?? now) }
     return ends.min { $0.1 < $1.1 }.flatMap { $0.1 > now ? (server: $0.0, end: $0.1) : nil }
   }
 

@@ -5,8 +5,6 @@ struct ServerHealth: Sendable, Hashable {
   static let failureLimit = 3
   /// How long a breaker stays open before the server is tried again.
   static let openTime = Duration.seconds(30)
-  /// How long questions wait for what the first query after a pause finds out.
-  static let trialTime = Duration.seconds(1)
   /// The hedging delay until enough replies are known.
   static let unknownDelay = Duration.milliseconds(150)
   private static let sampleLimit = 64
@@ -30,10 +28,8 @@ struct ServerHealth: Sendable, Hashable {
   private(set) var openedAt: ResolverInstant?
   /// When the probe that is under way was sent; nil if none is.
   private(set) var probedAt: ResolverInstant?
-  /// Until when the server must not be asked, because it said 429; nil once it has answered after that.
-  private(set) var blockedUntil: ResolverInstant?
-  /// When the query was sent that finds out whether a pause is over; nil if none was.
-  private var triedAt: ResolverInstant?
+  /// Its pause after 429, until it is asked as before.
+  private(set) var pause: ServerPause?
   /// The names that callers with little time have asked for in vain since the last reply, one after the other, and when
   /// the last of them gave up.
   private var vainNames: [HostName] = []
@@ -81,34 +77,20 @@ struct ServerHealth: Sendable, Hashable {
     return .probe
   }
 
-  /// Until when the server must not be asked: for as long as it wants (429), and then until one query has shown whether
-  /// that is enough; nil if it may be.
-  func heldUntil(at now: ResolverInstant) -> ResolverInstant? {
-    guard let blockedUntil else { return nil }
-    if blockedUntil > now { return blockedUntil }
-    return triedAt.map { $0 + Self.trialTime }.flatMap { $0 > now ? $0 : nil }
-  }
-
-  /// Whether the query is under way that shows whether a pause is over.
+  /// Whether questions wait for what a query finds out that was sent after a pause.
   func isTried(at now: ResolverInstant) -> Bool {
-    blockedUntil.map { $0 <= now } ?? false && heldUntil(at: now) != nil
+    pause.map { $0.end <= now && $0.heldUntil(at: now) != nil } ?? false
   }
 
   /// Notes that the server is being asked.
   mutating func asked(at now: ResolverInstant) {
     if breaker(at: now) == .probe { probedAt = now }
-    if let blockedUntil, blockedUntil <= now { triedAt = now }
-  }
-
-  /// Notes that the server has said something else than 429, or nothing: its pause is over if its time is.
-  mutating func endPause(at now: ResolverInstant) {
-    guard let blockedUntil, blockedUntil <= now else { return }
-    self.blockedUntil = nil
-    triedAt = nil
+    pause?.asked(at: now)
   }
 
   /// Notes a DNS reply, whatever it says.
-  mutating func answered(in time: Duration) {
+  mutating func answered(in time: Duration, at now: ResolverInstant) {
+    if pause?.replied(after: time, at: now) == true { pause = nil }
     queries += 1
     failuresInARow = 0
     if !failedLookups.isEmpty { failedLookups = [] }
@@ -143,22 +125,24 @@ struct ServerHealth: Sendable, Hashable {
     _ kind: ProviderFailure.Kind, of lookup: LookupKey, in time: Duration, at now: ResolverInstant
   ) {
     switch kind {
-    case .response:
-      endPause(at: now)
-      answered(in: time)
-    case .cancelled: (probedAt, triedAt) = (nil, nil)
+    case .response: answered(in: time, at: now)
+    case .cancelled:
+      probedAt = nil
+      pause?.wasNoTrial(after: time)
     case .local:
       queries += 1
       failures += 1
-      (probedAt, triedAt) = (nil, nil)
+      probedAt = nil
+      pause?.wasNoTrial(after: time)
     case .rateLimited(let retryAfter):
       queries += 1
       failures += 1
-      (probedAt, triedAt) = (nil, nil)
-      // Of several replies the longest pause counts.
-      blockedUntil = max(blockedUntil ?? now, now + (retryAfter ?? .seconds(1)))
+      probedAt = nil
+      let end = now + (retryAfter ?? .seconds(1))
+      if pause == nil { pause = ServerPause(until: end) } else { pause?.refused(until: end) }
     case .transport:
-      endPause(at: now)
+      // Its breaker counts that: nothing is held back any more for fear of 429.
+      if let end = pause?.end, end <= now { pause = nil }
       queries += 1
       failures += 1
       if !failedLookups.contains(lookup) {

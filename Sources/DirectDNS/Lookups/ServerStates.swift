@@ -160,9 +160,7 @@ struct ServerStates: Sendable {
     guard let place = place(of: number) else { return nil }
     let openedAt = all[place].health.openedAt
     switch result {
-    case .success:
-      all[place].health.endPause(at: now)
-      all[place].health.answered(in: time)
+    case .success: all[place].health.answered(in: time, at: now)
     case .failure(let failure): all[place].health.failed(failure.kind, of: lookup, in: time, at: now)
     }
     all[place].tally.note(result)

@@ -44,7 +44,7 @@ struct ServerHealthTests {
   @Test func `a reply between failures begins the count anew`() {
     var health = ServerHealth()
     failed(&health, 2, at: 0)
-    health.answered(in: .milliseconds(5))
+    health.answered(in: .milliseconds(5), at: Sample.at(0))
     failed(&health, 2, at: 1)
     #expect(health.breaker(at: Sample.at(1)) == .usable)
     #expect(health.failuresInARow == 2)
@@ -64,7 +64,7 @@ struct ServerHealthTests {
   @Test func `after a reply a lookup that failed before counts anew`() {
     var health = ServerHealth()
     for number in [0, 1] { health.failed(.transport, of: Self.lookup(number), in: .zero, at: Sample.at(0)) }
-    health.answered(in: .milliseconds(5))
+    health.answered(in: .milliseconds(5), at: Sample.at(0))
     for number in [0, 1, 2] { health.failed(.transport, of: Self.lookup(number), in: .zero, at: Sample.at(1)) }
     #expect(health.breaker(at: Sample.at(1)) == .open(since: Sample.at(1)))
   }
@@ -72,7 +72,7 @@ struct ServerHealthTests {
   @Test func `queries are counted when they end, and failures are those without a reply`() {
     var health = ServerHealth()
     #expect((health.queries, health.failures) == (0, 0))
-    health.answered(in: .milliseconds(5))
+    health.answered(in: .milliseconds(5), at: Sample.at(0))
     #expect((health.queries, health.failures) == (1, 0))
     failed(&health, 1, at: 0, .response)
     #expect((health.queries, health.failures) == (2, 0))
@@ -107,9 +107,9 @@ struct ServerHealthTests {
     var health = ServerHealth()
     failed(&health, 20, at: 0, .rateLimited(retryAfter: .seconds(7)))
     #expect(health.breaker(at: Sample.at(0)) == .usable)
-    #expect(health.blockedUntil == Sample.at(7))
+    #expect(health.pause?.end == Sample.at(7))
     failed(&health, 1, at: 10, .rateLimited(retryAfter: nil))
-    #expect(health.blockedUntil == Sample.at(11))
+    #expect(health.pause?.end == Sample.at(11))
   }
 
   @Test(arguments: [nil, Duration.seconds(2)])
@@ -117,7 +117,7 @@ struct ServerHealthTests {
     var health = ServerHealth()
     failed(&health, 1, at: 0, .rateLimited(retryAfter: .seconds(60)))
     failed(&health, 1, at: 0.1, .rateLimited(retryAfter: retryAfter))
-    #expect(health.blockedUntil == Sample.at(60))
+    #expect(health.pause?.end == Sample.at(60))
   }
 
   @Test func `a query that the caller gave up says nothing`() {
@@ -138,7 +138,7 @@ struct ServerHealthTests {
     var health = ServerHealth()
     failed(&health, 3, at: 0)
     health.asked(at: Sample.at(30))
-    health.answered(in: .milliseconds(5))
+    health.answered(in: .milliseconds(5), at: Sample.at(0))
     #expect(health.breaker(at: Sample.at(30)) == .usable)
     failed(&health, 2, at: 31)
     #expect(health.breaker(at: Sample.at(31)) == .usable)
@@ -204,7 +204,7 @@ struct ServerHealthTests {
   @Test func `a reply between them begins anew`() {
     var health = ServerHealth()
     for number in 0..<8 {
-      if number % 2 == 0 { health.answered(in: .milliseconds(5)) }
+      if number % 2 == 0 { health.answered(in: .milliseconds(5), at: Sample.at(0)) }
       health.wasSilent(to: Sample.name("n\(number).example"), for: .seconds(0.5), at: Sample.at(Double(number)))
     }
     #expect(health.breaker(at: Sample.at(8)) == .usable)
@@ -212,40 +212,31 @@ struct ServerHealthTests {
 
   // MARK: Pauses
 
-  @Test func `after a pause one query is sent, and no other before that has found something out, or for a second`() {
-    var health = ServerHealth()
-    failed(&health, 1, at: 0, .rateLimited(retryAfter: .seconds(2)))
-    #expect(health.heldUntil(at: Sample.at(2).before) == Sample.at(2) && !health.isTried(at: Sample.at(2).before))
-    #expect(health.heldUntil(at: Sample.at(2)) == nil)
-    health.asked(at: Sample.at(5))
-    #expect(health.heldUntil(at: Sample.at(5)) == Sample.at(6) && health.isTried(at: Sample.at(5)))
-    #expect(health.heldUntil(at: Sample.at(6)) == nil)
-  }
-
   @Test(
     arguments: [
-      (ProviderFailure.Kind.response, nil), (.transport, nil), (.rateLimited(retryAfter: .seconds(3)), 8.5),
+      (.response, nil), (.transport, nil), (.rateLimited(retryAfter: .seconds(3)), 8.5),
       // They have found out nothing: the next query does.
       (.cancelled, nil), (.local, nil),
     ] as [(ProviderFailure.Kind, Double?)])
-  func `how that query ends says what becomes of the others`(_ kind: ProviderFailure.Kind, _ until: Double?) {
+  func `how the first query after a pause ends says what becomes of the others`(
+    _ kind: ProviderFailure.Kind, _ until: Double?
+  ) {
     var health = ServerHealth()
     failed(&health, 1, at: 0, .rateLimited(retryAfter: .seconds(2)))
     health.asked(at: Sample.at(5))
+    #expect(health.isTried(at: Sample.at(5)))
     health.failed(kind, of: Self.lookup(1), in: .zero, at: Sample.at(5.5))
-    #expect(health.heldUntil(at: Sample.at(5.5)) == until.map(Sample.at))
-    health.asked(at: Sample.at(9))
-    let findsOut = if case .cancelled = kind { true } else if case .local = kind { true } else { until != nil }
-    #expect(health.isTried(at: Sample.at(9)) == findsOut)
+    #expect(health.pause?.heldUntil(at: Sample.at(5.5)) == until.map(Sample.at))
+    #expect((health.pause == nil) == (kind == .transport))
   }
 
-  @Test func `a reply to what was asked before ends no pause that the server wants`() {
+  @Test func `a server that fails behind its pause is not held back, and one that fails within it still is`() {
     var health = ServerHealth()
     failed(&health, 1, at: 0, .rateLimited(retryAfter: .seconds(2)))
-    health.endPause(at: Sample.at(1))
-    #expect(health.heldUntil(at: Sample.at(1)) == Sample.at(2))
-    health.endPause(at: Sample.at(2))
-    #expect(health.blockedUntil == nil)
+    failed(&health, 1, at: 1)
+    #expect(health.pause?.end == Sample.at(2))
+    failed(&health, 1, at: 2)
+    #expect(health.pause == nil)
   }
 
   @Test func `a probe that never ends is not waited for for ever`() {
@@ -269,29 +260,29 @@ struct ServerHealthTests {
     var health = ServerHealth()
     for _ in 0..<7 {
       #expect(health.hedgingDelay == .milliseconds(150))
-      health.answered(in: .milliseconds(20))
+      health.answered(in: .milliseconds(20), at: Sample.at(0))
     }
     #expect(health.hedgingDelay == .milliseconds(150))
-    health.answered(in: .milliseconds(20))
+    health.answered(in: .milliseconds(20), at: Sample.at(0))
     #expect(health.hedgingDelay == .milliseconds(20))
   }
 
   @Test func `the hedging delay is the 95th percentile of the last replies`() {
     var health = ServerHealth()
-    for milliseconds in (1...64).shuffled() { health.answered(in: .milliseconds(milliseconds)) }
+    for milliseconds in (1...64).shuffled() { health.answered(in: .milliseconds(milliseconds), at: Sample.at(0)) }
     // 61 of 64 are 95 %.
     #expect(health.hedgingDelay == .milliseconds(61))
-    for _ in 0..<64 { health.answered(in: .milliseconds(200)) }
+    for _ in 0..<64 { health.answered(in: .milliseconds(200), at: Sample.at(0)) }
     #expect(health.hedgingDelay == .milliseconds(200))
   }
 
   @Test func `the last 64 replies count, the oldest goes first`() {
     var health = ServerHealth()
-    for number in 0..<64 { health.answered(in: .milliseconds(number < 4 ? 200 : 20)) }
+    for number in 0..<64 { health.answered(in: .milliseconds(number < 4 ? 200 : 20), at: Sample.at(0)) }
     #expect(health.hedgingDelay == .milliseconds(200) && health.percentile(100) == .milliseconds(200))
-    health.answered(in: .milliseconds(20))
+    health.answered(in: .milliseconds(20), at: Sample.at(0))
     #expect(health.hedgingDelay == .milliseconds(20), "three of 64 are less than a twentieth")
-    for _ in 0..<3 { health.answered(in: .milliseconds(20)) }
+    for _ in 0..<3 { health.answered(in: .milliseconds(20), at: Sample.at(0)) }
     #expect(health.percentile(100) == .milliseconds(20))
   }
 
@@ -299,16 +290,16 @@ struct ServerHealthTests {
   func `a percentile is the time that so many replies in a hundred stay below`(_ percent: Int, _ expected: Int) {
     var health = ServerHealth()
     #expect(health.percentile(percent) == nil)
-    health.answered(in: .milliseconds(7))
+    health.answered(in: .milliseconds(7), at: Sample.at(0))
     #expect(health.percentile(percent) == .milliseconds(7))
     health = ServerHealth()
-    for milliseconds in (1...64).shuffled() { health.answered(in: .milliseconds(milliseconds)) }
+    for milliseconds in (1...64).shuffled() { health.answered(in: .milliseconds(milliseconds), at: Sample.at(0)) }
     #expect(health.percentile(percent) == .milliseconds(expected))
   }
 
   @Test func `time-outs do not make the hedging delay longer`() {
     var health = ServerHealth()
-    for _ in 0..<8 { health.answered(in: .milliseconds(20)) }
+    for _ in 0..<8 { health.answered(in: .milliseconds(20), at: Sample.at(0)) }
     for number in 0..<50 {
       health.failed(.transport, of: Self.lookup(number), in: .seconds(3), at: Sample.at(0))
     }
@@ -317,7 +308,7 @@ struct ServerHealthTests {
 
   @Test func `a hedge waits for 1 ms at least`() {
     var health = ServerHealth()
-    for _ in 0..<8 { health.answered(in: .zero) }
+    for _ in 0..<8 { health.answered(in: .zero, at: Sample.at(0)) }
     #expect(health.hedgingDelay == .milliseconds(1))
   }
 }
@@ -340,7 +331,7 @@ struct ServerOrderTests {
 
   @Test func `servers are asked as configured, whatever their times`() {
     var slow = ServerHealth()
-    slow.answered(in: .seconds(2))
+    slow.answered(in: .seconds(2), at: Sample.at(0))
     #expect(Self.order([slow, ServerHealth(), ServerHealth()], at: Sample.at(0)) == [0, 1, 2])
     #expect(Self.order([], at: Sample.at(0)) == [])
   }

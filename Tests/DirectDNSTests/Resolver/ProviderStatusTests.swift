@@ -14,7 +14,7 @@ struct ProviderStatusTests {
 
   @Test func `queries, failures, percentiles and the breaker are told`() {
     var health = ServerHealth()
-    for number in 1...10 { health.answered(in: .milliseconds(number)) }
+    for number in 1...10 { health.answered(in: .milliseconds(number), at: Sample.at(0)) }
     for number in 1...3 {
       let lookup = ServerHealth.LookupKey(
         host: ResolverFixture.host, end: ResolverInstant(nanoseconds: Int64(number)))

@@ -48,7 +48,7 @@ extension LookupWorld {
     switch Int.random(in: 0..<6, using: &random) {
     case 0:
       machine.networkDidChange(at: now)
-      (blocked, tried) = ([:], [:])
+      (blocked, replies) = ([:], [:])
     case 1:
       var changed = configuration
       changed.providers.shuffle(using: &random)
@@ -69,7 +69,7 @@ extension LookupWorld {
     }
     // Servers that went and came again are others.
     for number in blocked.keys where !machine.servers.states.all.contains(where: { $0.number == number }) {
-      (blocked[number], tried[number]) = (nil, nil)
+      (blocked[number], replies[number]) = (nil, nil)
     }
   }
 }

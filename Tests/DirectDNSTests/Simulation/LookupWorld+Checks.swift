@@ -81,10 +81,12 @@ extension LookupWorld {
     try expect(timeout > .zero, "a query was sent without time")
     if let until = blocked[server.number] {
       try expect(now >= until, "server \(server.number) was asked although it said 429")
+      let underWay = sent.values.filter {
+        !$0.isCancelled && $0.server == server.number && $0.asked >= until && $0.asked > now - .seconds(1)
+      }
       try expect(
-        tried[server.number].map { $0 <= now - .seconds(1) } ?? true,
-        "server \(server.number) was asked before the first query after its pause had ended")
-      tried[server.number] = now
+        underWay.count <= replies[server.number, default: 0],
+        "server \(server.number) was asked \(underWay.count + 1) times at once after its pause")
     }
     let questions = subject.questions
     let isHedge = machine.servers.attempts[number]?.isHedge == true
@@ -113,14 +115,19 @@ extension LookupWorld {
 
   mutating func noteEnd(of number: Int, _ reply: QueryMachine.Reply) {
     guard let query = sent.removeValue(forKey: number) else { return }
-    guard reply.status == 429 else { return endPause(of: query.server) }
-    (blocked[query.server], tried[query.server]) = (now + .seconds(5), nil)
+    if reply.status == 429 {
+      (blocked[query.server], replies[query.server]) = (now + .seconds(5), nil)
+    } else if case .failure(let failure) = reply.health(of: query.subject), failure.kind != .response {
+      endPause(of: query.server)
+    } else if let until = blocked[query.server], until <= now {
+      replies[query.server, default: 0] += 1
+      if replies[query.server] == 16 { endPause(of: query.server) }
+    }
   }
 
-  /// A query to a server has ended, by something else than a 429: its pause is over if its time is.
+  /// A server is asked as before, if the time of its pause is over.
   private mutating func endPause(of server: Int) {
-    tried[server] = nil
-    if let until = blocked[server], until <= now { blocked[server] = nil }
+    if let until = blocked[server], until <= now { (blocked[server], replies[server]) = (nil, nil) }
   }
 
   /// Whether a question's name was forgotten before the query could be sent: whoever asks now has one of his own.

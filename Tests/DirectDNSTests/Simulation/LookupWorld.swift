@@ -86,8 +86,8 @@ struct LookupWorld {
   var refreshes: [AddressQuestion: [ResolverInstant]] = [:]
   /// Until when a server wants to be left alone, by its number.
   var blocked: [Int: ResolverInstant] = [:]
-  /// When a server was asked last after such a pause, and has not replied to anything since.
-  var tried: [Int: ResolverInstant] = [:]
+  /// How many replies have come from a server since that.
+  var replies: [Int: Int] = [:]
   /// Seconds of the last minute, with the queries and the hedges that were sent in each.
   var minute: [(second: Int64, queries: Int, hedges: Int)] = []
   /// Questions that may have a hedge because the other family of their lookup has one, and when that ends.
