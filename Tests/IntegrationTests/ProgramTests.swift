@@ -8,8 +8,12 @@ import Testing
 /// Every verb of `dnsctl`, as a process, many times: what goes wrong now and then, or in an optimised build alone.
 @Suite("dnsctl as users run it", .timeLimit(.minutes(8)))
 struct ProgramTests {
-  /// How many times each command runs.
-  static let runs = 20
+  /// How many times each command runs: what shows now and then is looked for in the build that users have.
+  #if DEBUG
+    static let runs = 5
+  #else
+    static let runs = 20
+  #endif
 
   static let host = "www.example.test"
 
@@ -95,7 +99,7 @@ struct ProgramTests {
         let isRight =
           outcome.status == command.status && (command.says.isEmpty || outcome.description.contains(command.says))
         #expect(isRight, "\(command.testDescription), run \(run): \(outcome)")
-        // Nineteen more of the same would say no more.
+        // More of the same would say no more.
         guard isRight else { break }
       }
     }
