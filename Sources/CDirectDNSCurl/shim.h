@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <openssl/ssl.h>
 #include <poll.h>
 #include <string.h>
 #include <stddef.h>
@@ -103,6 +104,17 @@ static inline CURLcode directdns_getinfo_offset(CURL *easy, CURLINFO info, curl_
 static inline curl_socket_t directdns_kept_socket(CURL *easy) {
   curl_socket_t socket = CURL_SOCKET_BAD;
   return curl_easy_getinfo(easy, CURLINFO_ACTIVESOCKET, &socket) == CURLE_OK ? socket : CURL_SOCKET_BAD;
+}
+/// Whether a transfer's connection, which is established, speaks HTTP/2 by TLS (ALPN); 0 if that is not known.
+static inline int directdns_has_agreed_on_http2(CURL *easy) {
+  const struct curl_tlssessioninfo *session = NULL;
+  const unsigned char *name = NULL;
+  unsigned int length = 0;
+  if (curl_easy_getinfo(easy, CURLINFO_TLS_SSL_PTR, &session) != CURLE_OK || !session || !session->internals ||
+      session->backend != CURLSSLBACKEND_OPENSSL)
+    return 0;
+  SSL_get0_alpn_selected((const SSL *)session->internals, &name, &length);
+  return length == 2 && memcmp(name, "h2", 2) == 0;
 }
 static inline const curl_version_info_data *_Nullable directdns_curl_version(void) {
   return curl_version_info(CURLVERSION_NOW);

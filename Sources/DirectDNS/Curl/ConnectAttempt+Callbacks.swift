@@ -105,7 +105,17 @@ extension ConnectAttempt {
   }
 
   private func established() -> CInt {
-    withEvents { $0.maySend(self) } ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
+    if hasServed, !speaksHTTP2, !handle.canReceiveAnother {
+      needsNewHandle = true
+      return CURL_PREREQFUNC_ABORT
+    }
+    return withEvents { $0.maySend(self) } ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
+  }
+
+  /// Whether its connections speak HTTP/2 in any case.
+  private var speaksHTTP2: Bool {
+    guard let route = transfer?.request.route else { return false }
+    return route.version == .http2 && !route.usesTLS && route.proxy == nil
   }
 
   private func traced(_ text: UnsafeRawBufferPointer) {

@@ -24,6 +24,10 @@ internal import CDirectDNSCurl
   ///
   /// Not after a transfer that failed or was repeated: libcurl remembers a refused stream even after `curl_easy_reset`.
   var isClean = true
+  /// Whether its handle has carried a transfer before.
+  private(set) var hasServed = false
+  /// Whether the connection that it has got must be used by a new handle; see ``CurlVersion/forgetsFields``.
+  var needsNewHandle = false
   /// The error number of the last socket that could not be opened; 0 if it could.
   var socketError: CInt = 0
   /// The socket that it opened last.
@@ -121,6 +125,7 @@ internal import CDirectDNSCurl
   ///   that it held back, by a further transfer that has begun, and whose end libcurl reports.
   func stop() -> Bool {
     guard let multi else { return true }
+    hasServed = true
     let isEmpty = dropHeldBack()
     multi.remove(handle)
     lines = nil

@@ -15,6 +15,11 @@ internal import HTTPTypes
   private(set) var address: IPAddress?
   private let port: UInt16
   private var isPost = false
+  private var isUsed = false
+  /// Whether it has carried a transfer before the present one.
+  private(set) var hasServed = false
+  /// Whether the connection that it has got must be used by a new handle; see ``CurlVersion/forgetsFields``.
+  private(set) var needsNewHandle = false
 
   /// Called when a connection ends that this handle has opened.
   private let sockets: CurlSockets
@@ -117,7 +122,11 @@ internal import HTTPTypes
   private func dials() { pool?.dialled(number) }
 
   private func connected(_ port: CInt) -> CInt {
-    pool?.connected(number, port: port) ?? true ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
+    if hasServed, !handle.canReceiveAnother {
+      needsNewHandle = true
+      return CURL_PREREQFUNC_ABORT
+    }
+    return pool?.connected(number, port: port) ?? true ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
   }
 
   /// Sends the request that was prepared, and blocks until the response has come.
@@ -154,6 +163,7 @@ internal import HTTPTypes
     responseFields.begin()
     isOverLimit = false
     sessionLine = nil
+    (hasServed, isUsed) = (isUsed, true)
     handle.forgetFailure()
     fieldAllowance = CurlFieldAllowance(HTTPReply.fieldLimit)
     let message = request.message

@@ -21,6 +21,10 @@ internal import CDirectDNSCurl
     unsafe errorText.deallocate()
   }
 
+  /// Whether the connection of its transfer, which is established, may bring it another response, if it has received one
+  /// before; see ``CurlVersion/forgetsFields``.
+  var canReceiveAnother: Bool { unsafe CurlVersion.forgetsFields || directdns_has_agreed_on_http2(pointer) != 0 }
+
   /// Resets all options, except what it shares with other handles.
   func reset() { unsafe curl_easy_reset(pointer) }
 

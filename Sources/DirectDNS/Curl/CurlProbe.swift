@@ -78,6 +78,12 @@ struct CurlVersion: Sendable, Hashable {
   /// The version of the HTTP/2 library; nil without HTTP/2.
   let http2: String?
 
+  /// Whether a handle that has received header fields can receive those of an HTTP/1 response.
+  ///
+  /// Before 8.1.1 it cannot: libcurl still knows the last field of the response before, whose memory it has freed, and
+  /// appends to it a first line that begins with a blank (curl#11101). Over HTTP/2 no line is ever folded.
+  static let forgetsFields = unsafe (directdns_curl_version()?.pointee.version_num ?? 0) >= 0x08_0101
+
   /// Whether it can use a connection of plain HTTP/2 more than once.
   static let reusesPlainHTTP2 = unsafe (directdns_curl_version()?.pointee.version_num ?? 0) >= 0x08_0000
 

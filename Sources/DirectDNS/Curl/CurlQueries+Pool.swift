@@ -6,6 +6,7 @@ extension CurlQueries {
   final class Pool {
     /// Kept alive, since pools are told apart by the identity of this object.
     let identity: QueryPool
+    // It belongs to the driver.
     private unowned let driver: CurlQueries
     private let multi: CurlMulti
     private var machine: QueryPoolMachine
@@ -73,6 +74,11 @@ extension CurlQueries {
     func responded(_ number: Int) { machine.responded(number) }
 
     func ended(_ easy: CurlEasy, _ code: CURLcode) {
+      if easy.needsNewHandle, let id = machine.handles[easy.number].query {
+        multi.remove(easy.handle)
+        begin(id, easy.number, machine.handles[easy.number].address, byNewHandle: true)
+        return perform()
+      }
       machine.ended(easy.number, easy.outcome(code), at: driver.now)
       perform()
     }
@@ -100,13 +106,15 @@ extension CurlQueries {
       }
     }
 
-    private func begin(_ id: QueryPoolMachine.QueryID, _ number: Int, _ address: IPAddress?) {
+    private func begin(
+      _ id: QueryPoolMachine.QueryID, _ number: Int, _ address: IPAddress?, byNewHandle isNew: Bool = false
+    ) {
       guard let job = jobs[id.index] else { return }
-      if number == handles.count {
+      if number == handles.count || isNew || isSerial && !CurlVersion.forgetsFields {
         guard let easy = CurlEasy(identity, sockets: driver.sockets, owner: self, number: number) else {
           return machine.ended(number, .failed(.noMemory, .other), at: driver.now)
         }
-        handles.append(easy)
+        if number == handles.count { handles.append(easy) } else { handles[number] = easy }
       }
       let easy = handles[number]
       easy.prepare(job.request)

@@ -28,6 +28,7 @@ final class CurlQueries: CurlDriver {
     multi.sockets = sockets
     multi.sharesConnections = true
     limitConnections()
+    // The sockets are this object's own.
     sockets.closing = { [unowned self] in serial.remove($0) }
   }
 

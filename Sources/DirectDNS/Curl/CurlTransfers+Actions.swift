@@ -44,9 +44,12 @@ extension CurlTransfers {
     running[id.index].attempts.first { $0.number == number }
   }
 
-  private func connect(_ id: Machine.TransferID, _ number: Int, _ address: IPAddress?, _ waits: Bool) {
+  private func connect(
+    _ id: Machine.TransferID, _ number: Int, _ address: IPAddress?, _ waits: Bool, byNewHandle isNew: Bool = false
+  ) {
     guard let transfer = running[id.index].transfer, let pool = machine.transfers.read(id, { $0.pool }) else { return }
-    guard let attempt = idleAttempts.take(for: pool) ?? ConnectAttempt(events: self) else {
+    let kept = isNew ? nil : idleAttempts.take(for: pool, speaksHTTP2: speaksHTTP2(pool, transfer))
+    guard let attempt = kept ?? ConnectAttempt(events: self) else {
       return machine.ended(id, attempt: number, .failed(.noMemory), at: now)
     }
     let (cache, scope) = machine.pools.read(pool) { ($0.cache, $0.number) } ?? (0, 0)
@@ -90,7 +93,20 @@ extension CurlTransfers {
     defer { forget(transfer, id) }
     // Before the list is changed, since libcurl calls back here.
     let isEmpty = attempt.stop()
-    idleAttempts.add(attempt, isEmpty: isEmpty)
+    idleAttempts.add(attempt, isEmpty: isEmpty, speaksHTTP2: attempt.pool.map { speaksHTTP2($0, transfer) } ?? false)
+  }
+
+  /// Whether the connections of a transfer's pool speak HTTP/2; a proxy answers CONNECT by HTTP/1 in any case.
+  private func speaksHTTP2(_ pool: SlabID<Machine.Pool>, _ transfer: CurlTransfer) -> Bool {
+    transfer.request.route.proxy == nil && machine.pools.read(pool) { $0.load.multiplexing == .always } ?? false
+  }
+
+  /// Has a new handle go on with an attempt that has a connection which its own must not use.
+  func replaceHandle(of attempt: ConnectAttempt) {
+    let (id, number, address, waits) = (attempt.id, attempt.number, attempt.address, attempt.applied.waits)
+    running[id.index].attempts.removeAll { $0 === attempt }
+    _ = attempt.stop()
+    connect(id, number, address, waits, byNewHandle: true)
   }
 
   private func end(_ id: Machine.TransferID, _ result: Result<Void, TransferFailure>) {

@@ -205,6 +205,10 @@ extension CurlTransfers {
     if let refusal = attempt.refusal {
       return act { $0.checked(id, wasRefused: refusal.isRemembered) }
     }
+    if attempt.needsNewHandle, attempt.transfer?.carrier !== attempt {
+      replaceHandle(of: attempt)
+      return perform()
+    }
     let outcome: Machine.AttemptOutcome
     switch code {
     // libcurl asks for no more of a head than its status line.

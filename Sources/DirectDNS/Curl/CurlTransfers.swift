@@ -42,6 +42,7 @@ final class CurlTransfers: CurlDriver {
     multis = [multi]
     sockets = CurlSockets(silenceLimit: Self.silenceLimit, poller: poller)
     configure(multi)
+    // The sockets are this object's own.
     sockets.closing = { [unowned self] in machine.closed($0) }
   }
 
