@@ -134,10 +134,13 @@ enum HouseRules {
     "Sources/DirectDNSProxy/Connections/SocketAddress+IPAddress.swift",
   ]
 
-  /// What users link: the library, its stores, the reader of its configuration, its metrics endpoint, and its proxy.
+  /// What users link and Foundation is not in: the library, its stores, the reader of its configuration, its metrics
+  /// endpoint, and its proxy.
   private static let linkedTargets = [
     "DirectDNS", "DirectDNSConfiguration", "DirectDNSSQLite", "DirectDNSRedis", "DirectDNSPrometheus", "DirectDNSProxy",
   ]
+  /// What users link to go on with other libraries.
+  private static let bridgingTargets = ["DirectDNSFoundation", "DirectDNSAsyncHTTPClient", "DirectDNSConfigReader"]
   /// The one of them that is made of SwiftNIO.
   private static let nioTarget = "Sources/DirectDNSProxy/"
 
@@ -160,36 +163,48 @@ enum HouseRules {
     "Sources/DirectDNS/Concurrency/Locked.swift",
     "Sources/DirectDNS/Cache/AnswerTable",
     "Sources/DirectDNS/Cache/SourceNames.swift",
+    // Foundation's own types are as they are.
+    "Sources/DirectDNSFoundation/Loading/",
   ]
 
   /// `try!`, `fatalError(`, `@unchecked Sendable` and `nonisolated(unsafe)`: in few places, with a comment.
+  ///
+  /// What else can end the process has a comment wherever it is.
   static func strayHazards(in tree: SourceTree) -> [String] {
-    linked(tree).flatMap { file -> [String] in
+    let files = linked(tree) + bridgingTargets.flatMap { tree.files(under: "Sources/\($0)/") }
+    return files.flatMap { file -> [String] in
       let allowed = hazardPlaces.contains { file.path.hasPrefix($0) }
       return hazards(in: file).compactMap { hazard in
-        if !allowed { return "\(file.path):\(hazard.line): \(hazard.name)" }
+        if !allowed, !hazard.isAllowedAnywhere { return "\(file.path):\(hazard.line): \(hazard.name)" }
         return file.isExplained(line: hazard.line)
           ? nil : "\(file.path):\(hazard.line): \(hazard.name) without a comment"
       }
     }
   }
 
-  private static func hazards(in file: SourceFile) -> [(name: String, line: Int)] {
+  private struct Hazard {
+    var name: String
+    var line: Int
+    var isAllowedAnywhere = false
+  }
+
+  private static func hazards(in file: SourceFile) -> [Hazard] {
     let lines = file.code.split(separator: "\n", omittingEmptySubsequences: false)
-    return lines.enumerated().flatMap { index, text -> [(String, Int)] in
+    return lines.enumerated().flatMap { index, text -> [Hazard] in
       let dense = text.filter { !$0.isWhitespace }
       let words = Set(SwiftText.identifiers(in: String(text)).map(\.name))
-      var found: [(String, Int)] = []
-      if words.contains("try"), dense.contains("try!") { found.append(("try!", index + 1)) }
-      if words.contains("fatalError"), dense.contains("fatalError(") {
-        found.append(("fatalError", index + 1))
+      var found: [Hazard] = []
+      func find(_ name: String, _ word: Substring, _ spelling: String, isAllowedAnywhere: Bool = false) {
+        guard words.contains(word), dense.contains(spelling) else { return }
+        found.append(Hazard(name: name, line: index + 1, isAllowedAnywhere: isAllowedAnywhere))
       }
-      if words.contains("Sendable"), dense.contains("@uncheckedSendable") {
-        found.append(("@unchecked Sendable", index + 1))
-      }
-      if words.contains("nonisolated"), dense.contains("nonisolated(unsafe)") {
-        found.append(("nonisolated(unsafe)", index + 1))
-      }
+      find("try!", "try", "try!")
+      find("fatalError", "fatalError", "fatalError(")
+      find("@unchecked Sendable", "Sendable", "@uncheckedSendable")
+      find("nonisolated(unsafe)", "nonisolated", "nonisolated(unsafe)")
+      find("precondition", "precondition", "precondition(", isAllowedAnywhere: true)
+      find("preconditionFailure", "preconditionFailure", "preconditionFailure(", isAllowedAnywhere: true)
+      find("unowned", "unowned", "unowned", isAllowedAnywhere: true)
       return found
     }
   }

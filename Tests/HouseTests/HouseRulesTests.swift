@@ -175,8 +175,17 @@ struct HouseRulesTests {
       HouseRules.strayHazards(in: SourceTree(["Sources/DirectDNS/Curl/A.swift": "\(text)  // Why."])) == [])
   }
 
+  @Test(arguments: ["precondition(x > 0)", "preconditionFailure()", "unowned let x: X", "{ [unowned self] in f() }"])
+  func `what can end the process needs a comment anywhere`(text: String) {
+    for target in ["DirectDNS/Model", "DirectDNSFoundation", "DirectDNSConfigReader"] {
+      #expect(HouseRules.strayHazards(in: SourceTree(["Sources/\(target)/A.swift": text])).count == 1)
+      #expect(HouseRules.strayHazards(in: SourceTree(["Sources/\(target)/A.swift": "// Why.\n\(text)"])) == [])
+    }
+  }
+
   @Test(arguments: [
     "let x = try? f()", "if try f() != 1 {}", "// try! f()", "let isFatalError = true", "x: Sendable",
+    "var unownedExecutor: X", "preconditions()",
   ])
   func `what only looks like a hazard is none`(text: String) {
     #expect(HouseRules.strayHazards(in: SourceTree(["Sources/DirectDNS/Model/A.swift": text])) == [])

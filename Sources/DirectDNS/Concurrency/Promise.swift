@@ -56,6 +56,7 @@ struct Promise<Value: Sendable>: Sendable {
       case .fulfilled(let value):
         state = .taken
         return value
+      // The first reader's continuation would be lost, and its task never go on.
       case .awaited, .taken: preconditionFailure("a promise has one reader, who reads once")
       }
     }

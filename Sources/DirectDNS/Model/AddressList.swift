@@ -134,6 +134,7 @@ public struct AddressList: RandomAccessCollection, Sendable, ExpressibleByArrayL
   public subscript(position: Int) -> IPAddress {
     get {
       if let overflow { return overflow[position] }
+      // As with any collection: behind the end there is memory of other addresses.
       precondition(position >= 0 && position < inlineCount, "an index beyond the addresses")
       return self[inline: position]
     }

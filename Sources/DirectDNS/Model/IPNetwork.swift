@@ -81,6 +81,7 @@ extension IPNetwork: LosslessStringConvertible {
 
   /// Reads a constant of the source; a malformed one is a mistake there, and stops the process.
   init(constant text: String) {
+    // Texts come from the source alone, and a test reads them all.
     guard let network = IPNetwork(text) else { preconditionFailure("\(text) is not a network") }
     self = network
   }

@@ -42,6 +42,7 @@ package enum Digest {
     let key = key.isEmpty ? [0] : key
     return unsafe [UInt8](unsafeUninitializedCapacity: 32) { buffer, count in
       let made = unsafe HMAC(EVP_sha256(), key, Int32(key.count), bytes, bytes.count, buffer.baseAddress, nil)
+      // The memory has not been written otherwise, and would be sent as a signature.
       precondition(unsafe made != nil, "OpenSSL has no HMAC with SHA-256")
       count = 32
     }

@@ -56,6 +56,7 @@ extension HTTPField.Name {
 
   /// Creates a name that is known to be a token; any other is a mistake in the source, and stops the process.
   static func token(_ text: StaticString) -> HTTPField.Name {
+    // Texts come from the source alone.
     guard let name = HTTPField.Name("\(text)") else { preconditionFailure("\(text) is not a token") }
     return name
   }

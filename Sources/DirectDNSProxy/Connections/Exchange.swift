@@ -12,6 +12,7 @@ final class Exchange {
     case over
   }
 
+  // It belongs to the client's handler, which abandons it before it goes.
   unowned let client: ClientHandler
   let request: ClientRequest
   let origin: ForwardOrigin

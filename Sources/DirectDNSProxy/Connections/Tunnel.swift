@@ -5,6 +5,7 @@ internal import NIOCore
 /// Carries bytes unchanged in both directions: CONNECT, SOCKS, and what a request switched to.
 final class Tunnel {
   let origin: OriginHandler
+  // It belongs to the client's handler, which ends it before it goes.
   private unowned let client: ClientHandler
   private var access: ProxyAccess
   private let began: NIODeadline
