@@ -99,9 +99,9 @@ struct ProxyClientTests {
   ]
 
   @Test(arguments: large)
-  func `a hundred megabytes arrive whole, both ways`(_ client: ProxyClient, isSecure: Bool) async throws {
+  func `a large file arrives whole, both ways`(_ client: ProxyClient, isSecure: Bool) async throws {
     try await withClient(client) { lab in
-      let file = try await lab.file(100 * Self.megabyte)
+      let file = try await lab.file(ProxyLab.largeFile)
       let (target, place) = ("\(isSecure ? lab.secure : lab.plain)/sink/large", lab.place)
       for wish in [ProxyClient.Wish.put(target, file), .save(target, place)] {
         let outcome = try await run(client, wish, lab)

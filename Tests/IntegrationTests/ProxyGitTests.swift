@@ -32,11 +32,11 @@ struct ProxyGitTests {
     }
   }
 
-  @Test func `git pushes a hundred megabytes by http, and clones them by https`() async throws {
+  @Test func `git pushes a large file by http, and clones it by https`() async throws {
     // Its server is written with it.
     if let missing = await ProxyClient.aiohttp.missing { try Test.cancel("\(missing)") }
     try await ProxyLab.running { lab in
-      let (work, copy, file) = (lab.place, lab.place, try await lab.file(100 << 20))
+      let (work, copy, file) = (lab.place, lab.place, try await lab.file(ProxyLab.largeFile))
       let folder = try ServerFixture.newFolder("repositories")
       let made = try await lab.run([
         "sh", "-ec",

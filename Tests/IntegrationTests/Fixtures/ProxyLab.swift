@@ -13,6 +13,12 @@ final class ProxyLab: Sendable {
   static let inside = "inside.lab.test"
   /// A name that does not exist.
   static let unknown = "unknown.lab.test"
+  /// The bytes of what is called a large file: a tenth where a program that is not optimised would take minutes.
+  #if DEBUG
+    static let largeFile = 10 << 20
+  #else
+    static let largeFile = 100 << 20
+  #endif
 
   private init() async throws {
     folder = try ServerFixture.newFolder("proxy")
