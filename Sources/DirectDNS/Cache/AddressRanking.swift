@@ -75,6 +75,7 @@ final class AddressRanking: Sendable {
     counters[Self.counter(high: address.high, low: address.low)].add(1, ordering: .releasing)
   }
 
+  /// The counter of an address: the highest 12 bits of a product, as there are 4096 counters.
   @inline(__always)
   private static func counter(high: UInt64, low: UInt64) -> Int {
     Int(truncatingIfNeeded: ((high &* 0x9e37_79b9_7f4a_7c15 ^ low) &* 0xd6e8_feb8_6659_fd93) &>> 52)

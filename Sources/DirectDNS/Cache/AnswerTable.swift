@@ -41,7 +41,10 @@ internal import Synchronization
   /// then each twice the one before.
   ///
   /// The largest possible record, with 64 addresses of each family and three names of 253 bytes, has 264 words.
-  static let sizes = [12, 16, 32, 64, 128, 256, 512]
+  static let sizes = [smallestSize, smallSize] + (firstSlabBits...9).map { 1 << $0 }
+  private static let smallestSize = 12, smallSize = 16
+  /// The size of the records in the first kind of slab, as a power of two.
+  private static let firstSlabBits = 5
   /// The number of records in a slab, as a power of two; the first two sizes have no slabs.
   private static let slabShift = 9
 
@@ -118,10 +121,12 @@ internal import Synchronization
   func record(_ place: UInt32) -> UnsafeMutablePointer<Word>? {
     let size = size(of: place)
     let number = number(of: place)
-    guard size > 1 else { return unsafe size == 0 ? smallest + number &* 12 : small + number &* 16 }
+    guard size > 1 else {
+      return unsafe size == 0 ? smallest + number &* Self.smallestSize : small + number &* Self.smallSize
+    }
     let slab = (size &- 2) &* directoryCount &+ number &>> Self.slabShift
     let bits = unsafe directory[slab].load(ordering: .acquiring)
-    let offset = (number & (1 &<< Self.slabShift &- 1)) &<< (size &+ 3)
+    let offset = (number & (1 &<< Self.slabShift &- 1)) &<< (size &- 2 &+ Self.firstSlabBits)
     return unsafe UnsafeMutablePointer<Word>(bitPattern: bits).map { unsafe $0 + offset }
   }
 

@@ -20,6 +20,7 @@ internal import CDirectDNSCares
   /// A lookup as c-ares knows it.
   private final class Context {
     let query: CaresQuery
+    // The channel ends all lookups before it goes: c-ares calls back for each when it is destroyed.
     unowned let channel: CaresChannel
 
     init(_ query: CaresQuery, _ channel: CaresChannel) {
@@ -52,7 +53,7 @@ internal import CDirectDNSCares
     // The defaults of c-ares, five seconds and four tries, add up to 75 s.
     unsafe options.timeout = kind.timeout
     // With a short timeout, two would be over before the lookup's time.
-    unsafe options.tries = kind.timeout < 700 ? 3 : 2
+    unsafe options.tries = kind.timeout < Kind.longestTimeout ? 3 : 2
     unsafe options.sock_state_cb = { context, socket, reads, writes in
       guard let context = unsafe context else { return }
       let channel = unsafe Unmanaged<CaresChannel>.fromOpaque(context).takeUnretainedValue()
@@ -117,7 +118,7 @@ internal import CDirectDNSCares
       }, Unmanaged.passUnretained(context).toOpaque())
   }
 
-  /// A socket is ready.
+  /// Has c-ares read from and write to a socket that is ready for it.
   func act(on socket: ares_socket_t, _ ready: Poller.Interest) {
     guard let handle = unsafe handle else { return }
     unsafe ares_process_fd(
@@ -150,11 +151,13 @@ internal import CDirectDNSCares
 }
 
 extension CaresChannel.Kind {
+  fileprivate static let longestTimeout: Int32 = 700
+
   /// The time that a server has in a lookup of so many milliseconds: so much that the second server is asked in time.
   ///
   /// There are a few values only, since each makes a channel of its own.
   static func timeout(within milliseconds: Int64) -> Int32 {
-    [700, 350, 175].first { $0 <= milliseconds / 2 } ?? 87
+    [longestTimeout, 350, 175].first { $0 <= milliseconds / 2 } ?? 87
   }
 }
 

@@ -62,6 +62,7 @@ public struct ProxyRoutes: Sendable, Hashable {
     /// How specific the pattern is: the rule with the greatest rank applies.
     fileprivate var rank: Int {
       switch self {
+      // Before every suffix: no name has 512 bytes.
       case .exactly(let name): 512 + name.text.utf8.count
       case .under(let name): 1 + name.text.utf8.count
       case .everything: 0

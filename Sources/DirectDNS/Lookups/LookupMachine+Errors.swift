@@ -23,7 +23,7 @@ extension LookupMachine {
 
   func providersFailed(_ question: AddressQuestion, _ failed: QueryMachine.Failed) -> DirectDNSError {
     DirectDNSError(
-      failed.isTimeout ? .timedOut : .upstreamFailed, "\(question) was answered by no provider.",
+      failed.cause == .timedOut ? .timedOut : .upstreamFailed, "\(question) was answered by no provider.",
       attempts: failed.attempts)
   }
 

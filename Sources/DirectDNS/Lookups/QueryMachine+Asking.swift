@@ -8,7 +8,7 @@ extension QueryMachine {
   /// A server whose request rate is used up has not failed: the next one is asked instead, and if no server has room,
   /// the question waits for the first one that will. Questions that wait for the same server are served in order.
   mutating func start(_ number: Int, _ question: consuming PendingQuestion, at now: ResolverInstant) {
-    let candidates = question.candidates.all
+    let candidates = question.candidates.askable
     guard !candidates.isEmpty, now < question.deadlines.providers else { return lose(number, question, at: now) }
     switch states.next(among: candidates, before: question.deadlines.providers, at: now) {
     case .taken(let server):
@@ -36,14 +36,7 @@ extension QueryMachine {
     _ number: Int, _ question: inout PendingQuestion, _ server: DNSServer, isHedge: Bool = false,
     at now: ResolverInstant
   ) {
-    if question.isRaced {
-      if question.race == nil {
-        question.race = AttemptRace(
-          time: question.deadlines.attempt,
-          hedgeAt: question.hedges ? now + states.hedgingDelay(of: server.number) : nil)
-      }
-      question.race?.begin(server.number, at: now)
-    }
+    question.race?.begin(server.number, hedgingDelay: states.hedgingDelay(of: server.number), at: now)
     lastAttempt += 1
     let left = question.deadlines.timeLeft(at: now) ?? .zero
     let timeout =
@@ -118,7 +111,7 @@ extension QueryMachine {
     actions.append(.cancel(number))
     // While the server's own address is being looked up, nothing can be said about the server yet: its end will tell.
     guard attempt.server.target != nil else {
-      attempts[number]?.isGivenUp = true
+      attempts[number]?.standing = .givenUp
       return
     }
     attempts[number] = nil
@@ -131,7 +124,7 @@ extension QueryMachine {
   }
 
   mutating func setTimer(_ number: Int, _ question: PendingQuestion) {
-    guard question.isRaced || question.isRecords else { return }
+    guard question.race != nil || question.isRecords else { return }
     let instant = question.candidates.order.isEmpty ? nil : question.race?.nextInstant
     timers.set(
       number,
@@ -141,15 +134,15 @@ extension QueryMachine {
 
   /// Fails a question that no other server can be asked.
   mutating func lose(_ number: Int, _ question: PendingQuestion, at now: ResolverInstant) {
-    let isLate = now >= question.deadlines.providers || question.isRaced && question.race == nil
+    let isLate = now >= question.deadlines.providers || question.race?.hasBegun == false
     fail(number, question.subject, question.candidates.failed(isLate: isLate))
   }
 
   /// Ends a question whose queries are still under way: it was cancelled, or its time is over.
   mutating func end(_ number: Int, _ question: PendingQuestion, isCancelled: Bool = false) {
     for attempt in question.running { actions.append(.cancel(attempt)) }
-    var failed = question.candidates.failed(isLate: !isCancelled)
-    failed.isCancelled = isCancelled
+    var failed = question.candidates.failed(isLate: true)
+    if isCancelled { failed.cause = .cancelled }
     fail(number, question.subject, failed)
   }
 
@@ -166,7 +159,7 @@ extension QueryMachine {
   /// Cancels the queries that another server's answer came before.
   mutating func endRace(_ question: PendingQuestion) {
     for other in question.running {
-      attempts[other]?.lostRace = true
+      attempts[other]?.standing = .lost
       actions.append(.cancel(other))
     }
   }
@@ -181,7 +174,7 @@ extension QueryMachine {
 
   mutating func finishBatch(_ attempt: Attempt, _ reply: Reply, _ reading: BatchReading) {
     guard case .batch(let questions) = attempt.subject else { return }
-    if reading.isRefusal { states.refusesBatches(attempt.server.number) }
+    if reading.isRefusal { states.noteBatchRefusal(attempt.server.number) }
     let provider = attempt.server.name
     let outcomes = reading.results(of: questions).mapValues { result -> BatchOutcome in
       switch (result, reading) {
@@ -206,7 +199,7 @@ extension QueryMachine {
     // Names that are no host names have no key of their own: the end of the lookup tells them apart.
     let lookup = ServerHealth.LookupKey(
       host: attempt.subject.host ?? HostName(canonical: "invalid"), end: attempt.end)
-    if attempt.lostRace, case .failure(let failure) = result, failure.kind == .cancelled {
+    if attempt.standing == .lost, case .failure(let failure) = result, failure.kind == .cancelled {
       states.lostRace(attempt.server.number)
     } else if attempt.isShort, reply.sendError == .timedOut {
       report(states.wasSilent(attempt.server.number, to: lookup.host, for: duration, at: now), of: attempt.server)

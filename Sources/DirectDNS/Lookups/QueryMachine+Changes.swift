@@ -31,9 +31,9 @@ extension QueryMachine {
         actions.append(.finishedBatch(number, [:]))
         continue
       }
-      (question.running, question.race, question.turn) = ([], nil, nil)
+      (question.running, question.turn) = ([], nil)
       question.candidates = Candidates(order: order(for: question.subject, at: now))
-      question.isRaced = question.candidates.order.count > 1
+      question.race = race(among: question.candidates, question.deadlines)
       start(number, question, at: now)
     }
   }

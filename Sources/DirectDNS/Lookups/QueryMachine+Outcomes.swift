@@ -26,20 +26,28 @@ extension QueryMachine {
     var attempts: [DirectDNSError.Attempt]
     /// The servers that failed, by their numbers.
     var servers: [Int] = []
-    /// Whether all that went wrong is that time ran out.
-    var isTimeout: Bool
-    /// Whether time ran out, among other things perhaps.
-    var isLate = false
-    /// Whether the resolver was shut down meanwhile.
-    var isCancelled: Bool
+    var cause: Cause
+
+    enum Cause: Sendable, Hashable {
+      case failed
+      /// Time ran out, among other things that went wrong.
+      case failedLate
+      /// All that went wrong is that time ran out.
+      case timedOut
+      /// Nobody wants it any more, or the resolver was shut down.
+      case cancelled
+    }
+
+    var isLate: Bool { cause == .failedLate || cause == .timedOut }
   }
 
   /// A server that has failed a question, and how.
   struct Failure: Sendable {
     var server: Int
     var attempt: DirectDNSError.Attempt
-    var isTimeout: Bool
-    var isCancelled: Bool
+    var cause: Cause
+
+    enum Cause: Sendable { case failed, timedOut, cancelled }
   }
 
   /// How a query ended, as its sender saw it.
@@ -82,7 +90,7 @@ extension QueryMachine {
     init(order: [Int]) { self.order = order }
 
     /// All that may be asked if nobody else is being asked.
-    var all: [Int] { paused.isEmpty ? order : order + paused }
+    var askable: [Int] { paused.isEmpty ? order : order + paused }
 
     /// Notes that a server has said 429 and asked for a pause.
     mutating func pause(_ server: Int) { paused.append(server) }
@@ -103,15 +111,17 @@ extension QueryMachine {
       // One that says 429 as often as it is asked is named once.
       if attempts.contains(failure.attempt) { return }
       attempts.append(failure.attempt)
-      if failure.isCancelled { isCancelled = true } else { servers.append(failure.server) }
-      if failure.isTimeout { timeouts += 1 }
+      if failure.cause == .cancelled { isCancelled = true } else { servers.append(failure.server) }
+      if failure.cause == .timedOut { timeouts += 1 }
     }
 
     func failed(isLate: Bool) -> Failed {
-      Failed(
-        attempts: attempts, servers: servers,
-        isTimeout: timeouts == attempts.count && (timeouts > 0 || isLate), isLate: timeouts > 0 || isLate,
-        isCancelled: isCancelled)
+      let isLate = isLate || timeouts > 0
+      let cause: Failed.Cause =
+        if isCancelled { .cancelled } else if isLate { timeouts == attempts.count ? .timedOut : .failedLate } else {
+          .failed
+        }
+      return Failed(attempts: attempts, servers: servers, cause: cause)
     }
   }
 }
@@ -173,7 +183,7 @@ extension QueryMachine.Reply {
       attempt: .init(
         server: server.name, reason: failure.reason,
         kind: .init(sendError, hasReply: status != nil)),
-      isTimeout: isTimeout, isCancelled: failure.kind == .cancelled && !isTimeout)
+      cause: isTimeout ? .timedOut : failure.kind == .cancelled ? .cancelled : .failed)
   }
 }
 

@@ -69,10 +69,15 @@ struct QueryMachine: Sendable {
     var isHedge: Bool
     /// Whether its caller allowed so little time that silence says nothing about the server.
     var isShort = false
-    /// Whether it was given up for another server: then it counts as timed out.
-    var isGivenUp = false
-    /// Whether another server answered first.
-    var lostRace = false
+    var standing = Standing.wanted
+
+    enum Standing: Sendable {
+      case wanted
+      /// It was given up for another server: then it counts as timed out.
+      case givenUp
+      /// Another server answered first.
+      case lost
+    }
   }
 
   /// A question that is being asked.
@@ -80,10 +85,8 @@ struct QueryMachine: Sendable {
     var subject: Subject
     var deadlines: LookupDeadlines
     var candidates: Candidates
-    /// The timing of the attempts; nil before the first one, and if there is only one server to ask.
+    /// The timing of the attempts; nil if there is only one server to ask.
     var race: AttemptRace?
-    var isRaced: Bool
-    var hedges: Bool
     var running: [Int] = []
     /// What it waits for, if no server could be asked at once.
     var turn: Turn?
@@ -141,16 +144,18 @@ struct QueryMachine: Sendable {
   ) {
     let order = order(for: subject, at: now)
     guard !isShutDown, !order.isEmpty else {
-      return fail(number, subject, Failed(attempts: [], isTimeout: false, isCancelled: isShutDown))
+      return fail(number, subject, Failed(attempts: [], cause: isShutDown ? .cancelled : .failed))
     }
     var candidates = Candidates(order: failed == nil ? order : order.filter { $0 != failed?.server })
     if let failed { candidates.note(failed) }
-    let isRaced = candidates.order.count > 1
+    let race = race(among: candidates, deadlines)
     start(
-      number,
-      PendingQuestion(
-        subject: subject, deadlines: deadlines, candidates: candidates, isRaced: isRaced,
-        hedges: states.hedges), at: now)
+      number, PendingQuestion(subject: subject, deadlines: deadlines, candidates: candidates, race: race), at: now)
+  }
+
+  /// The race of a question that can be asked of several servers; nil if there is only one.
+  func race(among candidates: Candidates, _ deadlines: LookupDeadlines) -> AttemptRace? {
+    candidates.order.count > 1 ? AttemptRace(time: deadlines.attempt, hedges: states.hedges) : nil
   }
 
   /// Asks the first server several questions in one query, once.
@@ -162,8 +167,7 @@ struct QueryMachine: Sendable {
       return
     }
     let question = PendingQuestion(
-      subject: .batch(questions), deadlines: deadlines, candidates: Candidates(order: [first.number]), isRaced: false,
-      hedges: false)
+      subject: .batch(questions), deadlines: deadlines, candidates: Candidates(order: [first.number]))
     start(number, question, at: now)
   }
 
@@ -171,7 +175,7 @@ struct QueryMachine: Sendable {
   mutating func ended(_ number: Int, _ reply: Reply, at now: ResolverInstant) {
     guard let attempt = attempts.removeValue(forKey: number) else { return }
     var reply = reply
-    if attempt.isGivenUp { reply.countAsTimedOut() }
+    if attempt.standing == .givenUp { reply.countAsTimedOut() }
     let result = note(attempt, reply, at: now)
     guard var question = pending.removeValue(forKey: attempt.question) else { return }
     question.running.removeAll { $0 == number }
@@ -196,7 +200,7 @@ struct QueryMachine: Sendable {
       question.race?.end(attempt.server.number)
       guard !question.running.isEmpty else { return start(attempt.question, question, at: now) }
       // One that was given up has been replaced already.
-      if !attempt.isGivenUp { askAnother(attempt.question, &question, isHedge: attempt.isHedge, at: now) }
+      if attempt.standing != .givenUp { askAnother(attempt.question, &question, isHedge: attempt.isHedge, at: now) }
       setTimer(attempt.question, question)
       pending[attempt.question] = question
     // Impossible: a failure to get records also counts as one for the server's health.

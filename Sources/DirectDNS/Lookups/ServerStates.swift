@@ -140,7 +140,7 @@ struct ServerStates: Sendable {
   }
 
   /// Notes that a server takes only one name at a time after all.
-  mutating func refusesBatches(_ number: Int) {
+  mutating func noteBatchRefusal(_ number: Int) {
     if let place = place(of: number) { all[place].refusesBatches = true }
   }
 

@@ -93,16 +93,17 @@ extension DirectResolver {
         "\(question.type) cannot be asked for: \(who). Name a provider of DNS messages (RFC 8484) or of a JSON API, such as google or doh+https://…."
       )
     }
-    if failed.isCancelled {
+    if failed.cause == .cancelled {
       if hasEnded {
         return DirectDNSError(.shutDown, "The resolver was shut down before \(question.shown) was looked up.")
       }
       // Otherwise it is a transport of the application's that was cancelled by itself: no provider has answered.
       if Task.isCancelled { return Self.cancelled(question) }
     }
+    let isTimeout = failed.cause == .timedOut
     return DirectDNSError(
-      failed.isTimeout ? .timedOut : .upstreamFailed,
-      "\(question.shown) could not be looked up: no provider answered\(failed.isTimeout ? " in time" : ""). "
+      isTimeout ? .timedOut : .upstreamFailed,
+      "\(question.shown) could not be looked up: no provider answered\(isTimeout ? " in time" : ""). "
         + LookupMachine.advice(failed.attempts), attempts: failed.attempts)
   }
 }

@@ -66,7 +66,10 @@ extension WarmupJob {
     return own
   }
 
-  /// How many names are asked for in one query: as many as the provider takes, and no more than may begin in a second.
+  /// How many names are asked for in one query.
+  ///
+  /// As many as the provider takes, and no more than may begin in a second. No provider takes a thousand; a rate beyond
+  /// that may be infinite.
   private var togetherLimit: Int {
     min(resolver.batchLimit, plan.rate.map { Int(max(1, min($0, 1000))) } ?? .max)
   }

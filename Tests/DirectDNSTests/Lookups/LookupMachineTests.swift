@@ -66,7 +66,7 @@ struct LookupMachineTests {
         case .records(let number, .success(let answered)):
           "records \(number): \(answered.answer.records.count) of \(answered.provider)"
         case .records(let number, .failure(let failed)):
-          "no records \(number)\(failed.isCancelled ? ": cancelled" : "")"
+          "no records \(number)\(failed.cause == .cancelled ? ": cancelled" : "")"
         case .drained(let number): "finished \(number)"
         }
       }

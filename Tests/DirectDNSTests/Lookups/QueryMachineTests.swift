@@ -106,15 +106,14 @@ struct QueryMachineTests {
     #expect(failed?.attempts[0].reason.contains("SERVFAIL") == true)
     #expect(failed?.attempts[1].reason == "TLS: certificate expired")
     #expect(failed?.attempts[2].reason.contains("500") == true)
-    #expect(failed?.isTimeout == false)
-    #expect(failed?.isCancelled == false)
+    #expect(failed?.cause == .failed)
     #expect(transport.asked == ["one", "two", "three"])
   }
 
   @Test func `without providers nobody answers`() async {
     let failed = failed(await ask(upstreams()))
     #expect(failed?.attempts == [])
-    #expect(failed?.isTimeout == false)
+    #expect(failed?.cause == .failed)
   }
 
   @Test func `an answer tells when its query was sent`() async throws {
@@ -247,6 +246,6 @@ struct QueryMachineTests {
     let lookup = begin(upstreams)
     await clock.waitForSleepers()
     transport.shutdown()
-    #expect(failed(await lookup.value)?.isCancelled == true)
+    #expect(failed(await lookup.value)?.cause == .cancelled)
   }
 }

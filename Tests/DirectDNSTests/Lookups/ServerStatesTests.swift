@@ -153,7 +153,7 @@ struct ServerStatesTests {
     for change in 0..<2 {
       #expect(states.batchServer(at: Sample.at(0))?.number == 0)
       #expect(states.batchServer(at: Sample.at(0))?.limit == 5)
-      states.refusesBatches(0)
+      states.noteBatchRefusal(0)
       #expect(states.batchServer(at: Sample.at(0)) == nil)
       if change == 0 { states.update(configuration, at: Sample.at(1)) } else { states.networkDidChange() }
     }
