@@ -12,6 +12,38 @@ internal import DnsctlCommands
 
 /// Passes the signals that this process gets on to a program; listens before the program starts, so that none is lost.
 final class SignalRelay: Sendable {
+  /// What a fault of our own raises (signal(7)), what our own children, pipes and files do, and what nobody can catch.
+  private static let own: Set<Int32> = {
+    var own = [SIGILL, SIGTRAP, SIGBUS, SIGFPE, SIGSEGV, SIGSYS, SIGCHLD, SIGPIPE, SIGXFSZ, SIGKILL, SIGSTOP]
+    #if canImport(Darwin)
+      own.append(SIGEMT)
+    #endif
+    return Set(own)
+  }()
+
+  /// All others, which are for the program: Linux has 64 signals, half of them for real time, Darwin 31.
+  ///
+  /// SIGABRT is among them, by which systemd ends a service whose watchdog was not fed.
+  static let passedOn: [Int32] = {
+    #if canImport(Darwin)
+      let last: Int32 = 31
+    #else
+      let last: Int32 = 64
+    #endif
+    return (1...last).filter { !own.contains($0) }
+  }()
+
+  /// What a terminal sends to its whole foreground process group, which has it already.
+  ///
+  /// SIGTTIN and SIGTTOU come from a terminal to the background alone, and stop only what is not stopped yet.
+  private static let fromTerminal: Set<Int32> = {
+    var signals = [SIGINT, SIGQUIT, SIGWINCH, SIGTSTP]
+    #if canImport(Darwin)
+      signals.append(SIGINFO)
+    #endif
+    return Set(signals)
+  }()
+
   private struct State {
     var program: pid_t?
     /// Signals that came before the program.
@@ -27,9 +59,7 @@ final class SignalRelay: Sendable {
   init() {
     let state = Locked(State())
     self.state = state
-    signals = SignalListener([
-      SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGALRM, SIGUSR1, SIGUSR2, SIGWINCH, SIGCONT,
-    ]) { Self.pass($0, state) }
+    signals = SignalListener(Self.passedOn) { Self.pass($0, state) }
   }
 
   /// Passes signals on to a program from now on, starting with those that came before.
@@ -42,6 +72,14 @@ final class SignalRelay: Sendable {
     for number in early { kill(program, number) }
   }
 
+  /// The program was stopped, as by Ctrl-Z: as a shell's job this process stops as well, since the shell watches this one.
+  func programStopped(by number: Int32) {
+    guard [SIGTSTP, SIGTTIN, SIGTTOU].contains(number), Self.isJob else { return }
+    // Behind what is to be passed on: one of these that came later would stop the program when it has been continued.
+    // By SIGSTOP, since the terminal's own signal may be under way, and would stop this process a second time.
+    SignalListener.afterSignals { kill(getpid(), SIGSTOP) }
+  }
+
   /// The program has ended: its process id may be reused.
   func end() {
     signals.end()
@@ -49,8 +87,7 @@ final class SignalRelay: Sendable {
   }
 
   private static func pass(_ number: Int32, _ state: Locked<State>) {
-    // A signal that comes from the terminal has reached the whole foreground process group already.
-    guard ![SIGINT, SIGQUIT, SIGWINCH].contains(number) || !isInForeground else { return }
+    guard !fromTerminal.contains(number) || !isInForeground else { return }
     let program = state.withLock { state in
       if state.program == nil { state.early.append(number) }
       return state.program
@@ -58,11 +95,24 @@ final class SignalRelay: Sendable {
     if let program { kill(program, number) }
   }
 
+  /// Whether the process that started us can continue us: one at the same terminal with another process group, as shells
+  /// with job control are.
+  private static var isJob: Bool {
+    guard let terminal = openTerminal() else { return false }
+    close(terminal)
+    return getsid(getppid()) == getsid(0) && getpgid(getppid()) != getpgrp()
+  }
+
   /// Whether we are in the foreground of our terminal, which need not be the standard input.
   private static var isInForeground: Bool {
-    let terminal = unsafe open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC)
-    guard terminal >= 0 else { return false }
+    guard let terminal = openTerminal() else { return false }
     defer { close(terminal) }
     return tcgetpgrp(terminal) == getpgrp()
+  }
+
+  /// Our terminal; nil if there is none.
+  private static func openTerminal() -> Int32? {
+    let terminal = unsafe open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC)
+    return terminal >= 0 ? terminal : nil
   }
 }

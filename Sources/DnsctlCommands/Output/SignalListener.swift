@@ -25,7 +25,8 @@ package final class SignalListener: Sendable {
     }
   }
 
-  /// The signals that are listened to, without those that our parent made us ignore, as shells do for background jobs.
+  /// The signals that are listened to, without those that our parent made us ignore, as shells do for background jobs,
+  /// and those that nobody can listen to.
   package let numbers: [Int32]
   private let listener: Listener
 
@@ -51,6 +52,7 @@ package final class SignalListener: Sendable {
   /// The signals that came and were not reported yet, a bit for each.
   private static let pending = Atomic<UInt64>(0)
   private static let arrivals = DispatchSemaphore(value: 0)
+  private static let tasks = Mutex<[@Sendable () -> Void]>([])
 
   /// Starts to wait, and initialises what a handler uses, which must not happen in the handler.
   private static func begin() {
@@ -63,26 +65,49 @@ package final class SignalListener: Sendable {
         while true {
           arrivals.wait()
           let received = pending.exchange(0, ordering: .acquiring)
-          for number in Int32(1)..<64 where received & 1 << UInt64(number) != 0 {
+          for number in Int32(1)...64 where received & bit(number) != 0 {
             for listener in listeners.withLock({ $0 }) where listener.numbers.contains(number) {
               listener.handler(number)
             }
           }
+          for task in takeTasks() { task() }
         }
       }
     }
   }
 
-  /// Listens to a signal, unless it was ignored.
+  /// Calls a closure on the thread of the signals, when those that have come by now were reported.
+  package static func afterSignals(_ body: @escaping @Sendable () -> Void) {
+    begin()
+    tasks.withLock { $0.append(body) }
+    arrivals.signal()
+  }
+
+  private static func takeTasks() -> [@Sendable () -> Void] {
+    tasks.withLock { tasks in
+      defer { tasks = [] }
+      return tasks
+    }
+  }
+
+  /// The bit of a signal among those that are pending: Linux has 64, from 1 on.
+  private static func bit(_ number: Int32) -> UInt64 { 1 << UInt64(number - 1) }
+
+  /// Listens to a signal, unless it was ignored, or cannot be listened to.
   private static func catches(_ number: Int32) -> Bool {
     let previous = signal(number) { number in
       // A handler may do little: an atomic store, and sem_post(3), by which a dispatch semaphore wakes a waiting
       // thread.
-      SignalListener.pending.bitwiseOr(1 << UInt64(number), ordering: .releasing)
+      SignalListener.pending.bitwiseOr(SignalListener.bit(number), ordering: .releasing)
       SignalListener.arrivals.signal()
     }
-    guard unsafe unsafeBitCast(previous, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) else { return true }
-    signal(number, SIG_IGN)
-    return false
+    switch unsafe unsafeBitCast(previous, to: Int.self) {
+    // SIG_ERR: the C library keeps two or three signals to itself.
+    case -1: return false
+    case unsafe unsafeBitCast(SIG_IGN, to: Int.self):
+      signal(number, SIG_IGN)
+      return false
+    default: return true
+    }
   }
 }
