@@ -92,7 +92,7 @@ package enum ProcessArguments {
   }
 
   /// The arguments after the program's name, byte for byte, as the system shows them; secrets only before ``take()``.
-  static var shown: [[UInt8]] { unsafe pointers.map { unsafe Array($0) } }
+  package static var shown: [[UInt8]] { unsafe pointers.map { unsafe Array($0) } }
 
   private static var pointers: [UnsafeMutableBufferPointer<UInt8>] {
     var words: [UnsafeMutableBufferPointer<UInt8>] = unsafe []

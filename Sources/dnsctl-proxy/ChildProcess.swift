@@ -19,6 +19,8 @@ struct ChildProcess: Sendable {
     /// It was not found either, but a folder of `PATH` may not be searched.
     case notSearched(folder: [UInt8])
     case notExecutable(String)
+    /// It was started, but nobody tells how it ended.
+    case lost(String)
 
     /// What posix_spawnp(3) says.
     init(_ code: Int32) {
@@ -58,6 +60,11 @@ struct ChildProcess: Sendable {
       self = closed.map { .notSearched(folder: $0) } ?? .notFound
     }
 
+    /// What posix_spawnp(3) says of a program that gets these variables, each `NAME=VALUE`.
+    init(_ code: Int32, of program: [UInt8], _ environment: [[UInt8]]) {
+      self.init(code, of: program, in: SearchPath(environment).value, error: SearchPath.error)
+    }
+
     /// What to say of it.
     func message(for program: [UInt8]) -> String {
       let name = String(decoding: program, as: UTF8.self).printable
@@ -69,6 +76,7 @@ struct ChildProcess: Sendable {
         "the program \(name) was not found, and \(String(decoding: folder, as: UTF8.self).printable) in PATH may not be "
           + "searched: check both"
       case .notExecutable(let reason): "\(name) cannot be run: \(reason)"
+      case .lost(let reason): "the program \(name) was started, but how it ended is not known: \(reason)"
       }
     }
 
@@ -77,20 +85,8 @@ struct ChildProcess: Sendable {
       switch self {
       case .notFound, .notSearched: 127
       case .notExecutable: 126
-      }
-    }
-  }
-
-  /// How a program ended.
-  enum Ending {
-    case exited(Int32)
-    case died(signal: Int32)
-
-    /// Its exit status; 128 and the signal's number if one ended it, as in shells.
-    var status: Int32 {
-      switch self {
-      case .exited(let status): status
-      case .died(let signal): 128 + signal
+      // As of env(1) and timeout(1) that have failed themselves.
+      case .lost: 125
       }
     }
   }
@@ -124,9 +120,11 @@ struct ChildProcess: Sendable {
     unsafe posix_spawnattr_setsigmask(&attributes, &blocked)
     unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK))
     ProcessPriority.take()
+    Self.learnOfEnds()
     var child: pid_t = 0
     inherited.closeOthersOnExec()
-    let (arguments, variables) = (CStrings(words), CStrings(environment))
+    let started = ServiceStart.isNeeded(environment, process: getpid()) ? ServiceStart.words(for: words) : words
+    let (arguments, variables) = (CStrings(started), CStrings(environment))
     let code = unsafe arguments.withPointers { arguments in
       unsafe variables.withPointers { variables in
         unsafe arguments[0].map { unsafe posix_spawnp(&child, $0, nil, &attributes, arguments, variables) } ?? ENOENT
@@ -137,29 +135,23 @@ struct ChildProcess: Sendable {
       identifier = child
       signals.begin(child)
     default:
-      let path = environment.first { $0.starts(with: "PATH=".utf8) }.map { Array($0.dropFirst(5)) }
-      throw Failure(code, of: words.first ?? [], in: path ?? Array("/bin:/usr/bin".utf8), error: Self.fileError)
+      throw Failure(code, of: words.first ?? [], environment)
     }
-  }
-
-  /// Why there is no file with that path, by errno(3); 0 if there is one, which a folder is not.
-  private static func fileError(_ path: [UInt8]) -> Int32 {
-    var info = stat()
-    let code = unsafe CStrings([path]).withPointers { unsafe $0[0].map { unsafe stat($0, &info) == 0 ? 0 : errno } }
-    return code == 0 && info.st_mode & S_IFMT == S_IFDIR ? ENOENT : code ?? ENOENT
   }
 
   /// Waits for its end.
-  func wait() async -> Ending {
-    let status = await withCheckedContinuation { continuation in
-      DispatchQueue.global().async { [identifier] in
-        var status: Int32 = 0
-        while unsafe waitpid(identifier, &status, 0) < 0, errno == EINTR {}
-        continuation.resume(returning: status)
+  ///
+  /// - Throws: that nobody tells how it ended.
+  func wait() async throws(Failure) -> Ending {
+    let ending: Result<Ending, Failure> = await withCheckedContinuation { continuation in
+      DispatchQueue.global().async { [identifier, signals] in
+        let ending = Result { () throws(Failure) in
+          try Ending(of: identifier, reapsAll: getpid() == 1) { signals.programStopped(by: $0) }
+        }
+        continuation.resume(returning: ending)
       }
     }
     signals.end()
-    let signal = status & 0x7f
-    return signal == 0 ? .exited(status >> 8 & 0xff) : .died(signal: signal)
+    return try ending.get()
   }
 }

@@ -24,9 +24,11 @@ struct ExecCommand: AsyncParsableCommand {
 
       It helps programs that read these variables: curl, wget, git, pip, Python's urllib and requests, Go, Ruby, Node from 22.21 and 24.5 on. Java reads none of them; with --java it gets the proxy by JAVA_TOOL_OPTIONS.
 
-      Signals go to the program. While it runs, anyone with an account on this machine can use its proxy. The proxy ends with the program: processes that the program leaves running lose it.
+      Signals go to the program, but for those of a fault (SIGSEGV and the like), SIGCHLD, SIGPIPE and SIGXFSZ. At a terminal both stop and go on together. While it runs, anyone with an account on this machine can use its proxy. The proxy ends with the program: processes that the program leaves running lose it.
 
       The configuration file is followed while the program runs, and so is the file of --upstream with it: new settings apply to what is asked for from then on, and a file with an error changes nothing. What changes is said on standard error.
+
+      The variables by which systemd hands sockets to a service (LISTEN_PID) and watches it (WATCHDOG_PID) mean the program. A service of Type=notify wants NotifyAccess=all.
 
       EXAMPLES
         dnsctl exec -- python3 send.py
@@ -38,6 +40,7 @@ struct ExecCommand: AsyncParsableCommand {
          64  the command line is wrong
          74  there can be no proxy
          78  the configuration is wrong
+        125  how the program ended is not known
         126  the program cannot be run
         127  there is no such program
       """)
@@ -135,7 +138,7 @@ struct ExecCommand: AsyncParsableCommand {
         signals: signals)
       // Only now: the program keeps the limit that it was started with.
       FileLimit.raise()
-      let ending = await child.wait()
+      let ending = try await child.wait()
       ended.withLock { $0 = ending }
     } catch {
       context.reportError(error.message(for: program[0]))

@@ -11,6 +11,7 @@ struct ProxyProgram: AsyncParsableCommand {
     version: Dnsctl.configuration.version, subcommands: [ProxyCommand.self, ExecCommand.self])
 
   static func main() {
+    ServiceStart.becomeProgram()
     // An event loop, and what waits for the child.
     Dnsctl.start(threads: 2) { await Dnsctl.main(Dnsctl.asksForCompletions ? AllCommands.self : self) }
   }

@@ -39,4 +39,12 @@ struct ChildProcessTests {
     arguments: [(ChildProcess.Ending.exited(0), 0), (.exited(255), 255), (.died(signal: 15), 143)]
       as [(ChildProcess.Ending, Int32)])
   func `a program's end is a status`(ending: ChildProcess.Ending, status: Int32) { #expect(ending.status == status) }
+
+  @Test func `an end of which nobody tells is an error, and never success`() {
+    // The parent of this process is no child of it.
+    let error = #expect(throws: ChildProcess.Failure.self) {
+      try ChildProcess.Ending(of: getppid(), reapsAll: false) { _ in }
+    }
+    #expect(error?.status == 125 && error?.message(for: Array("tool".utf8)).contains("not known") == true)
+  }
 }

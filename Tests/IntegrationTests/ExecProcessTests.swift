@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Testing
+
+/// What `dnsctl exec` is to whoever started it, and to the program: a process among others.
+@Suite(.timeLimit(.minutes(2)))
+struct ExecProcessTests {
+  /// Runs a script of Python, whose first argument is dnsctl; nobody waits for it longer than a minute.
+  private func python(_ script: String, _ arguments: [String] = []) async throws -> String {
+    let file = try ServerFixture.newFolder("process").appending(path: "script.py")
+    try ("import os, signal, subprocess, sys\nsignal.alarm(60)\n" + script).write(
+      to: file, atomically: true, encoding: .utf8)
+    let result = try await ServerFixture.run(
+      "sh", ["-c", "exec python3 \"$@\" 2>&1", "sh", file.path, Program.url.path] + arguments)
+    return String(decoding: result.output, as: UTF8.self)
+  }
+
+  @Test(arguments: [("exit 3", "3"), ("kill -9 $$", "137")])
+  func `the status is the program's, also where whoever started it ignores the ends of children`(
+    script: String, status: String
+  ) async throws {
+    let output = try await python(
+      """
+      ignore = lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+      print(subprocess.run([sys.argv[1], 'exec', '--no-system', '--', 'sh', '-c', sys.argv[2]], preexec_fn=ignore).returncode)
+      """, [script])
+    #expect(output == "\(status)\n")
+  }
+
+  @Test func `every signal goes to the program but those of faults, of our own and those that nobody can catch`()
+    async throws
+  {
+    let output = try await python(
+      """
+      import select
+      child = '''
+      import signal
+      every = signal.valid_signals()
+      signal.pthread_sigmask(signal.SIG_BLOCK, every)
+      print('ready', flush=True)
+      while True: print(signal.sigtimedwait(every, 60).si_signo, flush=True)
+      '''
+      kept = [getattr(signal, 'SIG' + name) for name in 'KILL STOP CHLD PIPE XFSZ ILL TRAP BUS FPE SEGV SYS'.split()]
+      command = [sys.argv[1], 'exec', '--no-system', '--', sys.executable, '-c', child]
+      process = subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True)
+      process.stdout.readline()
+      lost, count = [], 0
+      for number in sorted(set(signal.valid_signals()) - set(kept)):
+        count += 1
+        process.send_signal(number)
+        ready = select.select([process.stdout], [], [], 10)[0]
+        if not ready or process.stdout.readline() != b'%d\\n' % number: lost.append(number)
+      print(count > 40, lost)
+      os.killpg(process.pid, signal.SIGKILL)
+      """)
+    #expect(output == "True []\n")
+  }
+
+  @Test(arguments: ["foreground", "background"])
+  func `a job stops and goes on as a whole, as its shell wants it`(place: String) async throws {
+    let output = try await python(
+      """
+      import pty
+      pid, master = pty.fork()
+      if pid == 0:
+        # As a shell with job control.
+        signal.signal(signal.SIGTTOU, signal.SIG_IGN)
+        job = os.fork()
+        if job == 0:
+          os.setpgid(0, 0)
+          if sys.argv[2] == 'foreground': os.tcsetpgrp(0, os.getpgrp())
+          signal.signal(signal.SIGTTOU, signal.SIG_DFL)
+          program = 'import sys; print("begun", flush=True); print("got", sys.stdin.readline())'
+          os.execv(sys.argv[1], [sys.argv[1], 'exec', '--no-system', '--', sys.executable, '-c', program])
+        status = os.waitpid(job, os.WUNTRACED)[1]
+        print('stopped' if os.WIFSTOPPED(status) else status, flush=True)
+        os.tcsetpgrp(0, job)
+        os.killpg(job, signal.SIGCONT)
+        print('ended with %d!' % os.waitpid(job, os.WUNTRACED)[1], flush=True)
+        os._exit(0)
+      seen = b''
+      def until(text):
+        global seen
+        while text not in seen: seen += os.read(master, 1000)
+      until(b'begun')
+      if sys.argv[2] == 'foreground': os.write(master, b'\\x1a')
+      until(b'stopped')
+      os.write(master, b'line\\n')
+      until(b'!')
+      print(seen.decode())
+      """, [place])
+    #expect(output.contains("stopped") && output.contains("ended with 0!"), "\(output)")
+    #expect(output.contains("got line"), "\(output)")
+  }
+
+  private static let hasNamespaces: Bool = {
+    let probe = Process()
+    probe.executableURL = URL(filePath: "/bin/sh")
+    probe.arguments = ["-c", "unshare -pf --mount-proc true >/dev/null 2>&1"]
+    guard (try? probe.run()) != nil else { return false }
+    probe.waitUntilExit()
+    return probe.terminationStatus == 0
+  }()
+
+  @Test(.enabled(if: hasNamespaces, "no process may be the first one here"))
+  func `as the first process of a container it lets go what others have left`() async throws {
+    // Each has lost its parent when it ends. A zombie that is still there after a while is not let go.
+    let script = """
+      count=0; while [ $count -lt 20 ]; do (true &); count=$((count + 1)); done
+      dead() { grep -hs '^State:.Z' /proc/[0-9]*/status | wc -l; }
+      tries=0; while [ $(dead) -gt 0 ] && [ $tries -lt 300 ]; do tries=$((tries + 1)); done
+      dead; exit 7
+      """
+    let words = ["-pf", "--mount-proc", Program.url.path, "exec", "--no-system", "--", "sh", "-c", script]
+    let result = try await ServerFixture.run("unshare", words)
+    let output = String(decoding: result.output, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+    #expect(result.status == 7 && output == "0", "\(result.status): \(output)")
+  }
+
+  @Test(
+    arguments: [
+      (
+        ["sh", "-c", "echo $((LISTEN_PID - $$)) $((WATCHDOG_PID - $$)) $LISTEN_FDS ${LISTEN_PIDFDID-}; exit 7"],
+        "0 0 1", 7
+      ),
+      (["printenv", "odd"], "b=\\", 0), (["no-such-program"], "dnsctl: the program no-such-program was not found", 127),
+      (["/"], "dnsctl: / cannot be run: Permission denied", 126),
+    ] as [([String], String, Int32)])
+  func `what systemd means for the process of the service is meant for the program`(
+    words: [String], said: String, status: Int32
+  ) async throws {
+    let script = """
+      export LISTEN_PID=$$ WATCHDOG_PID=$$ LISTEN_FDS=1 LISTEN_PIDFDID=5 odd='b=\\'
+      exec "$0" exec --no-system -- "$@" 2>&1
+      """
+    let result = try await ServerFixture.run("sh", ["-c", script, Program.url.path] + words)
+    let output = String(decoding: result.output, as: UTF8.self)
+    #expect(result.status == status && output.hasPrefix(said), "\(result.status): \(output)")
+  }
+}
