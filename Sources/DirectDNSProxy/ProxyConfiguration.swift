@@ -218,7 +218,9 @@ public struct ProxyLimits: Sendable, Hashable {
   public var poolTimeout: Duration
   /// The most idle connections to one origin that each thread keeps; 32 by default.
   public var pooledConnections: Int
-  /// How long stopping waits for requests and tunnels in progress; 10 s by default.
+  /// How long stopping waits for requests and tunnels in progress; 8 s by default.
+  ///
+  /// That is less than the 10 s after which Docker kills what it stops.
   public var drainTimeout: Duration
 
   /// Creates limits; every one has a default.
@@ -227,7 +229,7 @@ public struct ProxyLimits: Sendable, Hashable {
     headTimeout: Duration = .seconds(15), idleTimeout: Duration = .seconds(75),
     connectTimeout: Duration = .seconds(5), responseTimeout: Duration = .seconds(300),
     tunnelTimeout: Duration = .seconds(3600), halfClosedTimeout: Duration = .seconds(300),
-    poolTimeout: Duration = .seconds(15), pooledConnections: Int = 32, drainTimeout: Duration = .seconds(10)
+    poolTimeout: Duration = .seconds(15), pooledConnections: Int = 32, drainTimeout: Duration = .seconds(8)
   ) {
     self.clients = clients
     self.tunnels = tunnels

@@ -33,7 +33,7 @@ struct ProxyCommand: ContextCommand {
 
       Under systemd it takes over the sockets of a socket unit and says when it serves, reloads and ends (Type=notify).
 
-      At SIGHUP it reads the configuration file again, and with it the files of --users, --token and --upstream; so it does when the configuration file changes. New settings apply to what is asked for from then on. A file with an error changes nothing, while the others still apply, and a message says what stays. If it was started at a terminal, SIGHUP ends it. SIGINT and SIGTERM end it: what is under way may finish within --drain.
+      At SIGHUP it reads the configuration file again, and with it the files of --users, --token and --upstream; so it does when the configuration file changes. New settings apply to what is asked for from then on. A file with an error changes nothing, while the others still apply, and a message says what stays. If it was started at a terminal, SIGHUP ends it. SIGINT and SIGTERM end it: what is under way may finish within --drain, or until the signal comes a second time.
 
       EXAMPLES
         dnsctl proxy
@@ -122,8 +122,7 @@ struct ProxyCommand: ContextCommand {
         return made
       }
       let server = try server(inputs.configuration(), resolver)
-      let interruption = Task { await context.interruption() }
-      defer { interruption.cancel() }
+      let ending = ProxyEnding(context)
       let places: [ListenAddress]
       do throws(DirectDNSError) { places = try await server.start() } catch {
         throw SettingsError(.streams, error.message)
@@ -170,10 +169,9 @@ struct ProxyCommand: ContextCommand {
         begun()
       }
       defer { following?.cancel() }
-      _ = await interruption.value
+      await ending.begins()
       systemd.notify(.stopping)
-      await server.stop()
-      log?.flush()
+      await ending.stop(server, log)
       return .answered
     }
   }
@@ -186,7 +184,7 @@ struct ProxyCommand: ContextCommand {
     }
   }
 
-  private func configuration(
+  func configuration(
     _ settings: DirectSettings, _ entry: ProxyEntry, _ log: AccessLogWriter?, users: ProxyUsers?, _ inherited: [Int32]
   ) -> ProxyConfiguration {
     var configuration = ProxyConfiguration(

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Dispatch
+internal import Synchronization
 
 #if canImport(Darwin)
   internal import Darwin
@@ -28,8 +29,7 @@ package enum CommandSignals {
   /// Keeps a hang-up from ending the process: for one that keeps running it means to read its files again.
   static func ignoreHangUp() { signal(SIGHUP, SIG_IGN) }
 
-  /// Signals within this time count as one: timeout(1) sends the same one twice, to a process and to its group.
-  private static let together = DispatchTimeInterval.milliseconds(200)
+  private static let together = DispatchTimeInterval.nanoseconds(Int(EndRequests.together))
 
   /// Waits for SIGINT or SIGTERM, which do not end the process by themselves; a second one does, unless it comes
   /// together with the first.
@@ -43,6 +43,34 @@ package enum CommandSignals {
       if listener.numbers.contains(SIGTERM) { signal(SIGTERM, SIG_DFL) }
     }
     return first
+  }
+
+  /// SIGINT and SIGTERM, which do not end the process by themselves: the first of them, and the second, unless it comes
+  /// together with the first. A third ends the process.
+  package static func interruptions() -> AsyncStream<Int32> {
+    let (signals, continuation) = AsyncStream.makeStream(of: Int32.self)
+    let requests = Mutex(EndRequests())
+    _ = SignalListener([SIGINT, SIGTERM]) { number in
+      switch requests.withLock({ $0.take(at: DispatchTime.now().uptimeNanoseconds) }) {
+      case .repeated: return
+      case .first: break
+      case .second:
+        for number in [SIGINT, SIGTERM] { endProcess(at: number) }
+      }
+      continuation.yield(number)
+    }
+    return signals
+  }
+
+  /// Has a signal end the process from now on, unless it was ignored.
+  private static func endProcess(at number: Int32) {
+    let previous =
+      if number == SIGINT {
+        signal(number) { _ in CommandSignals.terminateBySIGINT() }
+      } else {
+        signal(number, SIG_DFL)
+      }
+    if unsafe unsafeBitCast(previous, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) { signal(number, SIG_IGN) }
   }
 
   /// Sets what is done around each stop by the terminal (SIGTSTP), and before its Ctrl-\ (SIGQUIT) or hang-up (SIGHUP)
@@ -77,10 +105,14 @@ package enum CommandSignals {
     _exit(status.rawValue)
   }
 
+  /// Ends the process by a signal, as if it had not been listened to.
+  package static func end(by number: Int32) -> Never {
+    raiseWithDefaultAction(number)
+    // The first process of a container does not die of it.
+    _exit(128 + number)
+  }
+
   /// Ends the process by SIGINT, which shells report as 130: they end a loop or a script for it, but not if a program only exits
   /// with 130.
-  private static func terminateBySIGINT() -> Never {
-    raiseWithDefaultAction(SIGINT)
-    _exit(ExitStatus.interrupted.rawValue)
-  }
+  private static func terminateBySIGINT() -> Never { end(by: SIGINT) }
 }
