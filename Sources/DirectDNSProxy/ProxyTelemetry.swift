@@ -16,6 +16,16 @@ struct ProxyTelemetry: Sendable {
   init(_ tracer: any Tracer = InstrumentationSystem.tracer) {
     self.tracer = tracer is NoOpTracer ? nil : tracer
     metrics.beginPolicyRefusals()
+    begin()
+  }
+
+  /// Sets what has no label, or whose labels are known, to 0: a rate over something that is not there yet misses its
+  /// first events.
+  private func begin() {
+    guard metrics.isCollected else { return }
+    for gauge in [MetricDescription.proxyClients, .proxyTunnels] { metrics.set(gauge, to: 0) }
+    for counter in [MetricDescription.proxyFailedConnections, .proxyRetries] { metrics.count(counter, by: 0) }
+    for direction in ["received", "sent"] { metrics.count(.proxyBytes, direction, by: 0) }
   }
 
   func clients(_ clients: LimitedCount) {

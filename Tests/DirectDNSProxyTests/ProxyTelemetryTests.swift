@@ -109,6 +109,17 @@ struct ProxyTelemetryTests {
     await proxy.stop()
   }
 
+  @Test func `what counts is there before its first event`() async throws {
+    let registry = PrometheusRegistry()
+    let proxy = try await withMetricsFactory(registry) { try await ProxyFixture() }
+    for line in [
+      "directdns_proxy_clients 0", "directdns_proxy_tunnels 0", "directdns_proxy_failed_connections_total 0",
+      "directdns_proxy_retries_total 0", #"directdns_proxy_bytes_total{direction="sent"} 0"#,
+      #"directdns_proxy_bytes_total{direction="received"} 0"#,
+    ] { #expect(registry.text().contains("\(line)\n"), "\(line)") }
+    await proxy.stop()
+  }
+
   @Test func `asking whether the proxy is well is no request of the spans`() async throws {
     let tracer = InMemoryTracer()
     let proxy = try await ProxyFixture(tracer: tracer)
