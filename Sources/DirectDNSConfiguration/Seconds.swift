@@ -16,13 +16,18 @@ package enum Seconds {
     .nanoseconds(Int64((seconds * 1_000_000_000).rounded()))
   }
 
+  /// The allowed times to wait, for errors.
+  package static let waitExpectation = "Give a number of seconds, from 0 to \(Int(longestTimeout))."
+
   /// Reads a time-out: digits with or without decimals, more than 0, at most a day.
-  package static func timeout(_ text: String) -> Duration? {
+  package static func timeout(_ text: String) -> Duration? { wait(text).flatMap { $0 > .zero ? $0 : nil } }
+
+  /// Reads a time to wait: as a time-out, or 0 for none.
+  package static func wait(_ text: String) -> Duration? {
     let isDecimal = text.utf8.allSatisfy {
       (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) || $0 == UInt8(ascii: ".")
     }
     guard isDecimal, let seconds = Double(text), seconds <= longestTimeout else { return nil }
-    let duration = duration(seconds)
-    return duration > .zero ? duration : nil
+    return duration(seconds)
   }
 }

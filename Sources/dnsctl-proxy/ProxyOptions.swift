@@ -76,8 +76,12 @@ struct ProxyOptions: ParsableArguments {
 
   @Option(
     parsing: .unconditional,
-    help: ArgumentHelp("Seconds that what is under way may take at the end. (default: 10)", valueName: "s"),
-    transform: { try ProxyOptions.seconds($0) })
+    help: ArgumentHelp(
+      "Seconds that what is under way may take at the end; 0 cuts it off. (default: 8)", valueName: "s"),
+    transform: { text in
+      guard let time = Seconds.wait(text) else { throw ValidationError(Seconds.waitExpectation) }
+      return time
+    })
   var drain: Duration?
 
   @Option(
@@ -183,7 +187,9 @@ struct ProxyOptions: ParsableArguments {
       throw SettingsError(.streams, "\(option): \(path.printable) cannot be read: \(error.reason).")
     }
     guard let bytes else { throw SettingsError(.streams, "\(option): there is no file \(path.printable).") }
-    return String(decoding: bytes, as: UTF8.self)
+    let text = String(decoding: bytes, as: UTF8.self)
+    // A byte-order mark is no part of what the file says.
+    return text.unicodeScalars.first == "\u{feff}" ? String(text.unicodeScalars.dropFirst()) : text
   }
 
   /// The writer of the access log; nil if there is none.

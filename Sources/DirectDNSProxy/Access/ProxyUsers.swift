@@ -15,7 +15,7 @@ public final class ProxyUsers: Sendable {
 
   /// Reads lines as `htpasswd` writes them: `NAME:HASH`, of bcrypt (`htpasswd -B`) or SHA-crypt.
   ///
-  /// Empty lines and those that begin with `#` are skipped.
+  /// Empty lines and those that begin with `#` are skipped, and so is a byte-order mark.
   ///
   /// - Parameters:
   ///   - lines: the text of such a file; none by default.
@@ -23,6 +23,8 @@ public final class ProxyUsers: Sendable {
   /// - Throws: an error of code `invalidConfiguration` that names the line, but never shows it.
   public init(lines: String = "", tokens: [Secret] = []) throws(DirectDNSError) {
     var hashes: [String: PasswordHash] = [:]
+    // A byte-order mark, which some editors write, would be a part of the first name.
+    let lines = lines.unicodeScalars.first == "\u{feff}" ? String(lines.unicodeScalars.dropFirst()) : lines
     for (index, line) in lines.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
       guard !line.isEmpty, !line.hasPrefix("#") else { continue }
       guard let colon = line.firstIndex(of: ":"), colon > line.startIndex else {

@@ -19,6 +19,12 @@ struct ProxyUsersTests {
     #expect(users.quickCheck("eve", TestHashes.password) == .needsHash)
   }
 
+  @Test func `a byte-order mark is no part of the first name`() throws {
+    let users = try ProxyUsers(lines: "\u{feff}ann:\(TestHashes.bcrypt)\n")
+    #expect(users.checkHash("ann", TestHashes.password))
+    #expect(throws: DirectDNSError.self) { try ProxyUsers(lines: "\u{feff}# nobody\n") }
+  }
+
   @Test func `what was found right of one is not of another`() throws {
     let users = try ProxyUsers(lines: "ab:\(TestHashes.bcrypt)\na:\(TestHashes.bcrypt)")
     #expect(users.checkHash("ab", TestHashes.password))
