@@ -45,8 +45,9 @@ package enum CommandSignals {
     return first
   }
 
-  /// SIGINT and SIGTERM, which do not end the process by themselves: the first of them, and the second, unless it comes
-  /// together with the first. A third ends the process.
+  /// SIGINT and SIGTERM, which do not end the process by themselves.
+  ///
+  /// The first of them comes, and the second unless it is together with the first. A third ends the process.
   package static func interruptions() -> AsyncStream<Int32> {
     let (signals, continuation) = AsyncStream.makeStream(of: Int32.self)
     let requests = Mutex(EndRequests())

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
 import DirectDNS
 import DirectDNSConfiguration
 import Testing
@@ -11,13 +12,16 @@ struct ProxyCommandOptionsTests {
   private func configuration(_ options: String, _ inherited: [Int32] = []) throws -> ProxyConfiguration {
     let words = options.split(separator: " ").map(String.init)
     let parsed = try ProxyCommand.parseAsRoot(words)
-    return try #require(parsed as? ProxyCommand).configuration(DirectSettings(), ProxyEntry(), nil, users: nil, inherited)
+    return try #require(parsed as? ProxyCommand).configuration(
+      DirectSettings(), ProxyEntry(), nil, users: nil, inherited)
   }
 
   @Test func `each one has its place in the configuration`() throws {
     let made = try configuration(
-      "--listen 127.0.0.1:1 --listen unix:/run/s --peer-uid 7 --peer-uid 8 --ports 443 --loops 3 --max-clients 5 --max-tunnels 4 --connect-timeout 1.5 --idle-timeout 60 --drain 2 --allow 10.0.0.0/8",
-      [3])
+      """
+      --listen 127.0.0.1:1 --listen unix:/run/s --peer-uid 7 --peer-uid 8 --ports 443 --loops 3 --max-clients 5 \
+      --max-tunnels 4 --connect-timeout 1.5 --idle-timeout 60 --drain 2 --allow 10.0.0.0/8
+      """, [3])
     #expect(made.listeners == [.tcp(.loopback(), port: 1), .unix(path: "/run/s")] && made.inherited == [3])
     #expect(made.peers == [7, 8] && made.ports == ProxyPorts([443...443]) && made.loops == 3)
     #expect(
