@@ -14,8 +14,6 @@ extension CurlQueries {
     private var handles: [CurlEasy] = []
     /// The requests that wait or are under way, by the index of their ids.
     private var jobs: [CurlJob?] = []
-    /// Memory for actions, which is kept from one event to the next.
-    private var spare: [QueryPoolMachine.Action] = []
     /// When a request came last.
     private(set) var usedAt = Int64.min
 
@@ -86,10 +84,9 @@ extension CurlQueries {
     // MARK: Actions
 
     private func perform() {
-      while !machine.actions.isEmpty {
-        swap(&machine.actions, &spare)
-        for action in spare { perform(action) }
-        spare.removeAll(keepingCapacity: true)
+      while var due = machine.actions.take() {
+        for index in due.indices { perform(due[index]) }
+        machine.actions.reuse(&due)
       }
     }
 

@@ -5,14 +5,9 @@ internal import CDirectDNSCurl
 extension CurlTransfers {
   /// Carries out the machine's actions, and those that follow from them.
   func perform() {
-    while !machine.actions.isEmpty {
-      // A local array, and by index: actions are large, and would be copied otherwise.
-      var due: [Machine.Action] = []
-      swap(&due, &spare)
-      swap(&due, &machine.actions)
+    while var due = machine.actions.take() {
       for index in due.indices { perform(due[index]) }
-      due.removeAll(keepingCapacity: true)
-      swap(&due, &spare)
+      machine.actions.reuse(&due)
     }
   }
 

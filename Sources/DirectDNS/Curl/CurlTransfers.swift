@@ -30,8 +30,6 @@ final class CurlTransfers: CurlDriver {
   var idleAttempts = IdleAttempts()
   /// How many transfers of each pool were started, and have sent nothing yet.
   var started: [(pool: SlabID<Machine.Pool>, count: Int)] = []
-  /// Memory for actions, which is kept from one turn to the next.
-  var spare: [Machine.Action] = []
   /// What is to be delivered to the tasks that wait, at the end of the turn.
   var deliveries = PendingDeliveries()
 

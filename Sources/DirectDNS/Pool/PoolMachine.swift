@@ -79,7 +79,7 @@ struct PoolMachine<Route: Hashable> {
   }
 
   let limits: PoolLimits
-  var actions: [Action] = []
+  var actions = ActionList<Action>()
   var pools = Slab<Pool>()
   var transfers = Slab<Transfer>()
   var connections = ConnectionTable<SlabID<Pool>>()

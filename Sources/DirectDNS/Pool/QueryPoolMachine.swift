@@ -99,7 +99,7 @@ struct QueryPoolMachine {
   var isSerial: Bool
   /// Its addresses in the order of trying: the one that connected last comes first, those that were silent last.
   var addresses: [IPAddress]
-  var actions: [Action] = []
+  var actions = ActionList<Action>()
   var queries = Slab<Query>()
   var handles: [Handle] = []
   private var idle: [Int] = []

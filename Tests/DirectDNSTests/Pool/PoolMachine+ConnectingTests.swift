@@ -25,7 +25,7 @@ final class PoolMachineSendingTests: PoolFixture {
     machine.ended(second, attempt: 0, .aborted(.cancelled), at: 4)
     #expect(taken() == ["refused? 1.0"])
     machine.checked(second, wasRefused: true)
-    guard case .end(_, .failure(let failure))? = machine.actions.first else { return #expect(Bool(false)) }
+    guard case .end(_, .failure(let failure))? = machine.actions.waiting.first else { return #expect(Bool(false)) }
     #expect(failure.delivery == .refused)
   }
 
@@ -36,7 +36,7 @@ final class PoolMachineSendingTests: PoolFixture {
     machine.ended(second, attempt: 0, .aborted(.cancelled), at: 4)
     #expect(verdict.isAgain && taken() == ["refused? 1.0"])
     machine.checked(second, wasRefused: true)
-    guard case .end(_, .failure(let failure))? = machine.actions.first else { return #expect(Bool(false)) }
+    guard case .end(_, .failure(let failure))? = machine.actions.waiting.first else { return #expect(Bool(false)) }
     #expect(failure.delivery == .refused && !failure.wasRetried)
   }
 
@@ -52,7 +52,7 @@ final class PoolMachineSendingTests: PoolFixture {
     if wantsToRepeat { #expect(machine.maySend(id, attempt: 0, at: 2).isNo) }
     _ = taken()
     machine.ended(id, attempt: 0, .aborted(.cancelled), at: 3)
-    guard case .end(_, let result)? = machine.actions.first else { return #expect(Bool(false)) }
+    guard case .end(_, let result)? = machine.actions.waiting.first else { return #expect(Bool(false)) }
     #expect(((try? result.get()) != nil) == wantsToRepeat)
   }
 

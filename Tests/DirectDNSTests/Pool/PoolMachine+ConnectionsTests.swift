@@ -70,12 +70,12 @@ final class PoolMachineConnectionsTests: PoolFixture {
     for id in first.dropLast(busy) { machine.ended(id, attempt: 0, .complete, at: 1) }
     for socket in 300..<600 { _ = open("b", Int32(socket)) }
     let other = machine.start(terms(), "b", .never, at: 2)
-    machine.actions = []
+    _ = machine.actions.take()
     return (machine, other)
   }
 
   private static func ended(_ machine: Machine) -> [Int32] {
-    machine.actions.compactMap { if case .endConnection(let socket) = $0 { socket } else { nil } }
+    machine.actions.waiting.compactMap { if case .endConnection(let socket) = $0 { socket } else { nil } }
   }
 
   @Test func `beyond the limit of all connections one that nobody uses is ended in another cache`() {

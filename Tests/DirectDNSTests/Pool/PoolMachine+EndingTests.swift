@@ -19,8 +19,7 @@ struct PoolMachineTimersTests {
   /// Whose time was over by then.
   private static func ended(_ machine: inout Machine, at now: Int64) -> [Machine.TransferID] {
     _ = machine.endTurn(at: now)
-    defer { machine.actions = [] }
-    return machine.actions.compactMap { if case .end(let id, _) = $0 { id } else { nil } }
+    return (machine.actions.take() ?? []).compactMap { if case .end(let id, _) = $0 { id } else { nil } }
   }
 
   @Test func `those that wait end by their own time, and are waited for no longer than that`() {
@@ -40,10 +39,10 @@ struct PoolMachineTimersTests {
     var machine = Self.machine(connections: 3)
     let ids = [500, 600, 700].map { Self.start(&machine, until: $0) }
     machine.cancel(ids[0])
-    machine.actions = []
+    _ = machine.actions.take()
     #expect(Set(machine.running) == [ids[1], ids[2]])
     machine.cancel(ids[1])
-    machine.actions = []
+    _ = machine.actions.take()
     #expect(machine.running == [ids[2]])
     let next = Self.start(&machine, until: 650)
     #expect(Self.ended(&machine, at: 650) == [next])

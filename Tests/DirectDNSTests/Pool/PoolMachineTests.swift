@@ -102,7 +102,7 @@ final class PoolMachineTests: PoolFixture {
     _ = taken()
     machine.forbid(near, id)
     machine.ended(id, attempt: 0, .failed(.connect("refused")), at: 1)
-    guard case .end(_, .failure(let failure))? = machine.actions.last else { return #expect(Bool(false)) }
+    guard case .end(_, .failure(let failure))? = machine.actions.waiting.last else { return #expect(Bool(false)) }
     #expect(failure.forbidden == near)
   }
 
@@ -131,10 +131,10 @@ final class PoolMachineTests: PoolFixture {
     let turned = machine.start(terms(), "a", .always, at: 3)
     let mayDial = machine.mayDial(turned, attempt: 0)
     #expect(!mayDial)
-    machine.actions = []
+    _ = machine.actions.take()
     _ = machine.start(terms(), "a", .always, at: 4)
-    guard case .connect(_, attempt: 0, _, waits: false)? = machine.actions.first else {
-      return #expect(Bool(false), "one stream is what the connection takes: \(machine.actions)")
+    guard case .connect(_, attempt: 0, _, waits: false)? = machine.actions.waiting.first else {
+      return #expect(Bool(false), "one stream is what the connection takes: \(machine.actions.waiting)")
     }
   }
 

@@ -22,8 +22,7 @@ final class PoolOutageTests {
   private func pass(until instant: Int64) -> [String] {
     now = instant
     _ = machine.endTurn(at: now)
-    defer { machine.actions = [] }
-    return machine.actions.compactMap { action in
+    return (machine.actions.take() ?? []).compactMap { action in
       switch action {
       case .connect(let id, _, _, _): "connect \(id.index)"
       case .end(let id, .failure(let failure)):

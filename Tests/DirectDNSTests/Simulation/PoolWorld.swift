@@ -186,10 +186,9 @@ struct PoolWorld: SimulatedWorld {
   }
 
   private mutating func perform() {
-    while !machine.actions.isEmpty {
-      let actions = machine.actions
-      machine.actions = []
-      for action in actions { perform(action) }
+    while var due = machine.actions.take() {
+      for action in due { perform(action) }
+      machine.actions.reuse(&due)
     }
   }
 

@@ -22,8 +22,7 @@ class PoolFixture {
   }
 
   func taken() -> [String] {
-    defer { machine.actions = [] }
-    return machine.actions.map { action in
+    (machine.actions.take() ?? []).map { action in
       switch action {
       case .connect(let id, let attempt, let address, let waits):
         "connect \(id.index).\(attempt) \(address.map { "\($0)" } ?? "-")\(waits ? " waits" : "")"

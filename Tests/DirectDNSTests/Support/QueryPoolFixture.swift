@@ -8,8 +8,7 @@ class QueryPoolFixture {
 
   /// The actions since the last call, as words.
   func taken() -> [String] {
-    defer { machine.actions = [] }
-    return machine.actions.map { action in
+    (machine.actions.take() ?? []).map { action in
       switch action {
       case .begin(let id, let handle, let address):
         "begin \(id.index) by \(handle) at \(address.map { "\($0)" } ?? "-")"
