@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// One DNS request on its way through the loop.
 ///
-/// Once it is posted, everything but the request belongs to the loop's thread, and after its end to the recipient.
-class CurlJob: @unchecked Sendable {
+/// Once it is posted, what changes of it belongs to the loop's thread, and after its end to the recipient.
+final class CurlJob: @unchecked Sendable {
   // Safe to share: it is handed to the loop's thread by the mailbox's lock, and back to the recipient at its end.
 
   enum Place {
@@ -14,14 +14,17 @@ class CurlJob: @unchecked Sendable {
   }
 
   let request: CurlRequest
+  /// By which its recipient knows it.
+  let number: Int
   let deadline: Int64
   /// Gets the job back at its end.
   let recipient: any CurlRecipient
   var place = Place.new
   private var result = Result<HTTPReply, HTTPTransportError>.failure(.shutDown)
 
-  init(_ request: CurlRequest, for recipient: any CurlRecipient) {
+  init(_ request: CurlRequest, number: Int = 0, for recipient: any CurlRecipient) {
     self.request = request
+    self.number = number
     self.recipient = recipient
     deadline = LoopTime.now + request.timeout
   }
@@ -36,17 +39,6 @@ class CurlJob: @unchecked Sendable {
     var taken = Result<HTTPReply, HTTPTransportError>.failure(.shutDown)
     swap(&taken, &result)
     return taken
-  }
-}
-
-/// A job with a value that its recipient needs at its end.
-final class CurlTaggedJob<Tag: Sendable>: CurlJob, @unchecked Sendable {
-  // Safe to share: what it adds is constant.
-  let tag: Tag
-
-  init(_ request: CurlRequest, _ tag: Tag, for recipient: any CurlRecipient) {
-    self.tag = tag
-    super.init(request, for: recipient)
   }
 }
 

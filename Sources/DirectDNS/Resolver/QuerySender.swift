@@ -18,7 +18,7 @@ final class QuerySender: CurlRecipient {
   /// A query that is under way.
   private enum Sent: Sendable {
     case starting
-    case transfer(CurlJob)
+    case transfer(CurlJob, Query)
     case task(Task<Void, Never>)
   }
 
@@ -68,8 +68,8 @@ final class QuerySender: CurlRecipient {
     }
     do throws(HTTPTransportError) {
       let request = try curl.request(message, target, timeout)
-      let job = CurlTaggedJob(request, query, for: self)
-      sent.withLock { $0[query.number] = .transfer(job) }
+      let job = CurlJob(request, number: query.number, for: self)
+      sent.withLock { $0[query.number] = .transfer(job, query) }
       curl.start(job)
     } catch {
       query.recipient.ended([query.reply(.failure(error), asked: query.begun, noting: target, bootstrap)])
@@ -92,9 +92,8 @@ final class QuerySender: CurlRecipient {
     var replies: [QueryReply] = []
     replies.reserveCapacity(jobs.count)
     var recipient: (any QueryRecipient)?
-    for case let job as CurlTaggedJob<Query> in jobs {
-      let query = job.tag
-      forget(query)
+    for job in jobs {
+      guard case .transfer(_, let query)? = sent.withLock({ $0.removeValue(forKey: job.number) }) else { continue }
       replies.append(query.reply(job.takeResult(), asked: query.begun, noting: query.server.target, bootstrap))
       if recipient == nil { recipient = query.recipient }
     }
@@ -105,8 +104,9 @@ final class QuerySender: CurlRecipient {
 
   /// Cancels a query; its end is still reported.
   func cancel(_ number: Int) {
-    switch sent.withLock({ $0.removeValue(forKey: number) }) {
-    case .transfer(let job)?: curl?.cancel(job)
+    // It stays there until it has ended.
+    switch sent.withLock({ $0[number] }) {
+    case .transfer(let job, _)?: curl?.cancel(job)
     case .task(let task)?: task.cancel()
     case .starting?, nil: break
     }
