@@ -44,7 +44,7 @@ extension DirectClient {
       let spans = watch?.connecting(to: target.url.effectivePort)
       let sent = target.transferRequest(
         method, body, length: length, call, spans, isRetryable: context.isRetryable && !history.hasRetried)
-      let size = sent.url.utf8.count + sent.fields.count
+      let size = sent.message.url.utf8.count + sent.message.fields.count
       guard size <= Self.headLimit else {
         spans?.endAll()
         throw DirectDNSError(
@@ -72,15 +72,15 @@ extension DirectClient {
         telemetry.retries(.expectation)
         call.options.observer?(.repeating(reason: "the server refused the expectation"))
       case .failure(let failure):
-        if !failure.isAnothers { report(failure.attempts, context) }
+        if !failure.facts.isAnothers { report(failure.facts.attempts, context) }
         guard history.allows(failure, isRetryable: context.isRetryable, canBeReplayed: body.kind != .oneShot) else {
           throw context.error(failure, others: target.others?.failure)
         }
-        let wasRefused = failure.delivery == .refused
+        let wasRefused = failure.facts.delivery == .refused
         telemetry.retries(wasRefused ? .refused : .connectionLost)
-        let reason = wasRefused ? "refused unprocessed" : failure.reason.text
+        let reason = wasRefused ? "refused unprocessed" : failure.facts.reason.text
         logger.debug("sent once more", metadata: ["origin": "\(context.origin)", "reason": "\(reason)"])
-        if !wasRefused { target.moveToEnd(failure.address) }
+        if !wasRefused { target.moveToEnd(failure.facts.address) }
         call.options.observer?(.repeating(reason: reason))
       }
     }
@@ -103,7 +103,7 @@ extension DirectClient {
         if let transfer { _ = loop?.post(.resume(transfer)) }
       }
     }
-    transfer.request.others?.connect { [weak loop, weak transfer] addresses in
+    transfer.request.target.others?.connect { [weak loop, weak transfer] addresses in
       if let transfer { _ = loop?.post(.join(transfer, addresses)) }
     }
     await withTaskCancellationHandler {

@@ -26,30 +26,30 @@ struct RequestContext: Sendable {
   ///   - others: why the other family's addresses are missing, if they are.
   /// - Returns: the error, with every address that was tried.
   func error(_ failure: TransferFailure, inBody: Bool = false, others: String? = nil) -> DirectDNSError {
-    let attempts = failure.attempts.map { attempt in
+    let attempts = failure.facts.attempts.map { attempt in
       DirectDNSError.Attempt(server: attempt.address.description, reason: attempt.reason.text)
     }
-    if let bodyFailure = failure.bodyFailure {
+    if let bodyFailure = failure.facts.bodyFailure {
       if let error = bodyFailure as? DirectDNSError { return error }
       return DirectDNSError(
         .bodyFailed, "the body of the request to \(origin) failed: \(bodyFailure)",
         underlying: bodyFailure)
     }
-    if let forbidden = failure.forbidden,
+    if let forbidden = failure.facts.forbidden,
       let objection = settings.configuration.policy.objection(to: forbidden, host: origin.host)
     {
       return DirectDNSError(.addressForbidden, objection.description)
     }
     // What is missing explains a failure to connect alone.
-    let missing = failure.delivery == .mayHaveArrived || failure.delivery == .inPart ? nil : others
+    let missing = failure.facts.delivery == .mayHaveArrived || failure.facts.delivery == .inPart ? nil : others
     return DirectDNSError(
-      failure.reason.code, describe(failure, inBody) + (missing.map { ", and \($0)" } ?? ""), attempts: attempts,
-      underlying: failure.reason == .cancelled ? CancellationError() : failure.reason)
+      failure.facts.reason.code, describe(failure, inBody) + (missing.map { ", and \($0)" } ?? ""), attempts: attempts,
+      underlying: failure.facts.reason == .cancelled ? CancellationError() : failure.facts.reason)
   }
 
   private func describe(_ failure: TransferFailure, _ inBody: Bool) -> String {
-    switch failure.reason {
-    case .timedOut: timedOut(failure.timer)
+    switch failure.facts.reason {
+    case .timedOut: timedOut(failure.facts.timer)
     case .connect(let reason): unconnected(failure, reason)
     case .refusedByProxy(let status): refused(status)
     case .noSocket(let reason): "\(origin) could not be connected to: \(reason)"
@@ -71,7 +71,7 @@ struct RequestContext: Sendable {
   private func unconnected(_ failure: TransferFailure, _ reason: String) -> String {
     if let proxy { return "the proxy \(proxy) could not be connected to: \(reason)" }
     return "no address of \(origin.host) could be connected to at port \(origin.port): "
-      + (failure.attempts.isEmpty ? reason : "\(failure.attempts.count) tried")
+      + (failure.facts.attempts.isEmpty ? reason : "\(failure.facts.attempts.count) tried")
   }
 
   /// The proxy has refused the tunnel, so nothing has reached the origin.
@@ -95,13 +95,13 @@ struct RequestContext: Sendable {
   }
 
   private func lost(_ failure: TransferFailure, _ reason: String, _ inBody: Bool) -> String {
-    if failure.delivery == .inPart {
+    if failure.facts.delivery == .inPart {
       return "\(origin) answered with success before it had the whole body of the request, and may have kept a part of "
         + "it: \(reason)"
     }
     if inBody { return "the connection to \(origin) ended in the middle of the body: \(reason)" }
     let advice =
-      isRetryable || failure.delivery != .mayHaveArrived
+      isRetryable || failure.facts.delivery != .mayHaveArrived
       ? "" : "; the request may have reached the server, so it was not sent again: repeat it only if that is harmless"
     return "the connection to \(origin) ended before a response came: \(reason)\(advice)"
   }

@@ -112,13 +112,15 @@ extension RequestTarget {
       firstByteTimeout: call.timeouts.firstByte.wholeMilliseconds,
       idleTimeout: call.timeouts.idle?.wholeMilliseconds, deadline: call.deadline)
     return TransferRequest(
-      route: route, terms: terms, others: others, port: url.effectivePort,
-      policy: settings.configuration.policy, host: host, url: url.href, method: method.rawValue,
-      fields: lines.bytes, hasOwnHost: hasFields && fields.contains(.hostField),
-      body: sent,
-      trailers: body.trailerFields.isEmpty ? [] : FieldLines(trailers: body.trailerFields).bytes,
-      decompresses: call.options.decompresses ?? settings.configuration.decompresses,
-      observer: observer, progress: call.options.progress)
+      route: route, terms: terms,
+      target: TransferTarget(
+        port: url.effectivePort, host: host, policy: settings.configuration.policy, others: others),
+      message: TransferMessage(
+        url: url.href, method: method.rawValue, fields: lines.bytes,
+        hasOwnHost: hasFields && fields.contains(.hostField),
+        trailers: body.trailerFields.isEmpty ? [] : FieldLines(trailers: body.trailerFields).bytes,
+        decompresses: call.options.decompresses ?? settings.configuration.decompresses),
+      body: sent, watcher: TransferWatcher(observer: observer, progress: call.options.progress))
   }
 }
 

@@ -40,17 +40,17 @@ extension ConnectAttempt {
     guard !request.isPlain else { return }
     let context = unsafe Unmanaged.passUnretained(self).toOpaque()
     if case .none = request.body {} else { unsafe setReading(context) }
-    if !request.trailers.isEmpty {
+    if !request.message.trailers.isEmpty {
       unsafe directdns_setopt_trailers(
         handle.pointer,
         { list, context in
           // libcurl frees the list.
-          let lines = unsafe context.object(ConnectAttempt.self)?.transfer?.request.trailers ?? []
+          let lines = unsafe context.object(ConnectAttempt.self)?.transfer?.request.message.trailers ?? []
           unsafe list.pointee = CurlList(lines: lines).takeHead()
           return CURL_TRAILERFUNC_OK
         }, context)
     }
-    if request.decompresses, request.terms.idleTimeout != nil || hasBody {
+    if request.message.decompresses, request.terms.idleTimeout != nil || hasBody {
       // What comes may decode to nothing, for a while or at the end.
       unsafe directdns_setopt_progress(
         handle.pointer,
@@ -59,7 +59,7 @@ extension ConnectAttempt {
           return 0
         }, context)
     }
-    if request.observer != nil || request.followsStream {
+    if request.watcher.observer != nil || request.followsStream {
       unsafe directdns_setopt_trace(
         handle.pointer,
         { _, type, text, size, context in
@@ -123,7 +123,7 @@ extension ConnectAttempt {
     if request.followsStream, let last = unsafe streamTrace.take(text.bindMemory(to: UInt8.self).span) {
       withEvents { $0.connectionEnds(after: last, self) }
     }
-    guard let observer = request.observer else { return }
+    guard let observer = request.watcher.observer else { return }
     let line = unsafe String(decoding: text, as: UTF8.self).trimmingLineEnd
     guard CurlTrace.isAboutTLS(line) else { return }
     observer(.secured(line))

@@ -73,9 +73,9 @@ extension ConnectAttempt {
       handle.set(CURLOPT_CONNECTTIMEOUT_MS, Int(request.terms.connectTimeout) + 60_000)
     }
     guard request.route.proxy == nil else { return }
-    if let before = applied.target, before == (address, request.port) { return }
-    applied.target = (address, request.port)
-    connectTo = CurlList(["::\(address?.bracketed ?? ""):\(request.port)"])
+    if let before = applied.target, before == (address, request.target.port) { return }
+    applied.target = (address, request.target.port)
+    connectTo = CurlList(["::\(address?.bracketed ?? ""):\(request.target.port)"])
     handle.set(CURLOPT_CONNECT_TO, connectTo)
   }
 
@@ -91,19 +91,19 @@ extension ConnectAttempt {
 
   /// Sets what is sent.
   func setRequest(_ request: TransferRequest) {
-    if applied.url != request.url {
-      applied.url = request.url
-      handle.set(CURLOPT_URL, request.url)
+    if applied.url != request.message.url {
+      applied.url = request.message.url
+      handle.set(CURLOPT_URL, request.message.url)
     }
-    if applied.fields != request.fields {
-      applied.fields = request.fields
-      fields = CurlList(lines: request.fields)
+    if applied.fields != request.message.fields {
+      applied.fields = request.message.fields
+      fields = CurlList(lines: request.message.fields)
       handle.set(CURLOPT_HTTPHEADER, fields)
     }
     guard !request.isPlain else { return }
-    if request.decompresses { handle.set(CURLOPT_ACCEPT_ENCODING, "") }
+    if request.message.decompresses { handle.set(CURLOPT_ACCEPT_ENCODING, "") }
     switch request.body {
-    case .none: if request.method == "HEAD" { handle.set(CURLOPT_NOBODY, 1) }
+    case .none: if request.message.method == "HEAD" { handle.set(CURLOPT_NOBODY, 1) }
     case .bytes(let bytes) where request.isInline:
       // libcurl sends it together with the head.
       handle.setBody(bytes)
@@ -111,14 +111,14 @@ extension ConnectAttempt {
     case .pulled(let upload): setUpload(request, length: upload.length)
     }
     // For the other options libcurl chooses a method by itself, which is not always the right one.
-    guard request.method != "HEAD" else { return }
-    if case .none = request.body, request.method == "GET" { return }
-    handle.set(CURLOPT_CUSTOMREQUEST, request.method)
+    guard request.message.method != "HEAD" else { return }
+    if case .none = request.body, request.message.method == "GET" { return }
+    handle.set(CURLOPT_CUSTOMREQUEST, request.message.method)
   }
 
   private func setUpload(_ request: TransferRequest, length: Int64?) {
     handle.set(CURLOPT_UPLOAD, 1)
-    let sized = request.trailers.isEmpty ? length : nil
+    let sized = request.message.trailers.isEmpty ? length : nil
     unsafe directdns_setopt_offset(handle.pointer, CURLOPT_INFILESIZE_LARGE, curl_off_t(sized ?? -1))
     handle.set(CURLOPT_UPLOAD_BUFFERSIZE, 128 * 1024)
   }

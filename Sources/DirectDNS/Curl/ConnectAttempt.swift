@@ -88,7 +88,7 @@ internal import CDirectDNSCurl
     self.address = address
     // A handle that has sent trailers would write the next chunked body beyond its buffer, even after a reset: it
     // serves only once.
-    isClean = transfer.request.trailers.isEmpty
+    isClean = transfer.request.message.trailers.isEmpty
     socketError = 0
     dialled = nil
     receiving = .handingOver
@@ -200,7 +200,7 @@ internal import CDirectDNSCurl
     guard let transfer, lines?.isHeadComplete == true else { return false }
     if [204, 304].contains(handle.number(CURLINFO_RESPONSE_CODE)) { return true }
     let length = handle.offset(CURLINFO_CONTENT_LENGTH_DOWNLOAD_T)
-    guard transfer.request.decompresses else { return transfer.progress.received == length }
+    guard transfer.request.message.decompresses else { return transfer.progress.received == length }
     // The length is that of the encoded body. What is held back has come, but nobody has it yet.
     return receiving == .handingOver && handle.offset(CURLINFO_SIZE_DOWNLOAD_T) == length
   }

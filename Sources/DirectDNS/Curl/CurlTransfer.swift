@@ -107,7 +107,7 @@ internal import Synchronization
 
   /// Reports how many bytes were sent and received, at most ten times a second, and at the end.
   func reportProgress(at now: Int64, isLast: Bool) {
-    guard let report = request.progress, let carrier else { return }
+    guard let report = request.watcher.progress, let carrier else { return }
     guard isLast || now - progressedAt >= Self.progressInterval else { return }
     progressedAt = now
     let expected = carrier.handle.offset(CURLINFO_CONTENT_LENGTH_DOWNLOAD_T)

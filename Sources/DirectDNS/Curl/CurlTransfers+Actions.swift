@@ -17,8 +17,9 @@ extension CurlTransfers {
     case .close(let id, let number): close(id, number)
     case .askForOthers(let id):
       guard let transfer = running[id.index].transfer else { break }
-      if let known = transfer.request.others?.ask() { join(transfer, known) } else { machine.step(id, at: now) }
-    case .report(let id, let address, let error): running[id.index].transfer?.request.observer?(.failed(address, error))
+      if let known = transfer.request.target.others?.ask() { join(transfer, known) } else { machine.step(id, at: now) }
+    case .report(let id, let address, let error):
+      running[id.index].transfer?.request.watcher.observer?(.failed(address, error))
     case .startOver(let id):
       guard let transfer = running[id.index].transfer else { break }
       transfer.carrier = nil
@@ -109,7 +110,7 @@ extension CurlTransfers {
     transfer.pending.end = result.map { TransferEnd(trailers: transfer.carrier?.lines?.trailers ?? []) }.mapError {
       failure in
       guard case .pulled(let upload) = transfer.request.body else { return failure }
-      return failure.with(bodyFailure: upload.failure)
+      return failure.changed { $0.bodyFailure = upload.failure }
     }
     transfer.reportProgress(at: now, isLast: true)
     if case .pulled(let upload) = transfer.request.body { upload.stop() }

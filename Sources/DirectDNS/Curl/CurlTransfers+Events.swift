@@ -14,7 +14,7 @@ extension CurlTransfers {
       machine.forbid(address, attempt.id)
       return false
     }
-    request.observer?(.connecting(address))
+    request.watcher.observer?(.connecting(address))
     return true
   }
 
@@ -52,7 +52,7 @@ extension CurlTransfers {
       transfer.carrier = attempt
       attempt.lines = ResponseLines()
       if !transfer.request.isSmall { allowSilence(transfer.request.terms.firstByteTimeout, of: attempt) }
-      transfer.request.observer?(.connected(carrier.address, isReused: isReused))
+      transfer.request.watcher.observer?(.connected(carrier.address, isReused: isReused))
     }
     return true
   }
@@ -185,7 +185,7 @@ extension CurlTransfers {
     guard let transfer = attempt.transfer else { return }
     machine.sent(attempt.id, at: now)
     transfer.progress.sent += Int64(count)
-    if transfer.request.progress != nil { deliveries.add(transfer) }
+    if transfer.request.watcher.progress != nil { deliveries.add(transfer) }
   }
 
   /// The server processes no later stream of an attempt's connection (GOAWAY): tells the attempts that share it, since

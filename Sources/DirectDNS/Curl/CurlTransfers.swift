@@ -147,3 +147,15 @@ final class CurlTransfers: CurlDriver {
     perform()
   }
 }
+
+/// The settings that all transfers of a loop share.
+struct CurlTransferSettings: Sendable {
+  var trust: CurlTrust
+  var certificate: String?
+  var key: String?
+  var keyPassword: String?
+  var requiresTLS13: Bool
+  var limits: PoolLimits
+  /// How many bytes of a response's body may wait for the reader before the transfer is paused.
+  var bufferSize: Int
+}

@@ -66,11 +66,11 @@ extension ConnectAttempt {
       let isInLines = lines.isUsed && (!lines.isHeadComplete || !lines.trailers.isEmpty)
       if lines.isExceeded || isInLines && HTTPTransportError.isLackOfRoom(code) { return .fieldsTooLarge }
       // It keeps at most 64 MB of decoded bytes while the reader is behind (DYN_PAUSE_BUFFER in its dynbuf.h).
-      if HTTPTransportError.isLackOfRoom(code), lines.isHeadComplete, transfer.request.decompresses {
+      if HTTPTransportError.isLackOfRoom(code), lines.isHeadComplete, transfer.request.message.decompresses {
         return .bodyTooLarge
       }
       // Its decoders return this for bytes behind the end of the compressed data, such as a second member of gzip.
-      if code == CURLE_WRITE_ERROR, lines.isHeadComplete, transfer.request.decompresses {
+      if code == CURLE_WRITE_ERROR, lines.isHeadComplete, transfer.request.message.decompresses {
         return .connectionLost("data follows what could be decompressed")
       }
     }

@@ -97,7 +97,7 @@ extension PoolMachine {
     }
     // With a forbidden address nothing else is tried: libcurl was about to dial one that had not been judged before.
     guard state.attempts.isRacing, state.forbidden == nil else {
-      return failToConnect(id, TransferFailure(reason, forbidden: state.forbidden), at: now)
+      return failToConnect(id, TransferFailure(.init(reason: reason, forbidden: state.forbidden)), at: now)
     }
     step(id, at: now)
     noteDue(id)
@@ -208,7 +208,7 @@ extension PoolMachine {
   private mutating func timeOut(_ id: TransferID, _ timer: TransferFailure.Timer, at now: Int64) {
     let found = transfers.change(id) { ($0.state.attempts.failed.count, $0.state.timeOut(timer, at: now)) }
     guard let (known, failure) = found else { return }
-    for attempt in failure.attempts.dropFirst(known) {
+    for attempt in failure.facts.attempts.dropFirst(known) {
       actions.append(.report(id, failed: attempt.address, attempt.reason))
     }
     failToConnect(id, failure, at: now)

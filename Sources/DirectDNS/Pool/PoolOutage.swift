@@ -20,10 +20,10 @@ struct PoolOutage {
   ///   - earlier: the outage so far, if there is one.
   ///   - now: the present.
   init?(_ failure: TransferFailure, of state: TransferState, after earlier: PoolOutage?, at now: Int64) {
-    guard failure.forbidden == nil, state.carrier == nil, !state.isWaiting else { return nil }
-    switch failure.reason {
+    guard failure.facts.forbidden == nil, state.carrier == nil, !state.isWaiting else { return nil }
+    switch failure.facts.reason {
     case .connect, .tls: break
-    case .timedOut where failure.timer == .connect: break
+    case .timedOut where failure.facts.timer == .connect: break
     default: return nil
     }
     let isNext = earlier.map { state.startedAt - $0.at < Self.gap } ?? false
@@ -40,6 +40,6 @@ struct PoolOutage {
     guard now - at < Self.gap, now - max(since, arrival) >= terms.connectTimeout,
       terms.addresses.allSatisfy(addresses.contains)
     else { return nil }
-    return failure.asAnothers
+    return failure.changed { $0.isAnothers = true }
   }
 }

@@ -21,19 +21,19 @@ enum RetryRule {
     ///   - canBeReplayed: whether its body can be sent again.
     /// - Returns: whether to send it.
     mutating func allows(_ failure: TransferFailure, isRetryable: Bool, canBeReplayed: Bool) -> Bool {
-      if failure.delivery == .refused {
+      if failure.facts.delivery == .refused {
         // It was sent more than once, and only the last time is known to have been refused.
-        if failure.wasRetried { hasRetried = true }
-        refusals += 1 + failure.refusals
+        if failure.facts.wasRetried { hasRetried = true }
+        refusals += 1 + failure.facts.refusals
         return canBeReplayed && refusals <= RetryRule.refusalLimit
       }
-      guard isRetryable, !hasRetried, !failure.wasRetried, failure.delivery == .mayHaveArrived,
-        failure.bodyFailure == nil
+      guard isRetryable, !hasRetried, !failure.facts.wasRetried, failure.facts.delivery == .mayHaveArrived,
+        failure.facts.bodyFailure == nil
       else {
         return false
       }
       // A server that is slow is not helped by a second request.
-      guard case .connectionLost = failure.reason else { return false }
+      guard case .connectionLost = failure.facts.reason else { return false }
       hasRetried = true
       return true
     }

@@ -1,29 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What the pool has to know about a transfer.
-struct TransferTerms: Sendable {
-  /// The addresses to try, in order; none through a proxy.
-  var addresses: [IPAddress] = []
-  /// Whether it goes through a proxy; then libcurl chooses the proxy's address itself.
-  var isProxied = false
-  /// Whether a family of addresses may still come; see ``ConnectionRace``.
-  var hasOthers = false
-  /// Whether it may be sent again although it may have reached the server.
-  var isRetryable = false
-  /// Whether its body can be sent again from the beginning.
-  var canStartOver = true
-  /// Whether trailer fields follow its body.
-  var hasTrailers = false
-  /// Whether it waits for the server's permission to send its body (`Expect: 100-continue`).
-  var expectsContinue = false
-  // Timeouts in milliseconds.
-  var connectTimeout: Int64
-  var firstByteTimeout: Int64
-  /// For a pause in the response's body while its reader wants more; nil for no limit.
-  var idleTimeout: Int64?
-  /// When the whole transfer must have ended, by the loop's clock.
-  var deadline: Int64
-}
-
 /// How a transfer fails, and when it times out.
 extension TransferState {
   /// The failure of a transfer that got no connection.
@@ -31,7 +6,7 @@ extension TransferState {
     let failed = attempts.failed
     let reason = failed.last { if case .tls = $0.reason { true } else { false } } ?? failed.last
     return TransferFailure(
-      reason?.reason ?? .connect("no address is left"), attempts: failed, forbidden: forbidden)
+      .init(reason: reason?.reason ?? .connect("no address is left"), attempts: failed, forbidden: forbidden))
   }
 
   /// The failure of a transfer that had a connection.
@@ -42,8 +17,9 @@ extension TransferState {
     // HTTP.
     if case .invalidRequest(let text) = reason { reason = .connectionLost(text) }
     return TransferFailure(
-      reason, attempts: attempts.failed, delivery: delivery, wasRetried: hasRetried,
-      refusals: refusals, address: carrier?.address)
+      .init(
+        reason: reason, attempts: attempts.failed, delivery: delivery, wasRetried: hasRetried, refusals: refusals,
+        address: carrier?.address))
   }
 
   /// The failure of a transfer that libcurl was not allowed to repeat.
@@ -99,75 +75,8 @@ extension TransferState {
       attempts.timeOut(at: now, after: terms.connectTimeout)
     }
     return TransferFailure(
-      .timedOut, attempts: attempts.failed, delivery: carrier == nil ? .notSent : .mayHaveArrived, timer: timer)
-  }
-}
-
-/// Why a transfer brought no response, or only a part of it.
-///
-/// A class, so that what every transfer passes around, and few fail, is small.
-final class TransferFailure: Error, Sendable {
-  let reason: HTTPTransportError
-  /// The addresses that could not be connected to, in the order in which they failed.
-  let attempts: [FailedAddress]
-  /// How far the request got.
-  let delivery: Delivery
-  /// Whether libcurl has sent it more than once already.
-  let wasRetried: Bool
-  /// How often libcurl has sent it again because it was refused unprocessed.
-  let refusals: Int
-  /// The timeout that was exceeded, if any.
-  let timer: Timer?
-  /// An address that was about to be dialled although the policy forbids it.
-  let forbidden: IPAddress?
-  /// The address of the connection that was lost.
-  let address: IPAddress?
-  /// The error of the request's body, if that failed.
-  let bodyFailure: (any Error)?
-  /// Whether it is the failure of other requests, which this one has waited for; see ``PoolOutage``.
-  let isAnothers: Bool
-
-  enum Timer: String, Sendable, Hashable { case connect, firstByte, idle, total }
-
-  /// How far a request got.
-  enum Delivery: Sendable, Hashable {
-    case notSent
-    /// HTTP/2 refused it unprocessed (RFC 9113 §8.7).
-    case refused
-    /// It, or a part of it, may have reached the server.
-    case mayHaveArrived
-    /// The server has answered with success, and a part of the body was not sent.
-    case inPart
-  }
-
-  init(
-    _ reason: HTTPTransportError, attempts: [FailedAddress] = [], delivery: Delivery = .notSent,
-    wasRetried: Bool = false, refusals: Int = 0, timer: Timer? = nil, forbidden: IPAddress? = nil,
-    address: IPAddress? = nil, bodyFailure: (any Error)? = nil, isAnothers: Bool = false
-  ) {
-    self.reason = reason
-    self.attempts = attempts
-    self.delivery = delivery
-    self.wasRetried = wasRetried
-    self.refusals = refusals
-    self.timer = timer
-    self.forbidden = forbidden
-    self.address = address
-    self.bodyFailure = bodyFailure
-    self.isAnothers = isAnothers
-  }
-
-  /// The same failure, if the request's body has failed with that error.
-  func with(bodyFailure: (any Error)?) -> TransferFailure {
-    TransferFailure(
-      reason, attempts: attempts, delivery: delivery, wasRetried: wasRetried, refusals: refusals, timer: timer,
-      forbidden: forbidden, address: address, bodyFailure: bodyFailure, isAnothers: isAnothers)
-  }
-
-  /// The same failure, as that of a request that has waited for this one.
-  var asAnothers: TransferFailure {
-    TransferFailure(
-      reason, attempts: attempts, delivery: delivery, wasRetried: wasRetried, refusals: refusals, timer: timer,
-      forbidden: forbidden, address: address, bodyFailure: bodyFailure, isAnothers: true)
+      .init(
+        reason: .timedOut, attempts: attempts.failed, delivery: carrier == nil ? .notSent : .mayHaveArrived,
+        timer: timer))
   }
 }

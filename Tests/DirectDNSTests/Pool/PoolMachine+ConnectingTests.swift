@@ -26,7 +26,7 @@ final class PoolMachineSendingTests: PoolFixture {
     #expect(taken() == ["refused? 1.0"])
     machine.checked(second, wasRefused: true)
     guard case .end(_, .failure(let failure))? = machine.actions.waiting.first else { return #expect(Bool(false)) }
-    #expect(failure.delivery == .refused)
+    #expect(failure.facts.delivery == .refused)
   }
 
   @Test func `a request is not sent again whose body cannot be sent from the beginning`() {
@@ -37,7 +37,7 @@ final class PoolMachineSendingTests: PoolFixture {
     #expect(verdict.isAgain && taken() == ["refused? 1.0"])
     machine.checked(second, wasRefused: true)
     guard case .end(_, .failure(let failure))? = machine.actions.waiting.first else { return #expect(Bool(false)) }
-    #expect(failure.delivery == .refused && !failure.wasRetried)
+    #expect(failure.facts.delivery == .refused && !failure.facts.wasRetried)
   }
 
   @Test(arguments: [false, true])

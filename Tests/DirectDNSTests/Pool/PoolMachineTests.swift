@@ -103,7 +103,7 @@ final class PoolMachineTests: PoolFixture {
     machine.forbid(near, id)
     machine.ended(id, attempt: 0, .failed(.connect("refused")), at: 1)
     guard case .end(_, .failure(let failure))? = machine.actions.waiting.last else { return #expect(Bool(false)) }
-    #expect(failure.forbidden == near)
+    #expect(failure.facts.forbidden == near)
   }
 
   @Test func `a body that breaks off is a failure, and a connection that ends before the request no response`() {

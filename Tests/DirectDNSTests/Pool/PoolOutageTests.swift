@@ -26,7 +26,7 @@ final class PoolOutageTests {
       switch action {
       case .connect(let id, _, _, _): "connect \(id.index)"
       case .end(let id, .failure(let failure)):
-        "fail \(id.index) \(failure.reason), \(failure.isAnothers ? "another's" : "its own")"
+        "fail \(id.index) \(failure.facts.reason), \(failure.facts.isAnothers ? "another's" : "its own")"
       default: nil
       }
     }

@@ -5,7 +5,7 @@ import Testing
 @testable import DirectDNS
 
 struct RetryRuleTests {
-  private let lost = TransferFailure(.connectionLost("reset"), delivery: .mayHaveArrived)
+  private let lost = TransferFailure(.init(reason: .connectionLost("reset"), delivery: .mayHaveArrived))
 
   private func allows(_ failure: TransferFailure, isRetryable: Bool = true) -> Bool {
     var history = RetryRule.History()
@@ -21,7 +21,8 @@ struct RetryRuleTests {
     noted.noteRetried()
     let isThirdAllowed = noted.allows(lost, isRetryable: true, canBeReplayed: true)
     #expect(!isThirdAllowed && noted.hasRetried)
-    #expect(!allows(TransferFailure(.connectionLost("reset"), delivery: .mayHaveArrived, wasRetried: true)))
+    #expect(
+      !allows(TransferFailure(.init(reason: .connectionLost("reset"), delivery: .mayHaveArrived, wasRetried: true))))
   }
 
   @Test(arguments: [
@@ -30,18 +31,18 @@ struct RetryRuleTests {
     .fieldsTooLarge,
   ])
   func `no other failure is`(_ reason: HTTPTransportError) {
-    #expect(!allows(TransferFailure(reason, delivery: .mayHaveArrived)))
+    #expect(!allows(TransferFailure(.init(reason: reason, delivery: .mayHaveArrived))))
   }
 
   @Test func `what was refused unprocessed was not sent: it goes out again, some times, and counts for nothing`() {
-    let refused = TransferFailure(.connectionLost("refused"), delivery: .refused)
+    let refused = TransferFailure(.init(reason: .connectionLost("refused"), delivery: .refused))
     var history = RetryRule.History()
     let answers = (0...RetryRule.refusalLimit).map { _ in
       history.allows(refused, isRetryable: false, canBeReplayed: true)
     }
     #expect(answers == Array(repeating: true, count: RetryRule.refusalLimit) + [false])
     var counted = RetryRule.History()
-    let six = TransferFailure(.connectionLost("refused"), delivery: .refused, refusals: 5)
+    let six = TransferFailure(.init(reason: .connectionLost("refused"), delivery: .refused, refusals: 5))
     let few = (0..<2).map { _ in counted.allows(six, isRetryable: false, canBeReplayed: true) }
     #expect(few == [true, false], "what libcurl has repeated counts")
     let isLostAllowed = history.allows(lost, isRetryable: true, canBeReplayed: true)

@@ -66,7 +66,8 @@ struct TransferStateTests {
     state.resumed(at: 60_000)
     #expect(state.due == 61_000 && state.exceeded(at: 61_000) == .idle)
     let failure = state.timeOut(.idle, at: 0)
-    #expect(failure.timer == .idle && failure.reason == .timedOut && failure.delivery == .mayHaveArrived)
+    #expect(
+      failure.facts.timer == .idle && failure.facts.reason == .timedOut && failure.facts.delivery == .mayHaveArrived)
   }
 
   @Test func `a response is not silent while its server waits for the body, nor once it is complete`() {
@@ -100,7 +101,9 @@ struct TransferStateTests {
     for number in [0, 1] { state.attempts.dialled(Int32(number), by: number) }
     let results = [state.connected(1, at: 300), state.connected(0, at: 301)]
     #expect(results.map { $0?.losers } == [[0], nil] && state.attempts.running.map(\.number) == [1])
-    #expect(state.attempts.slower == [SlowerAddress(address: near, time: 300)] && state.carrier?.address == far)
+    #expect(
+      state.attempts.slower == [SlowerAddress(address: near, time: 300)] && state.carrier?.address == far
+    )
   }
 
   @Test(arguments: [
@@ -127,7 +130,9 @@ struct TransferStateTests {
     _ = state.attempts.step(at: 0)
     state.attempts.dialled(7, by: 0)
     let failure = state.timeOut(.connect, at: 10_000)
-    #expect(failure.timer == .connect && failure.attempts.map(\.address) == [near] && failure.delivery == .notSent)
+    #expect(
+      failure.facts.timer == .connect && failure.facts.attempts.map(\.address) == [near]
+        && failure.facts.delivery == .notSent)
   }
 
   @Test func `a request is sent again once, and not at all where that could do harm`() {
@@ -136,7 +141,7 @@ struct TransferStateTests {
     state.noteRetry(joins: 3)
     #expect(!state.mayBeSentAgain(joins: 3))
     state.refuseRetry()
-    #expect(state.wasRetryRefused && state.failureWithoutRetry(wasRefused: false).wasRetried)
+    #expect(state.wasRetryRefused && state.failureWithoutRetry(wasRefused: false).facts.wasRetried)
     var harmful = transfer(isRetryable: false)
     harmful.begin(.any, [near], delay: 250, at: 0)
     _ = harmful.attempts.step(at: 0)
@@ -169,13 +174,13 @@ struct TransferStateTests {
     #expect(state.attempts.step(at: 1) == .start(far, attempt: 1))
     state.attempts.fail(1, .connect("refused"))
     #expect(state.attempts.step(at: 2) == .lost)
-    #expect(state.connectFailure.reason == .tls("expired") && state.connectFailure.attempts.count == 2)
+    #expect(state.connectFailure.facts.reason == .tls("expired") && state.connectFailure.facts.attempts.count == 2)
     #expect(
-      state.connectFailure.delivery == .notSent && !state.connectFailure.wasRetried)
+      state.connectFailure.facts.delivery == .notSent && !state.connectFailure.facts.wasRetried)
   }
 
   @Test func `what libcurl calls wrong in what was sent is the server's`() {
-    #expect(connected().failure(.invalidRequest("x")).reason == .connectionLost("x"))
+    #expect(connected().failure(.invalidRequest("x")).facts.reason == .connectionLost("x"))
   }
 
   @Test func `while libcurl is asked whether it was refused, the time for the first byte goes on`() {

@@ -89,7 +89,7 @@ extension PoolWorld {
       !callers[number].isCancelled
     {
       let caller = callers[number]
-      if caller.hasBodyFailed { failure = failure.with(bodyFailure: failure) }
+      if caller.hasBodyFailed { failure = failure.changed { $0.bodyFailure = failure } }
       let canBeReplayed = caller.body != .oneShot || slip == .replaysBody
       if callers[number].history.allows(failure, isRetryable: caller.isRetryable, canBeReplayed: canBeReplayed) {
         return plan(.arrive(number), in: 0...0)

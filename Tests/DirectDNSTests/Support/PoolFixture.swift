@@ -34,7 +34,7 @@ class PoolFixture {
       case .resumeUpload(let id): "resume \(id.index)"
       case .checkUpload(let id): "check \(id.index)"
       case .end(let id, .success): "end \(id.index)"
-      case .end(let id, .failure(let failure)): "fail \(id.index) \(failure.reason)"
+      case .end(let id, .failure(let failure)): "fail \(id.index) \(failure.facts.reason)"
       case .endConnection(let socket): "end socket \(socket)"
       }
     }
