@@ -13,7 +13,7 @@ struct FindingTests {
     at address: String = "192.0.2.53"
   ) throws -> ProbeReport {
     let outcome = CurlProbe.Outcome(
-      result: .failure(.timedOut), total: total.wholeNanoseconds / 1000, cipher: "TLSv1.3 / TLS_AES_128_GCM_SHA256",
+      result: .failure(.timedOut), total: total, cipher: "TLSv1.3 / TLS_AES_128_GCM_SHA256",
       certificate: [])
     var report = ProbeReport(
       JSONProvider(name: "google", url: try WebURL("https://dns.google/resolve")),

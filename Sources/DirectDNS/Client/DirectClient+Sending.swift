@@ -177,8 +177,8 @@ extension DirectClient {
       isReused: head.isReused, failedAddresses: head.attempts.map(\.address))
     call.options.observer?(.responded(restored.response, over: connection))
     let timings = RequestTimings(
-      lookup: target.lookup, connect: head.connect.map { .microseconds($0) }, tls: head.tls.map { .microseconds($0) },
-      firstByte: .milliseconds(head.wait), total: SystemClock().now - call.began)
+      lookup: target.lookup, connect: head.connect, tls: head.tls, firstByte: head.wait,
+      total: SystemClock().now - call.began)
     return DirectResponse(
       restored, url: target.original, body: ResponseBody(reader: reader), connection: connection,
       resolution: target.resolution(of: head.address), timings: timings)
@@ -186,9 +186,9 @@ extension DirectClient {
 
   private func report(_ head: TransferHead, _ context: RequestContext) {
     report(head.attempts, context)
-    for loser in head.slower { resolver.report(loser.address, .slower(than: .milliseconds(loser.time))) }
+    for loser in head.slower { resolver.report(loser.address, .slower(than: loser.time)) }
     guard let address = head.address, let connect = head.connect else { return }
-    resolver.report(address, .connected(in: .microseconds(connect)))
+    resolver.report(address, .connected(in: connect))
   }
 
   /// Reports addresses that failed: the resolver puts them last from now on, and idle connections to them are closed,

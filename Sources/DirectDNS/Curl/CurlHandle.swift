@@ -83,7 +83,10 @@ internal import CDirectDNSCurl
     return value
   }
 
-  /// A length, or a time in microseconds.
+  /// How long something has taken: one of libcurl's times, which are in microseconds.
+  func time(_ info: CURLINFO) -> Duration { .microseconds(offset(info)) }
+
+  /// A length.
   func offset(_ info: CURLINFO) -> Int64 {
     var value: curl_off_t = 0
     unsafe directdns_getinfo_offset(pointer, info, &value)

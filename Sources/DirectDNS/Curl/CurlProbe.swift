@@ -9,12 +9,12 @@ enum CurlProbe {
     var result: Result<HTTPReply, HTTPTransportError>
     /// Whether the response came over HTTP/2.
     var isHTTP2 = false
-    /// Microseconds from the beginning until the connection was established; nil if it never was.
-    var connect: Int64?
-    /// Microseconds from the beginning until the TLS handshake was done; nil without TLS, or if it never was.
-    var tls: Int64?
-    /// Microseconds of the whole request.
-    var total: Int64
+    /// From the beginning until the connection was established; nil if it never was.
+    var connect: Duration?
+    /// From the beginning until the TLS handshake was done; nil without TLS, or if it never was.
+    var tls: Duration?
+    /// How long the whole request took.
+    var total: Duration
     /// Version and cipher, such as `TLSv1.3 / TLS_AES_256_GCM_SHA384`.
     var cipher: String?
     /// The response's `Date`, if it had one.
@@ -25,8 +25,7 @@ enum CurlProbe {
 
   static func run(_ request: CurlRequest) -> Outcome {
     guard let easy = CurlEasy(request.pool, sockets: CurlSockets()) else {
-      return Outcome(
-        result: .failure(.noMemory), total: 0, certificate: [])
+      return Outcome(result: .failure(.noMemory), total: .zero, certificate: [])
     }
     easy.prepare(request)
     easy.connect(to: request.pool.addresses.first)
@@ -39,7 +38,7 @@ enum CurlProbe {
       Outcome(
         result: code == CURLE_OK ? .success(easy.takeReply()) : .failure(easy.failure(code)), isHTTP2: easy.isHTTP2,
         connect: time(CURLINFO_CONNECT_TIME_T, easy), tls: time(CURLINFO_APPCONNECT_TIME_T, easy),
-        total: time(CURLINFO_TOTAL_TIME_T, easy) ?? 0, cipher: easy.sessionLine.map(cipher), date: date(easy),
+        total: easy.handle.time(CURLINFO_TOTAL_TIME_T), cipher: easy.sessionLine.map(cipher), date: date(easy),
         certificate: certificate(easy))
     }
   }
@@ -49,9 +48,9 @@ enum CurlProbe {
     line.split { $0 == " " || $0.isNewline }.dropFirst(3).prefix(3).joined(separator: " ")
   }
 
-  private static func time(_ info: CURLINFO, _ easy: CurlEasy) -> Int64? {
-    let microseconds = easy.handle.offset(info)
-    return microseconds > 0 ? microseconds : nil
+  private static func time(_ info: CURLINFO, _ easy: CurlEasy) -> Duration? {
+    let time = easy.handle.time(info)
+    return time > .zero ? time : nil
   }
 
   private static func date(_ easy: CurlEasy) -> String? {

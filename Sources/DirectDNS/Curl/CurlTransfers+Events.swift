@@ -96,12 +96,12 @@ extension CurlTransfers {
     let head = machine.transfers.read(attempt.id) { transfer -> TransferHead? in
       guard let carrier = transfer.state.carrier else { return nil }
       let isReused = transfer.state.attempts[carrier.attempt]?.socket == nil
-      let connect = isReused ? nil : attempt.handle.offset(CURLINFO_CONNECT_TIME_T)
+      let connect = isReused ? nil : attempt.handle.time(CURLINFO_CONNECT_TIME_T)
       return TransferHead(
         lines: lines, address: carrier.address, isReused: isReused, connect: connect,
-        tls: usesTLS ? connect.map { max(0, attempt.handle.offset(CURLINFO_APPCONNECT_TIME_T) - $0) } : nil,
-        wait: now - carrier.since, slower: transfer.state.attempts.slower, attempts: transfer.state.attempts.failed,
-        wasRetried: transfer.state.hasRetried,
+        tls: usesTLS ? connect.map { max(.zero, attempt.handle.time(CURLINFO_APPCONNECT_TIME_T) - $0) } : nil,
+        wait: .milliseconds(now - carrier.since), slower: transfer.state.attempts.slower,
+        attempts: transfer.state.attempts.failed, wasRetried: transfer.state.hasRetried,
         // Over HTTP/2 libcurl does not wait for the permission: that the body is sent says nothing of the server.
         hasSentBody: request.terms.expectsContinue && !isHTTP2 && attempt.hasSentBody)
     }

@@ -8,11 +8,11 @@ final class TransferHead: Sendable {
   /// The address of the connection; nil through a proxy.
   let address: IPAddress?
   let isReused: Bool
-  /// Microseconds that connecting took, and then the TLS handshake; nil for a reused connection.
-  let connect: Int64?
-  let tls: Int64?
-  /// Milliseconds from when the connection was established to the head, by ``LoopTime``.
-  let wait: Int64
+  /// How long connecting took, and then the TLS handshake; nil for a reused connection.
+  let connect: Duration?
+  let tls: Duration?
+  /// From when the request got its connection to the head.
+  let wait: Duration
   let slower: [SlowerAddress]
   /// Addresses that failed before this one.
   let attempts: [FailedAddress]
@@ -22,8 +22,8 @@ final class TransferHead: Sendable {
   let hasSentBody: Bool
 
   init(
-    lines: consuming HeadLines, address: IPAddress?, isReused: Bool, connect: Int64?, tls: Int64?, wait: Int64,
-    slower: [SlowerAddress], attempts: [FailedAddress], wasRetried: Bool,
+    lines: consuming HeadLines, address: IPAddress?, isReused: Bool, connect: Duration?, tls: Duration?,
+    wait: Duration, slower: [SlowerAddress], attempts: [FailedAddress], wasRetried: Bool,
     hasSentBody: Bool = false
   ) {
     self.lines = lines

@@ -88,9 +88,9 @@ public struct ProbeReport: Sendable {
     self.provider = provider.name
     origin = provider.url.originText
     self.address = address
-    connect = outcome.connect.map { .microseconds($0) }
-    handshake = outcome.tls.map { .microseconds($0 - (outcome.connect ?? 0)) }
-    total = .microseconds(outcome.total)
+    connect = outcome.connect
+    handshake = outcome.tls.map { $0 - (outcome.connect ?? .zero) }
+    total = outcome.total
     cipher = outcome.cipher
     switch outcome.result {
     case .failure(let error): result = .failure(Self.error(error, provider, address))

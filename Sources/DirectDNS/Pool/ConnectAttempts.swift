@@ -88,7 +88,7 @@ struct ConnectAttempts {
     race = nil
     for other in running where other.number != number && other.socket != nil {
       if let address = other.address {
-        slower.append(SlowerAddress(address: address, time: now - other.startedAt))
+        slower.append(SlowerAddress(address: address, time: .milliseconds(now - other.startedAt)))
       }
     }
     return winner
@@ -130,8 +130,8 @@ struct FailedAddress: Sendable, Hashable {
   let reason: HTTPTransportError
 }
 
-/// An address that had not connected after so many milliseconds, when another one had.
+/// An address that had not connected after that time, when another one had.
 struct SlowerAddress: Sendable, Hashable {
   let address: IPAddress
-  let time: Int64
+  let time: Duration
 }

@@ -43,7 +43,7 @@ struct ConnectAttemptsTests {
     var attempts = two(from: 1_000)
     #expect(attempts.connected(5, at: 1_300) == nil, "there is no such attempt")
     #expect(attempts.connected(1, at: 1_300)?.address == far)
-    #expect(attempts.slower == [SlowerAddress(address: near, time: 300)])
+    #expect(attempts.slower == [SlowerAddress(address: near, time: .milliseconds(300))])
     #expect(!attempts.isRacing && attempts.nextStart == nil)
     #expect(attempts.dropOthers(than: 1) == [0] && attempts.dropOthers(than: 1) == [])
   }

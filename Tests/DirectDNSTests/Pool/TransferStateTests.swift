@@ -102,7 +102,7 @@ struct TransferStateTests {
     let results = [state.connected(1, at: 300), state.connected(0, at: 301)]
     #expect(results.map { $0?.losers } == [[0], nil] && state.attempts.running.map(\.number) == [1])
     #expect(
-      state.attempts.slower == [SlowerAddress(address: near, time: 300)] && state.carrier?.address == far
+      state.attempts.slower == [SlowerAddress(address: near, time: .milliseconds(300))] && state.carrier?.address == far
     )
   }
 
