@@ -44,6 +44,7 @@ struct HouseTests {
     "Sources/DirectDNS/Curl/ConnectAttempt.swift": "ClientConnectionsTests",
     "Sources/DirectDNS/Curl/ConnectAttempt+Callbacks.swift": "RequestBodyTests, ResponseBodyTests",
     "Sources/DirectDNS/Curl/ConnectAttempt+Options.swift": "ClientConnectionsTests",
+    "Sources/DirectDNS/Curl/ConnectAttempt+Progress.swift": "RequestBodyTests, BrokenOriginTests",
     "Sources/DirectDNS/Curl/CurlTransfer.swift": "ResponseBodyTests",
     "Sources/DirectDNS/Curl/CurlTransfers.swift": "ClientConnectionsTests",
     "Sources/DirectDNS/Curl/CurlQueries+Pool.swift": "CurlQueriesTests, CurlQueriesConnectingTests",

@@ -68,7 +68,7 @@ extension DirectClient {
         }
         response.body.discard()
         target.dropExpectation()
-        if head.wasRetried { history.noteRetried() }
+        if head.connection.wasRetried { history.noteRetried() }
         telemetry.retries(.expectation)
         call.options.observer?(.repeating(reason: "the server refused the expectation"))
       case .failure(let failure):
@@ -173,21 +173,21 @@ extension DirectClient {
     }
     let restored = target.restore(read)
     let connection = ConnectionDetails(
-      remoteAddress: head.address, remotePort: target.url.effectivePort, httpVersion: read.version,
-      isReused: head.isReused, failedAddresses: head.attempts.map(\.address))
+      remoteAddress: head.connection.address, remotePort: target.url.effectivePort, httpVersion: read.version,
+      isReused: head.connection.isReused, failedAddresses: head.connection.attempts.map(\.address))
     call.options.observer?(.responded(restored.response, over: connection))
     let timings = RequestTimings(
       lookup: target.lookup, connect: head.connect, tls: head.tls, firstByte: head.wait,
       total: SystemClock().now - call.began)
     return DirectResponse(
       restored, url: target.original, body: ResponseBody(reader: reader), connection: connection,
-      resolution: target.resolution(of: head.address), timings: timings)
+      resolution: target.resolution(of: head.connection.address), timings: timings)
   }
 
   private func report(_ head: TransferHead, _ context: RequestContext) {
-    report(head.attempts, context)
-    for loser in head.slower { resolver.report(loser.address, .slower(than: loser.time)) }
-    guard let address = head.address, let connect = head.connect else { return }
+    report(head.connection.attempts, context)
+    for loser in head.connection.slower { resolver.report(loser.address, .slower(than: loser.time)) }
+    guard let address = head.connection.address, let connect = head.connect else { return }
     resolver.report(address, .connected(in: connect))
   }
 

@@ -77,7 +77,8 @@ extension CurlQueries {
         begin(id, easy.number, machine.handles[easy.number].address, byNewHandle: true)
         return perform()
       }
-      machine.ended(easy.number, easy.outcome(code), at: driver.now)
+      let outcome = QueryPoolMachine.outcome(AttemptEnd(code), isHTTP2: easy.isHTTP2, failure: easy.failure(code))
+      machine.ended(easy.number, outcome, at: driver.now)
       perform()
     }
 
@@ -124,19 +125,5 @@ extension CurlQueries {
       guard let job = jobs[id.index].take() else { return }
       driver.finish(job, result)
     }
-  }
-}
-
-extension CurlEasy {
-  /// How its transfer ended, in the machine's words.
-  fileprivate func outcome(_ code: CURLcode) -> QueryPoolMachine.Outcome {
-    let cause: QueryPoolMachine.Cause
-    switch code {
-    case CURLE_OK: return .replied(isHTTP2: isHTTP2)
-    case CURLE_HTTP2: cause = .http2
-    case CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE: cause = .connectionEnded
-    default: cause = .other
-    }
-    return .failed(failure(code), cause)
   }
 }

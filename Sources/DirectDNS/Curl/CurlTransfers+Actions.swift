@@ -30,7 +30,7 @@ extension CurlTransfers {
         return machine.checked(id, wasRefused: false)
       }
     case .resumeUpload(let id): running[id.index].transfer?.carrier?.resumeSending()
-    case .checkUpload(let id): if !isWaitingToSend(id) { machine.stuck(id) }
+    case .checkUpload(let id): machine.checked(id, uploadFacts(of: id))
     case .end(let id, let result): end(id, result)
     case .endConnection(let socket): directdns_end(socket)
     }
@@ -43,12 +43,12 @@ extension CurlTransfers {
   private func connect(
     _ id: Machine.TransferID, _ number: Int, _ address: IPAddress?, _ waits: Bool, byNewHandle isNew: Bool = false
   ) {
-    guard let transfer = running[id.index].transfer, let pool = machine.transfers.read(id, { $0.pool }) else { return }
+    guard let transfer = running[id.index].transfer, let pool = machine.pool(of: id) else { return }
     let kept = isNew ? nil : idleAttempts.take(for: pool, speaksHTTP2: speaksHTTP2(pool, transfer))
     guard let attempt = kept ?? ConnectAttempt(events: self) else {
       return machine.ended(id, attempt: number, .failed(.noMemory), at: now)
     }
-    let (cache, scope) = machine.pools.read(pool) { ($0.cache, $0.number) } ?? (0, 0)
+    let (cache, scope) = machine.place(of: pool) ?? (0, 0)
     attempt.prepare(transfer, id, in: pool, scope: scope, number: number, address: address, waits: waits)
     running[id.index].attempts.append(attempt)
     if let place = started.lastIndex(where: { $0.pool == pool }) {
@@ -94,7 +94,7 @@ extension CurlTransfers {
 
   /// Whether the connections of a transfer's pool speak HTTP/2; a proxy answers CONNECT by HTTP/1 in any case.
   private func speaksHTTP2(_ pool: SlabID<Machine.Pool>, _ transfer: CurlTransfer) -> Bool {
-    transfer.request.route.proxy == nil && machine.pools.read(pool) { $0.load.multiplexing == .always } ?? false
+    transfer.request.route.proxy == nil && machine.isMultiplexed(pool)
   }
 
   /// Has a new handle go on with an attempt that has a connection which its own must not use.

@@ -60,10 +60,9 @@ extension CurlTransfers {
   /// Gives the server as long to read the request as it has to answer: the kernel would otherwise end a connection
   /// whose window stays full.
   private func allowSilence(_ milliseconds: Int64, of attempt: ConnectAttempt) {
-    guard let pool = machine.transfers.read(attempt.id, { $0.pool }) else { return }
     // The kernel ignores values that do not fit into a signed number of 32 bits.
     let limit = UInt32(max(Int64(Self.silenceLimit), min(milliseconds, Int64(Int32.max) - 1_000) + 1_000))
-    for socket in machine.pools.read(pool, { $0.sockets }) ?? [] {
+    for socket in machine.sockets(of: attempt.id) {
       directdns_prepare_socket(socket, limit)
       directdns_limit_unsent(socket, Self.unsentLimit)
     }
@@ -92,20 +91,15 @@ extension CurlTransfers {
     let isHTTP2 = attempt.lines?.isHTTP2 ?? false
     machine.headIsComplete(attempt.id, isMultiplexed: tells ? isHTTP2 : nil)
     if tells, isHTTP2 { attempt.multi?.sharesConnections = true }
-    let (lines, now) = (attempt.lines?.takeHead() ?? HeadLines(), now)
-    let head = machine.transfers.read(attempt.id) { transfer -> TransferHead? in
-      guard let carrier = transfer.state.carrier else { return nil }
-      let isReused = transfer.state.attempts[carrier.attempt]?.socket == nil
-      let connect = isReused ? nil : attempt.handle.time(CURLINFO_CONNECT_TIME_T)
-      return TransferHead(
-        lines: lines, address: carrier.address, isReused: isReused, connect: connect,
-        tls: usesTLS ? connect.map { max(.zero, attempt.handle.time(CURLINFO_APPCONNECT_TIME_T) - $0) } : nil,
-        wait: .milliseconds(now - carrier.since), slower: transfer.state.attempts.slower,
-        attempts: transfer.state.attempts.failed, wasRetried: transfer.state.hasRetried,
-        // Over HTTP/2 libcurl does not wait for the permission: that the body is sent says nothing of the server.
-        hasSentBody: request.terms.expectsContinue && !isHTTP2 && attempt.hasSentBody)
-    }
-    guard let head, let head else { return }
+    let lines = attempt.lines?.takeHead() ?? HeadLines()
+    guard let connection = machine.connection(of: attempt.id) else { return }
+    let connect = connection.isReused ? nil : attempt.handle.time(CURLINFO_CONNECT_TIME_T)
+    let head = TransferHead(
+      lines: lines, connection: connection, connect: connect,
+      tls: usesTLS ? connect.map { max(.zero, attempt.handle.time(CURLINFO_APPCONNECT_TIME_T) - $0) } : nil,
+      wait: .milliseconds(now - connection.since),
+      // Over HTTP/2 libcurl does not wait for the permission: that the body is sent says nothing of the server.
+      hasSentBody: request.terms.expectsContinue && !isHTTP2 && attempt.hasSentBody)
     transfer.pending.head = head
     deliveries.add(transfer)
     noteEarlyAnswer(attempt)
@@ -166,19 +160,18 @@ extension CurlTransfers {
   /// The source of the request's body has nothing to send at the moment.
   func starved(_ attempt: ConnectAttempt) { machine.starved(attempt.id, at: now) }
 
-  /// Whether an upload has to go on although its response has come: nobody has the whole response yet, or it may go on,
-  /// and is waiting for its source or for the server to read.
-  func isWaitingToSend(_ id: Machine.TransferID) -> Bool {
-    guard let attempt = running[id.index].transfer?.carrier else { return false }
-    if attempt.receiving == .holdingBack { return true }
-    guard attempt.isAccepted, !attempt.hasSentBody else { return false }
-    guard let (pool, isStarved) = machine.transfers.read(id, { ($0.pool, $0.state.isStarved) }) else { return false }
+  /// What there is to know of an upload that goes on behind its response.
+  func uploadFacts(of id: Machine.TransferID) -> UploadFacts {
+    guard let attempt = running[id.index].transfer?.carrier else { return UploadFacts() }
     let port = attempt.handle.number(CURLINFO_LOCAL_PORT)
-    let sockets = machine.pools.read(pool) { $0.sockets } ?? []
-    guard !isStarved, let socket = sockets.first(where: { directdns_local_port($0) == port }) else { return isStarved }
-    // Either HTTP/2's flow control holds it back, and libcurl does not wait for the socket to be writable, or TCP's
-    // does, and the socket has no room.
-    return attempt.multi?.poller.isWatched(socket, for: .writing) == false || directdns_has_room(socket) == 0
+    let socket = machine.sockets(of: id).first { directdns_local_port($0) == port }
+    return UploadFacts(
+      isHeldBack: attempt.receiving == .holdingBack, isAccepted: attempt.isAccepted, hasSentBody: attempt.hasSentBody,
+      // Either HTTP/2's flow control holds it back, and libcurl does not wait for the socket to be writable, or TCP's
+      // does, and the socket has no room.
+      isBlocked: socket.map {
+        attempt.multi?.poller.isWatched($0, for: .writing) == false || directdns_has_room($0) == 0
+      } ?? false)
   }
 
   func sent(_ count: Int, _ attempt: ConnectAttempt) {
@@ -209,27 +202,11 @@ extension CurlTransfers {
       replaceHandle(of: attempt)
       return perform()
     }
-    let outcome: Machine.AttemptOutcome
-    switch code {
-    // libcurl asks for no more of a head than its status line.
-    case CURLE_OK where attempt.lines?.isHeadComplete == false:
-      machine.brokeOff(id)
-      outcome = .failed(.connectionLost("the response ended before its head"))
-    case CURLE_OK: outcome = .complete
-    // The server has sent its whole response, and then stopped reading the request (RFC 9112 §9.5).
-    case CURLE_SEND_ERROR where attempt.hasWholeBody:
-      // One that refuses wants no more of it; one that has answered with success may still have wanted the rest.
-      let isInPart = attempt.isAccepted && !attempt.hasSentBody
-      outcome = isInPart ? .inPart(.connectionLost(attempt.failure(code).text)) : .complete
-    case CURLE_ABORTED_BY_CALLBACK: outcome = .aborted(attempt.failure(code))
-    default: outcome = .failed(attempt.failure(code))
-    }
+    let outcome = AttemptOutcome(
+      AttemptEnd(code), isHeadCut: attempt.lines?.isHeadComplete == false, isUnprocessed: attempt.isUnprocessed,
+      hasWholeBody: attempt.hasWholeBody, isAccepted: attempt.isAccepted, hasSentBody: attempt.hasSentBody,
+      failure: attempt.failure(code))
     if code != CURLE_OK { attempt.isClean = false }
-    if code != CURLE_OK, attempt.streamTrace.isUnprocessed, attempt.lines?.isUsed == false,
-      attempt.transfer?.carrier === attempt
-    {
-      return act { $0.checked(id, wasRefused: true) }
-    }
     act { $0.ended(id, attempt: number, outcome, at: now) }
   }
 }

@@ -62,14 +62,14 @@ final class CurlTransfers: CurlDriver {
 
   var isBusy: Bool { machine.isBusy }
 
-  var isEmpty: Bool { machine.transfers.count == 0 }
+  var isEmpty: Bool { machine.isEmpty }
 
   func willRunTasks() { deliveries.willRunTasks() }
 
   func takeSocketsToCork() -> [curl_socket_t] {
     var crowded: [curl_socket_t] = []
     for (pool, count) in started where count > 1 {
-      crowded += machine.pools.read(pool) { $0.load.multiplexing == .always ? $0.sockets : [] } ?? []
+      crowded += machine.sharedSockets(of: pool)
     }
     started.removeAll(keepingCapacity: true)
     return crowded

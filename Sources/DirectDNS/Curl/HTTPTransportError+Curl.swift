@@ -8,7 +8,7 @@ internal import CDirectDNSCurl
 #endif
 
 extension HTTPTransportError {
-  /// The error for one of libcurl's codes: they are mapped here and nowhere else.
+  /// The error for one of libcurl's codes: what they mean is said in this file, and nowhere else.
   ///
   /// - Parameters:
   ///   - code: what libcurl returned.
@@ -56,6 +56,21 @@ extension HTTPTransportError {
 
   /// libcurl could not create a handle.
   static let noMemory = HTTPTransportError.connectionLost("libcurl has no memory for a transfer")
+}
+
+extension AttemptEnd {
+  /// What one of libcurl's codes says to the pools, beside the error that it is.
+  init(_ code: CURLcode) {
+    self =
+      switch code {
+      case CURLE_OK: .complete
+      case CURLE_ABORTED_BY_CALLBACK: .aborted
+      case CURLE_SEND_ERROR: .sendFailed
+      case CURLE_RECV_ERROR, CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE: .connectionEnded
+      case CURLE_HTTP2: .http2
+      default: .other
+      }
+  }
 }
 
 extension ConnectAttempt {

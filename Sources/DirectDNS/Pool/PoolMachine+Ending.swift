@@ -19,18 +19,10 @@ extension PoolMachine {
     }
   }
 
-  /// How libcurl ended an attempt.
-  enum AttemptOutcome: Hashable {
-    case complete
-    /// The server has answered with success, and stopped reading before it had the whole request.
-    case inPart(HTTPTransportError)
-    /// A callback of ours told libcurl to end it.
-    case aborted(HTTPTransportError)
-    case failed(HTTPTransportError)
-  }
-
   /// libcurl has ended an attempt.
   mutating func ended(_ id: TransferID, attempt number: Int, _ outcome: AttemptOutcome, at now: Int64) {
+    if outcome == .refused { return checked(id, wasRefused: true) }
+    if outcome == .brokenOff { noteBrokenOff(id) }
     if outcome == .complete, transfers.read(id, { $0.state.isReceiving(from: number) }) == true {
       return finish(id, .success(()))
     }
@@ -49,8 +41,8 @@ extension PoolMachine {
     case .complete: finish(id, .success(()))
     case .inPart(let reason): finish(id, .failure(transfer.state.failure(reason, .inPart)))
     case .aborted where isAnswered(transfer.state): finish(id, .success(()))
-    case .aborted(let reason), .failed(let reason):
-      guard transfer.state.wasRetryRefused else { return finish(id, .failure(transfer.state.failure(reason))) }
+    case .brokenOff, .refused, .aborted, .failed:
+      guard transfer.state.wasRetryRefused else { return finish(id, .failure(transfer.state.failure(outcome.reason))) }
       guard pools.read(transfer.pool, { $0.load.multiplexing }) != .never else {
         return checked(id, wasRefused: false)
       }
@@ -61,9 +53,9 @@ extension PoolMachine {
     }
   }
 
-  /// A response has broken off in its head: no request prefers that connection, which libcurl keeps until it looks at it
-  /// next.
-  mutating func brokeOff(_ id: TransferID) {
+  /// After a response that broke off in its head no request prefers that connection, which libcurl keeps until it looks
+  /// at it next.
+  private mutating func noteBrokenOff(_ id: TransferID) {
     guard let transfer = transfers[id], let address = transfer.state.carrier?.address else { return }
     pools.change(transfer.pool) { $0.load.died(address) }
   }
@@ -82,11 +74,7 @@ extension PoolMachine {
   private mutating func failed(_ id: TransferID, _ number: Int, _ outcome: AttemptOutcome, at now: Int64) {
     guard let state = transfers[id]?.state else { return }
     guard !state.mustRequeue else { return requeue(id) }
-    let reason: HTTPTransportError =
-      switch outcome {
-      case .complete: .connectionLost("the connection ended before the request went out")
-      case .aborted(let reason), .failed(let reason), .inPart(let reason): reason
-      }
+    let reason = outcome.reason
     if let address = state.attempts[number]?.address { actions.append(.report(id, failed: address, reason)) }
     transfers.change(id) { $0.state.attempts.fail(number, reason) }
     actions.append(.close(id, attempt: number))
@@ -154,11 +142,13 @@ extension PoolMachine {
     noteDue(id)
   }
 
-  /// An upload behind a complete response sends nothing, and has no reason to wait.
+  /// It has been found out why an upload behind a complete response sends nothing.
   ///
-  /// The response counts, whatever was not sent (RFC 9113 §8.1): libcurl 7.88 shows neither that the server has reset the
-  /// stream nor that it would take more.
-  mutating func stuck(_ id: TransferID) { finish(id, .success(())) }
+  /// Without a reason to wait the response counts, whatever was not sent (RFC 9113 §8.1): libcurl 7.88 shows neither that
+  /// the server has reset the stream nor that it would take more.
+  mutating func checked(_ id: TransferID, _ upload: UploadFacts) {
+    if transfers.read(id, { $0.state.hasToWait(upload) }) == false { finish(id, .success(())) }
+  }
 
   /// A part of a request has been sent, or its body has ended.
   mutating func sent(_ id: TransferID, at now: Int64) {

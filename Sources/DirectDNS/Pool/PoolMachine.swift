@@ -70,7 +70,7 @@ struct PoolMachine<Route: Hashable> {
     case checkRefusal(TransferID, attempt: Int)
     /// Have libcurl continue an upload: if the server wants no more of it, the transfer ends.
     case resumeUpload(TransferID)
-    /// Find out whether an upload behind a complete response has a reason to wait, and tell ``stuck(_:)`` if not.
+    /// Find out why an upload behind a complete response sends nothing, and tell ``checked(_:_:)``.
     case checkUpload(TransferID)
     /// Report that a transfer has ended; its id is invalid from now on, and actions follow that close its attempts.
     case end(TransferID, Result<Void, TransferFailure>)

@@ -3,6 +3,18 @@ internal import DequeModule
 
 /// How queries end: by a reply, by a failure that is not repaired, or because their time is over.
 extension QueryPoolMachine {
+  /// How the transfer of a handle ended, by what libcurl says.
+  static func outcome(
+    _ end: AttemptEnd, isHTTP2: @autoclosure () -> Bool, failure: @autoclosure () -> HTTPTransportError
+  ) -> Outcome {
+    switch end {
+    case .complete: .replied(isHTTP2: isHTTP2())
+    case .http2: .failed(failure(), .http2)
+    case .sendFailed, .connectionEnded: .failed(failure(), .connectionEnded)
+    case .aborted, .other: .failed(failure(), .other)
+    }
+  }
+
   /// libcurl has ended a handle's transfer.
   mutating func ended(_ number: Int, _ outcome: Outcome, at now: Int64) {
     // Only then: otherwise its query may be begun anew on the same handle, and this end would be taken for that one's.

@@ -25,6 +25,14 @@ extension TransferState {
       starvedSince.map { $0 + Self.starvedLook } ?? .max, answeredSince.map { $0 + Self.answeredLook } ?? .max)
   }
 
+  /// Whether an upload has to go on although its response has come: nobody has the whole response yet, or the server
+  /// may want the rest, for which it waits for its source or for the connection.
+  func hasToWait(_ upload: UploadFacts) -> Bool {
+    if upload.isHeldBack { return true }
+    guard upload.isAccepted, !upload.hasSentBody else { return false }
+    return isStarved || upload.isBlocked
+  }
+
   enum UploadLook {
     /// Have libcurl continue it: if the server wants no more, the transfer ends.
     case resume
@@ -46,4 +54,16 @@ extension TransferState {
     }
     return looks
   }
+}
+
+/// What libcurl and the kernel say of an upload behind a complete response.
+struct UploadFacts {
+  /// Whether libcurl holds back a part of the response, since its reader is behind.
+  var isHeldBack = false
+  /// Whether the response's status is one of success: then the server may still want the rest.
+  var isAccepted = false
+  /// Whether libcurl has sent the whole body.
+  var hasSentBody = false
+  /// Whether the connection takes no more at the moment.
+  var isBlocked = false
 }

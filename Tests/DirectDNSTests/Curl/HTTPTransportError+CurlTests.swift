@@ -56,4 +56,14 @@ struct HTTPTransportErrorCurlTests {
     #expect(HTTPTransportError(CURLE_HTTP2_STREAM, detail: "stream 1 was not closed cleanly") == .connectionLost(words))
     #expect("\(HTTPTransportError(CURLE_HTTP2_STREAM))".contains("--http1.1"))
   }
+
+  @Test(arguments: [
+    (CURLE_OK, AttemptEnd.complete), (CURLE_ABORTED_BY_CALLBACK, .aborted), (CURLE_SEND_ERROR, .sendFailed),
+    (CURLE_RECV_ERROR, .connectionEnded), (CURLE_GOT_NOTHING, .connectionEnded),
+    (CURLE_PARTIAL_FILE, .connectionEnded), (CURLE_HTTP2, .http2), (CURLE_HTTP2_STREAM, .other),
+    (CURLE_OPERATION_TIMEDOUT, .other),
+  ])
+  func `each of libcurl's codes says to the pools how a transfer ended`(_ code: CURLcode, _ end: AttemptEnd) {
+    #expect(AttemptEnd(code) == end)
+  }
 }

@@ -92,4 +92,15 @@ final class QueryPoolMachineEndingTests: QueryPoolFixture {
     _ = machine.endTurn(at: 100)
     #expect(order() == ["0.0.0.2", "0.0.0.3", "0.0.0.1"])
   }
+
+  @Test(arguments: [
+    (AttemptEnd.complete, "replied(isHTTP2: true)"), (.http2, "http2"), (.sendFailed, "connectionEnded"),
+    (.connectionEnded, "connectionEnded"), (.aborted, "other"), (.other, "other"),
+  ])
+  func `a query may be sent again where the connection ended or HTTP/2 was refused, by what libcurl says`(
+    _ end: AttemptEnd, _ words: String
+  ) {
+    let outcome = QueryPoolMachine.outcome(end, isHTTP2: true, failure: .connectionLost("reset"))
+    #expect("\(outcome)".contains(words))
+  }
 }

@@ -28,8 +28,24 @@ final class TransferStateUploadTests: PoolFixture {
     #expect(looks(at: 1_100) == ["check 0"])
     #expect(looks(at: 1_199).isEmpty, "it waits, and has its time anew")
     #expect(looks(at: 1_200) == ["check 0"])
-    machine.stuck(id)
+    machine.checked(id, UploadFacts())
     #expect(taken() == ["end 0", "close 0.0"])
+  }
+
+  @Test(arguments: [
+    (UploadFacts(), false, false), (UploadFacts(isHeldBack: true), false, true),
+    (UploadFacts(isAccepted: true), false, false), (UploadFacts(isAccepted: true, isBlocked: true), false, true),
+    (UploadFacts(isAccepted: true, hasSentBody: true, isBlocked: true), false, false),
+    (UploadFacts(isBlocked: true), false, false), (UploadFacts(), true, false),
+    (UploadFacts(isAccepted: true), true, true),
+  ])
+  func `an upload waits if its reader is behind, or if the server may want the rest and nothing can be sent`(
+    _ upload: UploadFacts, _ isStarved: Bool, _ waits: Bool
+  ) {
+    let id = receiving()
+    if isStarved { machine.starved(id, at: 1_000) }
+    machine.checked(id, upload)
+    #expect(taken().isEmpty == waits)
   }
 
   @Test func `what goes on sending behind its answer goes on`() {

@@ -209,7 +209,7 @@ extension PoolWorld {
     if sockets[socket]?.isLeaving == true, sockets[socket]?.users.isEmpty == true { drop(socket) }
   }
 
-  mutating func end(_ id: AttemptID, _ ending: Machine.AttemptOutcome) {
+  mutating func end(_ id: AttemptID, _ ending: AttemptOutcome) {
     attempts[id]?.isSent = false
     machine.ended(id.transfer, attempt: id.number, ending, at: now)
   }

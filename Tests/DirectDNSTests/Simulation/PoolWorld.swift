@@ -213,7 +213,7 @@ struct PoolWorld: SimulatedWorld {
     case .resumeUpload: break
     case .checkUpload(let id):
       let isStuck = attempts.contains { $0.key.transfer == id && $0.value.stuckSince != nil }
-      if isStuck, chance(0.7), !slips(.losesCheck, 1) { machine.stuck(id) }
+      if isStuck, chance(0.7), !slips(.losesCheck, 1) { machine.checked(id, UploadFacts()) }
     case .end(let id, let result):
       ended(id, result)
       if slips(.endsTwice, 0.02) { ended(id, result) }
