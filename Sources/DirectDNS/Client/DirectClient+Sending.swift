@@ -96,7 +96,7 @@ extension DirectClient {
   nonisolated(nonsending) private func perform(
     _ transfer: CurlTransfer, on loop: Loop<CurlTransfers>
   ) async -> Result<TransferHead, TransferFailure> {
-    inFlight.join()
+    inFlight.enterOnceMore()
     transfer.onEnd = leave
     if case .pulled(let upload) = transfer.request.body {
       upload.connect { [weak loop, weak transfer] in

@@ -22,7 +22,7 @@ final class InFlight: Sendable {
   }
 
   /// Counts one more on behalf of a request that has entered.
-  func join() { count.add(1, ordering: .acquiringAndReleasing) }
+  func enterOnceMore() { count.add(1, ordering: .acquiringAndReleasing) }
 
   func leave() {
     let left = count.subtract(1, ordering: .sequentiallyConsistent).newValue

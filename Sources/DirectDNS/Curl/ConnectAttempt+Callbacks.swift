@@ -125,7 +125,7 @@ extension ConnectAttempt {
     }
     guard let observer = request.watcher.observer else { return }
     let line = unsafe String(decoding: text, as: UTF8.self).trimmingLineEnd
-    guard CurlTrace.isAboutTLS(line) else { return }
+    guard TLSTrace.has(line) else { return }
     observer(.secured(line))
   }
 
@@ -199,14 +199,14 @@ extension ConnectAttempt {
   }
 }
 
-/// Which of the lines of libcurl's trace are worth showing.
-enum CurlTrace {
+/// The lines of libcurl's trace that tell of a TLS session what its user wants to know.
+enum TLSTrace {
   private static let beginnings = [
     "SSL connection using", "ALPN: server", "Server certificate:", " subject:", " issuer:", " expire date:",
     " subjectAltName:", " SSL certificate verify",
   ]
 
-  static func isAboutTLS(_ line: String) -> Bool { beginnings.contains { line.hasPrefix($0) } }
+  static func has(_ line: String) -> Bool { beginnings.contains { line.hasPrefix($0) } }
 }
 
 extension String {

@@ -24,7 +24,7 @@ extension ConnectAttempt {
     handle.set(CURLOPT_NOSIGNAL, 1)
     handle.set(CURLOPT_PROTOCOLS_STR, route.usesTLS ? "https" : "http")
     handle.set(CURLOPT_PATH_AS_IS, 1)
-    handle.set(CURLOPT_MAXLIFETIME_CONN, 600)
+    handle.limitConnectionLife()
     switch route.version {
     case .http1: handle.set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
     case .automatic:
@@ -120,6 +120,10 @@ extension ConnectAttempt {
     handle.set(CURLOPT_UPLOAD, 1)
     let sized = request.message.trailers.isEmpty ? length : nil
     unsafe directdns_setopt_offset(handle.pointer, CURLOPT_INFILESIZE_LARGE, curl_off_t(sized ?? -1))
-    handle.set(CURLOPT_UPLOAD_BUFFERSIZE, 128 * 1024)
+    handle.set(CURLOPT_UPLOAD_BUFFERSIZE, Self.uploadBuffer)
   }
+
+  /// How many bytes of a body libcurl asks for at a time: as many as the kernel takes beyond what it has sent, and twice
+  /// libcurl's default.
+  private static let uploadBuffer = Int(CurlTransfers.unsentLimit)
 }

@@ -57,7 +57,7 @@ internal import HTTPTypes
     handle.set(CURLOPT_HTTP_VERSION, Int(pool.usesTLS ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1))
     // Wait until it is known whether the first connection multiplexes, instead of opening one for each query.
     handle.set(CURLOPT_PIPEWAIT, 1)
-    handle.set(CURLOPT_MAXLIFETIME_CONN, 600)
+    handle.limitConnectionLife()
     handle.setScope(pool.scope)
     sockets.watch(handle)
     if pool.usesTLS { pool.trust.set(on: handle) }

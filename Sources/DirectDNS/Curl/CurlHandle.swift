@@ -61,6 +61,10 @@ internal import CDirectDNSCurl
   /// only, which cannot be reached without a zone anyway; no interface has such a number.
   func setScope(_ scope: Int) { set(CURLOPT_ADDRESS_SCOPE, 1 << 24 + scope % (1 << 24)) }
 
+  /// Has a connection serve no request once it is ten minutes old: one that is always busy would never follow a change
+  /// of the server's addresses.
+  func limitConnectionLife() { set(CURLOPT_MAXLIFETIME_CONN, 600) }
+
   /// Sets the body of a POST, which libcurl copies: the memory of an array may move.
   func setBody(_ body: [UInt8]) {
     set(CURLOPT_POSTFIELDSIZE, body.count)

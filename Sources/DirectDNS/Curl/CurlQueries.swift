@@ -39,7 +39,9 @@ final class CurlQueries: CurlDriver {
   private func limitConnections() {
     let limit = pools.values.map(connectionLimit).max() ?? Self.fewConnections
     multi.set(CURLMOPT_MAX_HOST_CONNECTIONS, limit)
-    multi.set(CURLMOPT_MAXCONNECTS, max(64, limit * 2))
+    // The idle connections of all servers together: libcurl closes the oldest one beyond that, and several servers may be
+    // asked in turn.
+    multi.set(CURLMOPT_MAXCONNECTS, max(Self.fewConnections * 8, limit * 2))
   }
 
   /// How many connections a pool may have: over HTTP/2 one is enough for most servers; libcurl opens another one when a

@@ -69,7 +69,7 @@ extension CurlTransfers {
   }
 
   /// How many bytes of an upload the kernel takes beyond what it has sent; that suffices for 10 Gbit/s.
-  private static let unsentLimit: CInt = 128 * 1024
+  static let unsentLimit: CInt = 128 * 1024
 
   /// A part of the response has come.
   func moved(_ attempt: ConnectAttempt) {

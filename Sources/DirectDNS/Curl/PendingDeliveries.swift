@@ -8,8 +8,12 @@ struct PendingDeliveries {
   private var turnsHere = 0
   private var due: [CurlTransfer] = []
 
+  /// Long enough for a task whose next response is some turns away while others are busy; not forever, since it may have
+  /// been the last one that ran here.
+  private static let turnsOfTask = 64
+
   /// Tasks are about to run on the loop's thread.
-  mutating func willRunTasks() { turnsHere = 64 }
+  mutating func willRunTasks() { turnsHere = Self.turnsOfTask }
 
   /// A transfer has something to deliver.
   mutating func add(_ transfer: CurlTransfer) {

@@ -14,11 +14,14 @@ internal import CDirectDNSCurl
   /// Whether the handle remembers a refusal; known when its next transfer has ended.
   private(set) var isRemembered = false
 
+  /// The size of `sun_path` (unix(7)).
+  private static let nameSize = 108
+
   /// Prepares a handle for that transfer; it must belong to no multi handle, and has to be reset before any other use.
   ///
   /// The handle refers to this object until it is reset. Nil if there is no such socket.
   init?(asking handle: CurlHandle) {
-    var name = [CChar](repeating: 0, count: 108)
+    var name = [CChar](repeating: 0, count: Self.nameSize)
     listener = unsafe directdns_listen_within(&name)
     guard listener != CURL_SOCKET_BAD else { return nil }
     let context = unsafe Unmanaged.passUnretained(self).toOpaque()

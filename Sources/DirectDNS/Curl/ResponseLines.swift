@@ -16,9 +16,7 @@ struct ResponseLines {
     case tooMuch
   }
 
-  /// The lines of the head.
   private(set) var head = HeadLines()
-  /// The lines behind the body.
   private(set) var trailers: [UInt8] = []
   private(set) var isHeadComplete = false
   private var allowance = CurlFieldAllowance(ResponseLines.limit)

@@ -180,8 +180,11 @@ final class PollWait: PollerWait {
 #if os(Linux)
   /// Waits by epoll(7).
   @safe final class EpollWait: PollerWait {
+    /// The most events of one wait, of 12 bytes each; the kernel gives out the others, in turn, at the next ones.
+    private static let eventRoom = 256
+
     private let descriptor: CInt
-    private let events = UnsafeMutableBufferPointer<epoll_event>.allocate(capacity: 256)
+    private let events = UnsafeMutableBufferPointer<epoll_event>.allocate(capacity: EpollWait.eventRoom)
 
     /// - Returns: nil when the process may open no further files.
     init?() {

@@ -3,7 +3,6 @@
 ///
 /// Times are milliseconds of its owner's clock.
 struct ConnectAttempts {
-  /// One attempt.
   struct Attempt: Equatable {
     let number: Int
     let address: IPAddress?
@@ -39,7 +38,6 @@ struct ConnectAttempts {
 
   // MARK: Actions
 
-  /// Begins a race.
   mutating func begin(_ race: ConnectionRace) { self.race = race }
 
   /// Begins the one attempt that there is through a proxy.
@@ -54,10 +52,8 @@ struct ConnectAttempts {
     return step
   }
 
-  /// Addresses join the race.
   mutating func join(_ addresses: [IPAddress]) { race?.add(addresses) }
 
-  /// Ends all of them.
   mutating func reset() {
     race = nil
     running.removeAll(keepingCapacity: true)
@@ -104,7 +100,6 @@ struct ConnectAttempts {
     return losers
   }
 
-  /// Drops an attempt.
   mutating func drop(_ number: Int) { running.removeAll { $0.number == number } }
 
   /// An attempt has failed to connect.

@@ -182,7 +182,7 @@ extension PoolMachine {
     return pools.read(connection.pool) { $0.load.multiplexing != .always } ?? false
   }
 
-  /// A socket is closed.
+  /// A socket is about to be closed: from then on its number may be another one's.
   mutating func closed(_ socket: Int32) {
     guard let connection = connections.closed(socket) else { return }
     pools.change(connection.pool) { pool in pool.sockets.removeAll { $0 == socket } }

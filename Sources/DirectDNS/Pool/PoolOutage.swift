@@ -8,7 +8,7 @@ struct PoolOutage {
   private static let gap: Int64 = 1_000
 
   private let since: Int64
-  private let at: Int64
+  private let failedAt: Int64
   private let addresses: Set<IPAddress>
   private let failure: TransferFailure
 
@@ -26,9 +26,9 @@ struct PoolOutage {
     case .timedOut where failure.facts.timer == .connect: break
     default: return nil
     }
-    let isNext = earlier.map { state.startedAt - $0.at < Self.gap } ?? false
+    let isNext = earlier.map { state.startedAt - $0.failedAt < Self.gap } ?? false
     since = isNext ? earlier?.since ?? state.startedAt : state.startedAt
-    at = now
+    failedAt = now
     addresses = Set(state.terms.addresses)
     self.failure = failure
   }
@@ -37,7 +37,7 @@ struct PoolOutage {
   ///
   /// It fails if others have tried its addresses in vain for as long as it may itself take to connect.
   func failure(of terms: TransferTerms, waitingSince arrival: Int64, at now: Int64) -> TransferFailure? {
-    guard now - at < Self.gap, now - max(since, arrival) >= terms.connectTimeout,
+    guard now - failedAt < Self.gap, now - max(since, arrival) >= terms.connectTimeout,
       terms.addresses.allSatisfy(addresses.contains)
     else { return nil }
     return failure.changed { $0.isAnothers = true }

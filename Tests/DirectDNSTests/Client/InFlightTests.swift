@@ -17,7 +17,7 @@ struct InFlightTests {
   @Test func `what is closed lets nobody in, and waits for those who are`() async {
     let inFlight = InFlight()
     #expect(inFlight.enter())
-    inFlight.join()
+    inFlight.enterOnceMore()
     inFlight.close()
     #expect(!inFlight.enter())
     let isOver = Watched(false)
