@@ -27,7 +27,7 @@ extension LookupMachine {
   mutating func deliver(_ number: Int, _ outcome: QueryOutcome, at now: ResolverInstant) {
     guard let query = queries.removeValue(forKey: number) else { return }
     if numbers[query.key] == number { numbers[query.key] = nil }
-    if hasStore { timers.set(.store(number), at: nil) }
+    if hasStore { storeTimers.set(number, at: nil) }
     noteUnkept(query, outcome, at: now)
     if query.generation != generation { forgetMoved(query, at: now) }
     for waiter in query.waiters {
@@ -44,7 +44,8 @@ extension LookupMachine {
         }
         lookup.wait.note(query.question.family, outcome, at: now)
         proceed(lookup, at: now)
-      case .keepAlive: keptAliveAnswered(query.question, outcome, at: now)
+      case .keepAlive(let host):
+        keptAlive.answered(query.question, isKept: outcome.isKept(at: now), known(host, at: now), at: now)
       }
     }
     guard !drains.isEmpty else { return }
@@ -83,7 +84,7 @@ extension LookupMachine {
       deadlines = lookup.deadlines
     case .keepAlive(let host):
       // Another query may have refreshed it meanwhile.
-      guard !isRefreshed(host, query.question.family, at: now) else { return nil }
+      guard !known(host, at: now).isYoung(query.question.family, at: now) else { return nil }
       deadlines = self.deadlines(nil, from: query.asked)
     }
     guard !isOver(deadlines, of: query.key.server, at: now) else { return nil }
@@ -117,6 +118,6 @@ extension LookupMachine {
       }
     guard isMoved else { return }
     cache.forget(host, now: now)
-    refreshSoon([host], at: now)
+    keptAlive.refreshSoon([host], within: .zero, at: now)
   }
 }

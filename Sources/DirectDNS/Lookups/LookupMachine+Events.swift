@@ -34,8 +34,8 @@ extension LookupMachine {
     servers.timePassed(at: now)
     // Answers that are here count before anything is called late.
     advance(at: now)
-    while let timer = takeDue(at: now) {
-      switch timer {
+    while let due = takeDue(at: now) {
+      switch due {
       case .lookup(let number):
         guard var lookup = lookups.removeValue(forKey: number) else { continue }
         lookup.wait.timePassed(at: now)
@@ -58,10 +58,13 @@ extension LookupMachine {
     // The servers that failed may be gone, so no question has to wait on their account.
     cache.forgetFailures()
     systemFailures.forgetAll()
-    keepAlive(configuration.keepAlive, inPlaceOf: before.keepAlive, at: now)
-    refreshFailingSoon(at: now)
+    keptAlive.update(configuration)
+    if configuration.keepAlive != before.keepAlive {
+      keepAlive(keptAlive.names(configuration.keepAlive, inPlaceOf: before.keepAlive), at: now)
+    }
+    keptAlive.refreshFailingSoon(at: now)
     // A family that was not wanted before need not wait until the other one is due.
-    if configuration.families != before.families { refreshSoon(keptAlive.names.sorted(), within: .seconds(2), at: now) }
+    if configuration.families != before.families { keptAlive.refreshSoon(keptAlive.names, at: now) }
     advance(at: now)
   }
 
@@ -71,7 +74,7 @@ extension LookupMachine {
     systemFailures.forgetAll()
     networkChangedAt = now
     servers.networkDidChange(at: now)
-    refreshFailingSoon(at: now)
+    keptAlive.refreshFailingSoon(at: now)
     advance(at: now)
   }
 
@@ -88,7 +91,7 @@ extension LookupMachine {
         queries[number]?.invalidate()
       }
     }
-    refreshForgotten(host, at: now)
+    keptAlive.beginAnew(host, at: now)
   }
 
   /// Ends all lookups and queries; nothing is asked afterwards.

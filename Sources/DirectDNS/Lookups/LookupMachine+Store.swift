@@ -8,7 +8,7 @@ extension LookupMachine {
     actions.append(.readStore(number, question))
     let end = now + settings.configuration.storeTimeout
     queries[number]?.storeEnd = end
-    timers.set(.store(number), at: end)
+    storeTimers.set(number, at: end)
   }
 
   /// The time is over that a query waits for the store.
@@ -30,7 +30,7 @@ extension LookupMachine {
     _ number: Int, _ query: InFlightQuery, _ reading: StoreReading<CacheEntry>, at now: ResolverInstant
   ) {
     func look() -> StoreReading<QueryOutcome> {
-      timers.set(.store(number), at: nil)
+      storeTimers.set(number, at: nil)
       // Its answer may be the one that was invalidated.
       return query.isInvalidated ? .nothing : restored(query.question, reading, at: now)
     }
@@ -67,7 +67,7 @@ extension LookupMachine {
   private mutating func takeLease(_ number: Int, _ wait: LeaseWait, at now: ResolverInstant) {
     guard let query = queries[number] else { return }
     queries[number]?.stage = .takingLease(wait)
-    timers.set(.store(number), at: query.storeEnd)
+    storeTimers.set(number, at: query.storeEnd)
     // It expires a second after the query would have ended, in case this process dies.
     actions.append(.takeLease(number, query.question, for: query.deadlines.whole - now + .seconds(1)))
   }
@@ -77,14 +77,14 @@ extension LookupMachine {
     _ number: Int, _ state: StoreLink.LeaseState, _ wait: LeaseWait, at now: ResolverInstant
   ) {
     guard let query = queries[number] else { return }
-    timers.set(.store(number), at: nil)
+    storeTimers.set(number, at: nil)
     switch wait.step(state, at: now) {
     case .ask(let lease?):
       report(.turn(.taken))
       queries[number]?.lease = lease
       queries[number]?.stage = .readingUnderLease
       actions.append(.readStore(number, query.question))
-      timers.set(.store(number), at: query.storeEnd)
+      storeTimers.set(number, at: query.storeEnd)
     case .ask(nil):
       report(.turn(state == .held ? .late : .unavailable))
       askServers(number, query, at: now)
@@ -93,7 +93,7 @@ extension LookupMachine {
       // The rest of its batch does not wait for another process.
       leaveBatch(query, at: now)
       queries[number]?.batch = nil
-      timers.set(.store(number), at: instant)
+      storeTimers.set(number, at: instant)
     }
   }
 

@@ -62,7 +62,8 @@ struct LookupMachine: StateMachine {
     case waiting(Int, known: Resolution.Freshness?)
   }
 
-  enum Timer: Sendable, Hashable {
+  /// Whose time has come.
+  enum Due: Sendable {
     case lookup(Int)
     /// A query has waited long enough for the store, or is to read it again.
     case store(Int)
@@ -79,7 +80,7 @@ struct LookupMachine: StateMachine {
   var systemFailures: FailureCache
   var systemTally = QueryTally()
   var isShutDown = false
-  var keptAlive: KeepAliveNames
+  var keptAlive: KeepAliveMachine
   var lookups = NumberTable<Lookup>()
   var queries = NumberTable<InFlightQuery>()
   var numbers: [InFlightQuery.Key: Int] = [:]
@@ -88,7 +89,8 @@ struct LookupMachine: StateMachine {
   var queryOutcomes: [(Int, QueryOutcome)] = []
   var drains: [Int: Set<Int>] = [:]
   var ends = LookupEnds()
-  var timers = TimerQueue<Timer, ResolverInstant>()
+  /// When queries have waited long enough for the store, or read it again.
+  var storeTimers = TimerQueue<Int, ResolverInstant>()
   var actions: [Action] = []
   var endings: [Ending] = []
   /// An empty array that is kept for its capacity, between one ``advance(at:)`` and the next.
@@ -113,7 +115,7 @@ struct LookupMachine: StateMachine {
     let configuration = settings.configuration
     servers = QueryMachine(configuration, isWatched: isWatched, at: now)
     systemFailures = FailureCache(policy: configuration.cache, capacity: configuration.capacity)
-    keptAlive = KeepAliveNames(seed: seed)
+    keptAlive = KeepAliveMachine(configuration, seed: seed)
   }
 
   mutating func takeActions(into taken: inout [Action]) { swap(&taken, &actions) }
@@ -123,13 +125,18 @@ struct LookupMachine: StateMachine {
   mutating func nextInstant() -> ResolverInstant? {
     var next = servers.nextInstant()
     if let end = ends.next(among: lookups) { next = min(end, next ?? end) }
-    if let timer = timers.next() { next = min(timer, next ?? timer) }
+    if let timer = storeTimers.next() { next = min(timer, next ?? timer) }
+    if let due = keptAlive.next() { next = min(due, next ?? due) }
     return next
   }
 
-  mutating func takeDue(at now: ResolverInstant) -> Timer? {
-    guard let end = ends.next(among: lookups), end <= timers.next() ?? end else { return timers.takeDue(at: now) }
-    return ends.takeDue(among: lookups, at: now).map { .lookup($0) }
+  /// What is due first; of several at the same instant a lookup, and a kept-alive name last.
+  mutating func takeDue(at now: ResolverInstant) -> Due? {
+    let (lookup, store, keepAlive) = (ends.next(among: lookups), storeTimers.next(), keptAlive.next())
+    guard let first = [lookup, store, keepAlive].compactMap(\.self).min() else { return nil }
+    if lookup == first { return ends.takeDue(among: lookups, at: now).map { .lookup($0) } }
+    if store == first { return storeTimers.takeDue(at: now).map { .store($0) } }
+    return keptAlive.takeDue(at: now).map { .keepAlive($0) }
   }
 
   mutating func number() -> Int {

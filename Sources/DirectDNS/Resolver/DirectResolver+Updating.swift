@@ -115,6 +115,6 @@ extension DirectResolver {
     guard !moved.isEmpty else { return }
     for name in moved { cache.forget(name, now: clock.now) }
     // Those that are kept alive are asked for where they are looked up now.
-    lookups.send { $0.refreshSoon(moved, within: .seconds(2), at: $1) }
+    lookups.send { $0.refreshSoon(Set(moved), at: $1) }
   }
 }

@@ -2,254 +2,170 @@
 import Testing
 
 @testable import DirectDNS
-@testable import DirectDNSTesting
 
-@Suite(.timeLimit(.minutes(1)))
-struct KeepAliveTests {
-  private static let host = ResolverFixture.host
-
-  private func next(
-    _ life: CacheLife?, failures: Int = 0, jitter: Double = 0, now: Double = 0
-  ) -> ResolverInstant {
-    KeepAliveSchedule.next(
-      life, failures: failures, jitter: jitter, policy: CachePolicy(), now: Sample.at(now))
+/// Names that are kept alive.
+extension LookupMachineTests {
+  /// Otherwise the other family would be asked for again and again, without a pause.
+  @Test func `a family that a lookup has refreshed is due no more, also while the other brings nothing to keep`() throws
+  {
+    var machine = machine { $0.families = .any }
+    machine.keepAlive([Self.host], at: Sample.at(0))
+    #expect(machine.nextInstant() == Sample.at(0))
+    // The lookup comes before the refresh that is due.
+    let number = try #require(begin(&machine, request(.any)))
+    #expect(words(&machine) == ["send 1 to 0: [AAAA]", "send 2 to 0: [A]"])
+    machine.ended(1, reply(.negative(.noAddress, ttl: nil)), at: Sample.at(0))
+    machine.ended(2, reply(.addresses("192.0.2.1", ttl: 100)), at: Sample.at(0))
+    #expect(words(&machine) == ["answer \(number): [\"192.0.2.1\"] fresh"])
+    machine.timePassed(at: Sample.at(0))
+    #expect(words(&machine) == ["send 3 to 0: [AAAA]"])
+    machine.ended(3, reply(.negative(.noAddress, ttl: nil)), at: Sample.at(0))
+    let next = machine.nextInstant()
+    #expect(try #require(next) >= Sample.at(65))
   }
 
-  // MARK: The schedule
-
-  @Test(arguments: [(1.0, 0.75), (10, 7.5), (60, 45), (3600, 2700)])
-  func `a name is refreshed at 75 % of its TTL, for any TTL of 1 s or more`(_ ttl: Double, _ expected: Double) {
-    #expect(next(Sample.life(100, 100 + ttl)) == Sample.at(100 + expected))
-  }
-
-  @Test(arguments: [(-1.0, 65.0), (-0.5, 70), (0, 75), (0.5, 80), (1, 85), (-7, 65), (7, 85)])
-  func `jitter moves it by a tenth of the TTL at most`(_ jitter: Double, _ expected: Double) {
-    let instant = next(Sample.life(0, 100), jitter: jitter)
-    #expect(abs(instant.nanoseconds - Sample.at(expected).nanoseconds) <= 1)
-  }
-
-  @Test func `a name that is not known is asked for at once, and one that is late too`() {
-    #expect(next(nil, now: 7) == Sample.at(7))
-    #expect(next(Sample.life(0, 100), now: 90) == Sample.at(90))
-  }
-
-  @Test(arguments: [(1, 1.0), (2, 2), (3, 4), (5, 16), (6, 30), (50, 30)])
-  func `after failures it waits for as long as failures are remembered`(_ failures: Int, _ seconds: Double) {
-    #expect(next(Sample.life(0, 10), failures: failures, now: 50) == Sample.at(50 + seconds))
-    #expect(next(nil, failures: failures, now: 50) == Sample.at(50 + seconds))
-  }
-
-  @Test func `without failure memory it waits for 1 s`() {
-    let policy = CachePolicy(minimumFailureTTL: .zero)
-    #expect(
-      KeepAliveSchedule.next(nil, failures: 1, jitter: 0, policy: policy, now: Sample.at(0)) == Sample.at(1))
-  }
-
-  // MARK: At work
-
-  /// A fixture whose one kept-alive name has been asked for once.
-  private func begun(
-    ttl: UInt32 = 100, _ names: Set<HostName> = [host],
-    _ script: (@Sendable (AddressQuestion) -> Script)? = nil
-  ) async throws -> ResolverFixture {
-    let fixture = try ResolverFixture { $0.cache.minimumTTL = .zero }
-    fixture.transport.answer(script ?? Script.addresses("192.0.2.1", ttl: ttl))
-    fixture.resolver.keepAlive(names)
-    await fixture.transport.waitForSent(names.count)
-    for name in names { await fixture.settle(name) }
-    await fixture.clock.waitForSleepers()
-    return fixture
-  }
-
-  @Test func `no more names are kept alive than there is room for, and those first that were`() throws {
-    let fixture = try ResolverFixture { $0.capacity = 2 }
-    func keep(_ names: String...) -> [String] {
-      fixture.resolver.keepAlive(Set(names.map { Sample.name($0) }))
-      return fixture.resolver.lookups.look { $0.keptAlive.names.map(\.description).sorted() }
-    }
-    #expect(keep("c.example", "b.example", "a.example") == ["a.example", "b.example"])
-    #expect(keep("c.example") == ["c.example"])
-    #expect(keep("a.example", "b.example", "c.example") == ["a.example", "c.example"])
-    #expect(fixture.resolver.cacheStatistics.names == 2)
-  }
-
-  @Test func `a kept-alive name that is forgotten is asked for anew at once`() async throws {
-    let fixture = try await begun(ttl: 3600)
-    fixture.transport.answer(Script.addresses("192.0.2.2", ttl: 3600))
-    fixture.resolver.invalidate(Self.host)
-    await fixture.transport.waitForSent(2)
-    await fixture.settle()
-    #expect(fixture.resolver.cached(Self.host)?.texts == ["192.0.2.2"])
-  }
-
-  @Test func `what failed on the network before is asked for again within two seconds`() async throws {
-    let fixture = try await begun(ttl: 10)
-    fixture.transport.answer { _ in .down }
-    for count in 2...5 {
-      await fixture.clock.waitForSleepers()
-      fixture.clock.advance(by: .seconds(10))
-      await fixture.transport.waitForSent(count)
-      await fixture.settle()
-    }
-    fixture.transport.answer(Script.addresses("192.0.2.2", ttl: 10))
-    fixture.resolver.networkDidChange()
-    await fixture.clock.waitForSleepers()
-    fixture.clock.advance(by: .seconds(2))
-    await fixture.transport.waitForSent(6)
-    await fixture.settle()
-    #expect(fixture.resolver.cached(Self.host)?.texts == ["192.0.2.2"])
-  }
-
-  @Test func `a kept-alive name is asked for before anyone wants it`() async throws {
-    let fixture = try await begun()
-    #expect(fixture.resolver.cached(Self.host)?.texts == ["192.0.2.1"])
-    #expect(fixture.transport.count == 1)
-  }
-
-  @Test(arguments: [UInt32(1), 10, 100, 3600])
-  func `it is refreshed between 65 and 85 % of its TTL, again and again`(_ ttl: UInt32) async throws {
-    let fixture = try await begun(ttl: ttl)
-    for round in 1...5 {
-      await fixture.clock.waitForSleepers()
-      fixture.clock.advance(by: .seconds(Int64(ttl)) * 649 / 1000)
-      #expect(fixture.transport.count == round)
-      fixture.clock.advance(by: .seconds(Int64(ttl)) * 202 / 1000)
-      await fixture.transport.waitForSent(round + 1)
-      await fixture.settle()
-      let refreshed = try #require(fixture.transport.sent.last?.at)
-      #expect(refreshed == fixture.clock.now)
-    }
-  }
-
-  @Test func `names that were asked for together are not refreshed together`() async throws {
-    let names = Set((0..<40).map { Sample.name("n\($0).example.net") })
-    let fixture = try await begun(ttl: 1000, names)
-    fixture.clock.advance(by: .seconds(640))
-    for _ in 0..<36 {
-      // Whoever is due is refreshed, and its next time is settled.
-      await fixture.pass(.seconds(6))
-    }
-    #expect(fixture.transport.count == 80)
-    #expect(Set(fixture.transport.sent.suffix(40).map(\.at)).count > 10)
-  }
-
-  @Test func `an answer of TTL 0 is asked for again after a while, not at once and for ever`() async throws {
-    let fixture = try await begun(ttl: 0)
-    #expect(fixture.transport.count == 1)
-    fixture.clock.advance(by: .seconds(1))
-    await fixture.transport.waitForSent(2)
-    await fixture.settle()
-    await fixture.clock.waitForSleepers()
-    #expect(fixture.transport.count == 2)
-  }
-
-  @Test func `a negative answer without an SOA is asked for again after a while`() async throws {
-    let fixture = try await begun { _ in .answer(.negative(.nameNotFound, ttl: nil)) }
-    #expect(fixture.transport.count == 1)
-  }
-
-  @Test func `after a failure it tries again in 1 s, then 2 s, and then at its usual time`() async throws {
-    let fixture = try await begun(ttl: 100)
-    fixture.transport.reply { _ in .down }
-    fixture.clock.advance(by: .seconds(85))
-    await fixture.transport.waitForSent(2)
-    await fixture.settle()
-    await fixture.clock.waitForSleepers()
-    fixture.clock.advance(by: .seconds(1))
-    await fixture.transport.waitForSent(3)
-    await fixture.settle()
-    await fixture.clock.waitForSleepers()
-    fixture.transport.answer(Script.addresses("192.0.2.2", ttl: 100))
-    fixture.clock.advance(by: .seconds(1))
-    #expect(fixture.transport.count == 3)
-    fixture.clock.advance(by: .seconds(1))
-    await fixture.transport.waitForSent(4)
-    await fixture.settle()
-    await fixture.clock.waitForSleepers()
-    #expect(fixture.resolver.cached(Self.host)?.texts == ["192.0.2.2"])
-    fixture.clock.advance(by: .seconds(64))
-    #expect(fixture.transport.count == 4)
-  }
-
-  /// A fixture whose one kept-alive name is asked for by both families; A lives 60 s.
-  private func both(ipv6: @escaping @Sendable () -> Script) async throws -> ResolverFixture {
-    let fixture = try ResolverFixture {
-      $0.cache.minimumTTL = .zero
+  /// A machine that keeps one name alive, of which A has failed, and AAAA was answered.
+  private func failing(_ ipv6: Answer) -> LookupMachine {
+    var machine = machine {
       $0.families = .any
+      $0.usesSystemDNS = false
     }
-    fixture.transport.answer { question in
-      question.family == .ipv4 ? .answer(.addresses("192.0.2.1", ttl: 60)) : ipv6()
+    machine.keepAlive([Self.host], at: Sample.at(0))
+    machine.timePassed(at: Sample.at(0))
+    #expect(words(&machine) == ["send 1 to 0: [AAAA]", "send 2 to 0: [A]"])
+    machine.ended(1, reply(ipv6), at: Sample.at(0))
+    machine.ended(2, failed, at: Sample.at(0))
+    return machine
+  }
+
+  @Test func `a name that has no address is asked for again soon, although it is known that it has none of one family`()
+    throws
+  {
+    var machine = failing(.negative(.noAddress, ttl: 300))
+    #expect(machine.nextInstant() == Sample.at(1))
+    machine.timePassed(at: Sample.at(1))
+    #expect(words(&machine) == ["send 3 to 0: [A]"])
+  }
+
+  @Test func `a family that went along with the other is asked for by itself once only that one is wanted`() throws {
+    var machine = failing(.addresses("2001:db8::1", ttl: 1000))
+    let before = machine.nextInstant()
+    #expect(try #require(before) > Sample.at(500))
+    var configuration = machine.settings.configuration
+    configuration.families = .ipv4
+    machine.update(ResolverSettings(configuration, system: Unused()), at: Sample.at(10))
+    let next = machine.nextInstant()
+    #expect(try #require(next) <= Sample.at(12))
+    machine.timePassed(at: Sample.at(12))
+    #expect(words(&machine) == ["send 3 to 0: [A]"])
+  }
+
+  @Test func `a family that is wanted during the other's refresh is asked for after it`() throws {
+    var machine = machine { $0.families = .ipv4 }
+    machine.keepAlive([Self.host], at: Sample.at(0))
+    machine.timePassed(at: Sample.at(0))
+    #expect(words(&machine) == ["send 1 to 0: [A]"])
+    var configuration = machine.settings.configuration
+    configuration.families = .ipv6
+    machine.update(ResolverSettings(configuration, system: Unused()), at: Sample.at(0.1))
+    machine.ended(1, reply(.addresses("192.0.2.1", ttl: 3600)), at: Sample.at(0.2))
+    let next = machine.nextInstant()
+    #expect(try #require(next) <= Sample.at(2.2))
+    machine.timePassed(at: Sample.at(2.2))
+    #expect(words(&machine) == ["send 2 to 0: [AAAA]"])
+  }
+
+  @Test func `a kept-alive name that is forgotten during its refresh is asked for anew, in both families`() throws {
+    var machine = machine { $0.families = .any }
+    machine.keepAlive([Self.host], at: Sample.at(0))
+    machine.timePassed(at: Sample.at(0))
+    machine.ended(1, reply(.addresses("2001:db8::1", ttl: 3600)), at: Sample.at(0))
+    machine.ended(2, reply(.addresses("192.0.2.1", ttl: 20)), at: Sample.at(0))
+    machine.timePassed(at: Sample.at(18))
+    #expect(words(&machine).suffix(1) == ["send 3 to 0: [A]"])
+    machine.invalidate(Self.host, at: Sample.at(18))
+    machine.timePassed(at: Sample.at(18))
+    #expect(words(&machine) == ["send 4 to 0: [AAAA]", "send 5 to 0: [A]"])
+    // The reply to the old question decides nothing.
+    machine.ended(3, reply(.addresses("192.0.2.9", ttl: 20), asked: 18), at: Sample.at(18))
+    machine.ended(4, reply(.addresses("2001:db8::1", ttl: 3600), asked: 18), at: Sample.at(19))
+    machine.ended(5, reply(.addresses("192.0.2.2", ttl: 20), asked: 18), at: Sample.at(19))
+    let next = machine.nextInstant()
+    #expect(try #require(next) > Sample.at(30))
+  }
+
+  @Test func `a name that is kept alive is not asked for again while the system's answer is young`() throws {
+    var machine = machine { $0.families = .ipv4 }
+    _ = begin(&machine, request())
+    machine.ended(1, failed, at: Sample.at(0))
+    let fallback = try #require(system(words(&machine)))
+    // Its query has the time of a caller in a hurry.
+    _ = begin(&machine, request(timeout: .milliseconds(500)), at: 1)
+    machine.keepAlive([Self.host], at: Sample.at(1))
+    machine.timePassed(at: Sample.at(1))
+    #expect(words(&machine) == ["send 2 to 0: [A]"])
+    machine.systemAnswered(fallback, .success(.addresses("192.0.2.1")), at: Sample.at(1.2))
+    _ = words(&machine)
+    machine.ended(2, late, at: Sample.at(1.35))
+    #expect(words(&machine).allSatisfy { $0.hasPrefix("answer ") })
+    // At three quarters of its minute, a tenth of that earlier or later.
+    let next = machine.nextInstant()
+    #expect(machine.queryCount == 0)
+    #expect(next.map { $0 > Sample.at(38) && $0 < Sample.at(52) } == true)
+  }
+
+  @Test(arguments: [(["a.test"], ["b.test"]), ([], ["b.test"]), (["a.test"], []), (["a.test"], ["a.test"])])
+  func `other settings keep their own names alive, and those that were added since`(
+    _ before: [String], _ after: [String]
+  ) {
+    func settings(_ names: [String]) -> ResolverSettings {
+      var configuration = ResolverFixture.configuration(["one"])
+      configuration.keepAlive = Set(names.map { Sample.name($0) })
+      return ResolverSettings(configuration, system: Unused())
     }
-    fixture.resolver.keepAlive([Self.host])
-    await fixture.transport.waitForSent(2)
-    await fixture.settle()
-    return fixture
+    var machine = machine()
+    machine.update(settings(before), at: Sample.at(0))
+    machine.keepAlive(machine.keptAlive.names.union([Sample.name("added.test")]), at: Sample.at(1))
+    machine.update(settings(after), at: Sample.at(2))
+    #expect(machine.keptAlive.names == Set((after + ["added.test"]).map { Sample.name($0) }))
   }
 
-  private func asked(_ fixture: ResolverFixture, _ family: IPAddress.Family) -> Int {
-    fixture.transport.sent.count { $0.question.family == family }
-  }
-
-  @Test func `each family is asked for by its own lifetime`() async throws {
-    let fixture = try await both { .answer(.addresses("2001:db8::1", ttl: 6)) }
-    for _ in 0..<30 { await fixture.pass(.seconds(1)) }
-    #expect(asked(fixture, .ipv4) == 1 && (5...9).contains(asked(fixture, .ipv6)))
-    for _ in 0..<30 { await fixture.pass(.seconds(1)) }
-    #expect(asked(fixture, .ipv4) == 2)
-  }
-
-  @Test func `a family that fails waits like any failure, and the other is left alone`() async throws {
-    let isDown = Locked(false)
-    let fixture = try await both { isDown.withLock(\.self) ? .status(500) : .answer(.addresses("2001:db8::1", ttl: 4)) }
-    isDown.withLock { $0 = true }
-    for _ in 0..<38 { await fixture.pass(.seconds(1)) }
-    // After 1, 2, 4, 8 and 16 s.
-    #expect(asked(fixture, .ipv4) == 1 && (5...7).contains(asked(fixture, .ipv6)))
-    isDown.withLock { $0 = false }
-    for _ in 0..<31 { await fixture.pass(.seconds(1)) }
-    #expect(fixture.resolver.cached(Self.host)?.texts.contains("2001:db8::1") == true)
-  }
-
-  @Test(arguments: [
-    Script.status(500), .answer(.negative(.noAddress, ttl: 5)), .answer(.negative(.noAddress, ttl: nil)),
-  ])
-  func `a family that never had an address goes along with the other`(_ script: Script) async throws {
-    let fixture = try await both { script }
-    for _ in 0..<120 { await fixture.pass(.seconds(1)) }
-    #expect(asked(fixture, .ipv6) == asked(fixture, .ipv4) && (2...4).contains(asked(fixture, .ipv4)))
-  }
-
-  @Test func `a name that is no longer kept alive is left alone`() async throws {
-    let fixture = try await begun()
-    fixture.resolver.keepAlive([])
-    fixture.clock.advance(by: .seconds(90))
-    await fixture.settle()
-    #expect(fixture.transport.count == 1)
-    #expect(await ProcessState.eventually { fixture.clock.sleeperCount == 0 })
-  }
-
-  @Test func `names that nobody can be asked for are not asked for`() async throws {
-    let names = [Sample.name("localhost"), Sample.name("a.onion"), Sample.name("a.invalid")]
-    let fixture = try ResolverFixture { $0.keepAlive = Set(names) }
-    await fixture.clock.waitForSleepers()
-    #expect(fixture.resolver.lookups.look { $0.keptAlive.failing.count } == 3)
-    #expect(fixture.transport.count == 0)
-    #expect(fixture.system.count == 0)
-  }
-
-  @Test func `a slow name keeps no other waiting`() async throws {
-    let slow = Sample.name("slow.example.net")
-    let fixture = try ResolverFixture { $0.cache.minimumTTL = .zero }
-    fixture.transport.answer { $0.host == slow ? .silence : .answer(.addresses("192.0.2.1", ttl: 1)) }
-    fixture.resolver.keepAlive([Self.host, slow])
-    await fixture.transport.waitForSent(2)
-    for round in 3...5 {
-      // One waits for its turn, the other for its reply.
-      await fixture.settle(Self.host)
-      await fixture.clock.waitForSleepers(2)
-      fixture.clock.advance(by: .milliseconds(850))
-      await fixture.transport.waitForSent(round)
+  @Test func `names that a warm-up added stay when a configuration no longer has them, until others are set`() {
+    func settings(_ names: [String]) -> ResolverSettings {
+      var configuration = ResolverFixture.configuration(["one"])
+      configuration.keepAlive = Set(names.map { Sample.name($0) })
+      return ResolverSettings(configuration, system: Unused())
     }
-    #expect(fixture.transport.sent.count { $0.question.host == slow } == 1)
+    let names = ["a.test", "b.test"].map { Sample.name($0) }
+    var machine = machine()
+    machine.update(settings(["a.test", "c.test"]), at: Sample.at(0))
+    #expect(machine.keepAlive(adding: Set(names), at: Sample.at(1)) == 0)
+    machine.update(settings([]), at: Sample.at(2))
+    #expect(machine.keptAlive.names == Set(names))
+    machine.keepAlive([], at: Sample.at(3))
+    machine.update(settings(["a.test"]), at: Sample.at(4))
+    machine.update(settings([]), at: Sample.at(5))
+    #expect(machine.keptAlive.names.isEmpty)
+  }
+
+  @Test func `a name of this network that is kept alive is asked of the system's DNS, where that may be asked`() {
+    for isOn in [true, false] {
+      var machine = machine {
+        $0.usesSystemDNS = isOn
+        $0.families = .ipv4
+      }
+      machine.keepAlive([Sample.name("nas.local")], at: Sample.at(0))
+      machine.timePassed(at: Sample.at(0))
+      #expect((system(words(&machine)) != nil) == isOn)
+      if !isOn { #expect(machine.nextInstant() == Sample.at(1), "it may be allowed by then") }
+    }
+  }
+
+  @Test func `of more names to keep alive than the cache has room for, the rest are counted`() {
+    var machine = machine { $0.capacity = 2 }
+    let names = ["a.test", "b.test", "c.test"].map { Sample.name($0) }
+    #expect(machine.keepAlive([names[0], names[2]], at: Sample.at(0)) == 0)
+    #expect(machine.keepAlive(Set(names), at: Sample.at(1)) == 1)
+    #expect(machine.keptAlive.names == [names[0], names[2]], "who is kept alive stays so")
   }
 }
