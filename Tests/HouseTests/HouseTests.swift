@@ -28,6 +28,7 @@ struct HouseTests {
     "Sources/DirectDNS/Pool/TransferTerms.swift": "TransferStateTests, PoolMachineTests",
     "Sources/DirectDNS/Curl/CurlAddressSource.swift": "LateFamilyTests",
     "Sources/DirectDNS/Curl/CurlEvent.swift": "ClientTelemetryTests, DirectClientTests",
+    "Sources/DirectDNS/Stores/StoreLease.swift": "LeaseWaitTests, StoreTurnTests",
     // A rule of two readers, whose tests hold it.
     "Sources/DirectDNS/Providers/JSONReply.swift": "DNSJSONTests",
     // Parts of one type in a file of their own: the type's tests hold them.

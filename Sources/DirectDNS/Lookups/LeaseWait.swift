@@ -6,7 +6,7 @@
 struct LeaseWait: Sendable, Hashable {
   enum Step: Sendable, Hashable {
     /// Ask the providers: for the whole fleet with the lease, or without it because the wait was long enough.
-    case ask(StoreLink.Lease?)
+    case ask(StoreLease?)
     /// Another process asks: look for its answer in the store at that time.
     case lookAgain(at: ResolverInstant)
   }
@@ -22,7 +22,7 @@ struct LeaseWait: Sendable, Hashable {
     end = min(now + clientResponseTimeout, deadlines.providers - deadlines.attempt / 2)
   }
 
-  func step(_ lease: StoreLink.LeaseState, at now: ResolverInstant) -> Step {
+  func step(_ lease: StoreLease.State, at now: ResolverInstant) -> Step {
     switch lease {
     case .taken(let lease): .ask(lease)
     case .unavailable: .ask(nil)

@@ -88,19 +88,6 @@ struct InFlightQuery: Sendable {
     case keepAlive(HostName)
   }
 
-  enum Stage: Sendable {
-    /// The store is being read: at first, or again while another process holds the lease.
-    case reading(LeaseWait?)
-    /// The store is being read once more, now that this process has the lease.
-    case readingUnderLease
-    case takingLease(LeaseWait)
-    /// Another process has the lease, and asks.
-    case waitingForLease(LeaseWait)
-    /// It waits for the other questions that go into the same query.
-    case batching
-    case asking
-  }
-
   let key: Key
   let deadlines: LookupDeadlines
   let asked: ResolverInstant
@@ -108,13 +95,11 @@ struct InFlightQuery: Sendable {
   let generation: Int
   /// Whether its name was invalidated meanwhile: those who wait still get the answer, but it is not kept.
   private(set) var isInvalidated = false
-  var stage = Stage.asking
   private(set) var waiters: [Waiter] = []
   /// The highest number among the lookups that wait.
   private var newest = Int.min
-  var lease: StoreLink.Lease?
-  /// When it goes on without the store, if it asks that at the moment.
-  var storeEnd: ResolverInstant?
+  /// Its way through the store, if there is one.
+  var turn: StoreTurn?
   /// Whether the name's other family was asked for meanwhile and brought nothing to keep.
   var isOtherUnknown = false
   /// The batch that it goes out with, if any.

@@ -15,17 +15,13 @@ extension LookupMachine {
 
   /// The store has been read.
   mutating func storeRead(_ number: Int, _ reading: StoreReading<CacheEntry>, at now: ResolverInstant) {
-    if let query = queries[number] { noteStore(number, query, reading, at: now) }
+    noteStore(number, reading, at: now)
     advance(at: now)
   }
 
   /// The store has said who holds the lease on a question.
-  mutating func leaseTaken(_ number: Int, _ state: StoreLink.LeaseState, at now: ResolverInstant) {
-    if let query = queries[number], case .takingLease(let wait) = query.stage {
-      noteLease(number, state, wait, at: now)
-    } else if case .taken(let lease) = state {
-      actions.append(.endLease(lease))
-    }
+  mutating func leaseTaken(_ number: Int, _ state: StoreLease.State, at now: ResolverInstant) {
+    noteLease(number, state, at: now)
     advance(at: now)
   }
 
@@ -103,7 +99,7 @@ extension LookupMachine {
     advance(at: now)
     for (number, query) in queries.all {
       queryOutcomes.append((number, .failed(shutDownError(query.question.host))))
-      if let lease = query.lease { actions.append(.endLease(lease)) }
+      endLease(of: number)
     }
     advance(at: now)
     // Questions of a batch that waited for the store are not sent any more.

@@ -33,9 +33,10 @@ extension LookupMachine {
         batches[batch]?.expect()
       }
       if hasStore {
-        query.stage = .reading(nil)
+        let turn = StoreTurn(deadlines, settings.configuration, hasLeases: hasLeases, at: now)
+        query.turn = turn
         queries[number] = query
-        readStore(number, key.question, at: now)
+        follow(turn.beginning, number, at: now)
       } else {
         askServers(number, query, at: now)
       }
@@ -114,14 +115,11 @@ extension LookupMachine {
   // MARK: The servers
 
   mutating func askServers(_ number: Int, _ query: consuming InFlightQuery, at now: ResolverInstant) {
-    if hasLeases { query.lease = queries[number]?.lease ?? query.lease }
     if let batch = query.batch, batches[batch] != nil {
-      query.stage = .batching
       queries[number] = query
       batches[batch]?.join(number, query.question)
       send(batch, at: now)
     } else {
-      query.stage = .asking
       let (question, deadlines) = (query.question, query.deadlines)
       queries[number] = query
       servers.ask(number, .one(question), deadlines, at: now)
@@ -155,10 +153,8 @@ extension LookupMachine {
       switch outcomes[question] {
       case .answered(let answered): serversAnswered(member, .success(answered), at: now)
       case .alone(let failed):
-        queries[member]?.stage = .asking
         servers.ask(member, .one(question), query.deadlines, after: failed, at: now)
       case nil:
-        queries[member]?.stage = .asking
         servers.ask(member, .one(question), query.deadlines, at: now)
       }
     }
@@ -169,8 +165,6 @@ extension LookupMachine {
   ) {
     guard let query = queries[number] else { return }
     let question = query.question
-    // The lease that the query holds.
-    func takeLease() -> StoreLink.Lease? { hasLeases ? queries[number]?.lease.take() : nil }
     switch result {
     case .success(let answered):
       serverAnswered(.provider(answered.server), at: now)
@@ -178,13 +172,14 @@ extension LookupMachine {
       let entry = CacheEntry(
         answered.answer, source: source, policy: settings.configuration.cache, asked: answered.asked, now: now)
       if query.isInvalidated {
-        if let lease = takeLease() { actions.append(.endLease(lease)) }
+        endLease(of: number)
       } else if hasStore {
-        actions.append(.writeStore(entry, question, provider: answered.provider, takeLease()))
+        let lease = hasLeases ? queries[number]?.turn?.takeLease() : nil
+        actions.append(.writeStore(entry, question, provider: answered.provider, lease))
       }
       queryOutcomes.append((number, keep(answered.answer, entry, query, source, asked: answered.asked, at: now)))
     case .failure(let failed):
-      if let lease = takeLease() { actions.append(.endLease(lease)) }
+      endLease(of: number)
       guard !isShutDown else { return queryOutcomes.append((number, .failed(shutDownDuring(question.host)))) }
       let error = providersFailed(question, failed)
       // If no server was asked, none has failed: that the request rate is used up is not remembered as a failure.

@@ -1,99 +1,62 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The store beyond the process: what it knows, and which of the processes that share it asks the providers.
+/// The store beyond the process: what ``StoreTurn`` decides is carried out with the cache and the questions here.
 extension LookupMachine {
-  /// Reads the store, and waits for it no longer than `storeTimeout`: it may be busy with many other reads.
-  ///
-  /// Taking the lease, and reading once more with it, have only what is left of that time.
-  mutating func readStore(_ number: Int, _ question: AddressQuestion, at now: ResolverInstant) {
-    actions.append(.readStore(number, question))
-    let end = now + settings.configuration.storeTimeout
-    queries[number]?.storeEnd = end
-    storeTimers.set(number, at: end)
-  }
-
-  /// The time is over that a query waits for the store.
-  mutating func storeTimePassed(_ number: Int, at now: ResolverInstant) {
-    guard let query = queries[number] else { return }
-    switch query.stage {
-    case .waitingForLease(let wait):
-      queries[number]?.stage = .reading(wait)
-      readStore(number, query.question, at: now)
-    case .reading, .readingUnderLease: noteStore(number, query, .unavailable, at: now)
-    // A lease that comes later is given back.
-    case .takingLease(let wait): noteLease(number, .unavailable, wait, at: now)
-    case .batching, .asking: break
-    }
-  }
-
   /// The store has been read.
   mutating func noteStore(
-    _ number: Int, _ query: InFlightQuery, _ reading: StoreReading<CacheEntry>, at now: ResolverInstant
+    _ number: Int, _ reading: StoreReading<CacheEntry>, at now: ResolverInstant
   ) {
-    func look() -> StoreReading<QueryOutcome> {
-      storeTimers.set(number, at: nil)
-      // Its answer may be the one that was invalidated.
-      return query.isInvalidated ? .nothing : restored(query.question, reading, at: now)
-    }
-    switch query.stage {
-    case .reading(let wait):
-      switch look() {
-      case .found(let outcome):
-        if wait != nil { report(.turn(.awaited)) }
-        leaveBatch(query, at: now)
-        queryOutcomes.append((number, outcome))
-      case .unavailable: askServers(number, query, at: now)
-      case .nothing:
-        guard hasLeases else { return askServers(number, query, at: now) }
-        takeLease(
-          number,
-          wait
-            ?? LeaseWait(
-              from: now, clientResponseTimeout: settings.configuration.cache.clientResponseTimeout,
-              deadlines: query.deadlines),
-          at: now)
-      }
-    case .readingUnderLease:
-      // The last holder of the lease has written its answer before it gave the lease back.
-      guard case .found(let outcome) = look() else { return askServers(number, query, at: now) }
-      if let lease = query.lease { actions.append(.endLease(lease)) }
-      queries[number]?.lease = nil
-      leaveBatch(query, at: now)
-      queryOutcomes.append((number, outcome))
-    // The reading is late, and the query has gone on without it.
-    case .takingLease, .waitingForLease, .batching, .asking: break
+    guard let query = queries[number], query.turn?.isReading == true else { return }
+    // Its answer may be the one that was invalidated.
+    let restored = query.isInvalidated ? .nothing : restored(query.question, reading, at: now)
+    follow(queries[number]?.turn?.read(restored, at: now), number, at: now)
+  }
+
+  /// The store has said who holds the lease; it is given back if the question has gone on without it.
+  mutating func noteLease(_ number: Int, _ state: StoreLease.State, at now: ResolverInstant) {
+    if let step = queries[number]?.turn?.lease(state, at: now) {
+      follow(step, number, at: now)
+    } else if case .taken(let lease) = state {
+      actions.append(.endLease(lease))
     }
   }
 
-  private mutating func takeLease(_ number: Int, _ wait: LeaseWait, at now: ResolverInstant) {
-    guard let query = queries[number] else { return }
-    queries[number]?.stage = .takingLease(wait)
-    storeTimers.set(number, at: query.storeEnd)
-    // It expires a second after the query would have ended, in case this process dies.
-    actions.append(.takeLease(number, query.question, for: query.deadlines.whole - now + .seconds(1)))
+  /// The time is over that a question waits for the store, or for another process.
+  mutating func storeTimePassed(_ number: Int, at now: ResolverInstant) {
+    follow(queries[number]?.turn?.timePassed(at: now), number, at: now)
   }
 
-  /// The store has said who holds the lease.
-  mutating func noteLease(
-    _ number: Int, _ state: StoreLink.LeaseState, _ wait: LeaseWait, at now: ResolverInstant
-  ) {
-    guard let query = queries[number] else { return }
+  /// Carries out a step.
+  mutating func follow(_ step: StoreTurn.Step?, _ number: Int, at now: ResolverInstant) {
+    guard let step, let query = queries[number] else { return }
     storeTimers.set(number, at: nil)
-    switch wait.step(state, at: now) {
-    case .ask(let lease?):
-      report(.turn(.taken))
-      queries[number]?.lease = lease
-      queries[number]?.stage = .readingUnderLease
+    switch step {
+    case .read(let end, let turn):
+      if let turn { report(.turn(turn)) }
       actions.append(.readStore(number, query.question))
-      storeTimers.set(number, at: query.storeEnd)
-    case .ask(nil):
-      report(.turn(state == .held ? .late : .unavailable))
-      askServers(number, query, at: now)
-    case .lookAgain(let instant):
-      queries[number]?.stage = .waitingForLease(wait)
+      storeTimers.set(number, at: end)
+    case .takeLease(let duration, let end):
+      actions.append(.takeLease(number, query.question, for: duration))
+      storeTimers.set(number, at: end)
+    case .wait(let end):
       // The rest of its batch does not wait for another process.
       leaveBatch(query, at: now)
       queries[number]?.batch = nil
-      storeTimers.set(number, at: instant)
+      storeTimers.set(number, at: end)
+    case .found(let outcome, let turn):
+      if let turn { report(.turn(turn)) }
+      endLease(of: number)
+      leaveBatch(query, at: now)
+      queryOutcomes.append((number, outcome))
+    case .ask(let turn):
+      if let turn { report(.turn(turn)) }
+      askServers(number, query, at: now)
+    }
+  }
+
+  /// Gives the lease back that a question holds.
+  mutating func endLease(of number: Int) {
+    if hasLeases, let lease = queries[number]?.turn?.takeLease() {
+      actions.append(.endLease(lease))
     }
   }
 

@@ -13,9 +13,9 @@ struct LookupMachine: StateMachine {
     /// Read the store.
     case readStore(Int, AddressQuestion)
     case takeLease(Int, AddressQuestion, for: Duration)
-    case endLease(StoreLink.Lease)
+    case endLease(StoreLease)
     /// Write a provider's answer to the store; nil for one that is not to be kept.
-    case writeStore(CacheEntry?, AddressQuestion, provider: String, StoreLink.Lease?)
+    case writeStore(CacheEntry?, AddressQuestion, provider: String, StoreLease?)
     /// Have the store forget its answer, and any that is still to be written.
     case forgetStored(AddressQuestion)
     case report(Notice)

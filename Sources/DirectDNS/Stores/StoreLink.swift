@@ -2,21 +2,6 @@
 /// Connects a resolver to its store: reads within a time limit, writes in the background, and converts between the
 /// store's wall-clock times and the resolver's own clock.
 final class StoreLink: Sendable {
-  /// The right to ask for all processes.
-  struct Lease: Sendable, Hashable {
-    var question: AddressQuestion
-    var holder: String
-  }
-
-  /// The result of trying to take a lease.
-  enum LeaseState: Sendable, Hashable {
-    case taken(Lease)
-    /// Another process has it.
-    case held
-    /// The store has no leases, or cannot say at the moment.
-    case unavailable
-  }
-
   private let fleet: (any FleetAnswerStore)?
   private let policy: Locked<CachePolicy>
   private let clock: any ResolverClock
@@ -72,7 +57,9 @@ final class StoreLink: Sendable {
   }
 
   /// Has an answer written, or removed if it is not to be kept, and then ends the lease of its question.
-  func write(_ entry: CacheEntry?, to question: AddressQuestion, provider: String, lease: Lease?) {
+  func write(
+    _ entry: CacheEntry?, to question: AddressQuestion, provider: String, lease: StoreLease?
+  ) {
     let change: PendingWrites.Change
     if let entry {
       let time = readClocks()
@@ -123,9 +110,9 @@ final class StoreLink: Sendable {
 
   // MARK: Leases
 
-  func takeLease(on question: AddressQuestion, for duration: Duration) async -> LeaseState {
+  func takeLease(on question: AddressQuestion, for duration: Duration) async -> StoreLease.State {
     guard let fleet else { return .unavailable }
-    let lease = Lease(question: question, holder: "\(UInt128.random(in: .min ... .max))")
+    let lease = StoreLease(question: question, holder: "\(UInt128.random(in: .min ... .max))")
     let isTaken = await reader.lease(late: { if $0 { self.endSoon(lease) } }) { () throws(DirectDNSError) in
       try await fleet.takeLease(on: question, holder: lease.holder, for: duration)
     }
@@ -137,9 +124,9 @@ final class StoreLink: Sendable {
   }
 
   /// Ends a lease in the background.
-  func endSoon(_ lease: Lease) { Task { await end(lease) } }
+  func endSoon(_ lease: StoreLease) { Task { await end(lease) } }
 
-  private func end(_ lease: Lease) async {
+  private func end(_ lease: StoreLease) async {
     guard let fleet else { return }
     // If that fails, it expires.
     do throws(DirectDNSError) { try await fleet.endLease(on: lease.question, holder: lease.holder) } catch {}

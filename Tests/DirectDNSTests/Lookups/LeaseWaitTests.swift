@@ -4,7 +4,7 @@ import Testing
 @testable import DirectDNS
 
 @Suite struct LeaseWaitTests {
-  private let lease = StoreLink.Lease(question: AddressQuestion(Sample.name("www.example.net"), .ipv4), holder: "1")
+  private let lease = StoreLease(question: AddressQuestion(Sample.name("www.example.net"), .ipv4), holder: "1")
   private let wait = LeaseWait(
     from: Sample.at(0), clientResponseTimeout: .milliseconds(300),
     deadlines: LookupDeadlines(timeout: .seconds(5), from: Sample.at(0)))

@@ -99,7 +99,62 @@ struct RenewalOutOfStoreTests {
   }
 }
 
+/// The store, and what the others that share it do.
 extension LookupMachineTests {
+  @Test
+  func
+    `the store forgets a name behind what it was told before, and before anybody looks there again`()
+    throws
+  {
+    var machine = machine(hasStore: true) { $0.usesSystemDNS = false }
+    let first = try #require(begin(&machine, request()))
+    #expect(words(&machine) == ["store 2"])
+    machine.storeRead(2, .nothing, at: Sample.at(0))
+    #expect(words(&machine) == ["send 1 to 0: [A]"])
+    machine.ended(1, reply(.addresses("192.0.2.1")), at: Sample.at(1))
+    machine.invalidate(Self.host, at: Sample.at(1))
+    _ = begin(&machine, request(), at: 1)
+    #expect(
+      words(&machine) == [
+        "keep A", "forget A", "forget AAAA", "store 4", "answer \(first): [\"192.0.2.1\"] fresh",
+      ])
+  }
+
+  @Test func `the store is looked into before anybody is asked`() throws {
+    var machine = machine(hasStore: true)
+    _ = begin(&machine, request())
+    let looked = words(&machine)
+    #expect(looked.count == 1 && looked[0].hasPrefix("store "))
+    let number = try #require(Int(looked[0].dropFirst(6)))
+    machine.storeRead(number, .nothing, at: Sample.at(0.01))
+    #expect(words(&machine) == ["send 1 to 0: [A]"])
+  }
+
+  @Test func `a lookup waits for the store no longer than the limit, however many stand before it`() {
+    var machine = machine(hasStore: true) { $0.storeTimeout = .milliseconds(50) }
+    let caller = begin(&machine, request(timeout: .seconds(5)))
+    #expect(words(&machine) == ["store 2"])
+    machine.timePassed(at: Sample.at(0.049))
+    #expect(words(&machine).isEmpty)
+    machine.timePassed(at: Sample.at(0.05))
+    #expect(words(&machine) == ["send 1 to 0: [A]"])
+    // What it says in the end is of no use any more, and nothing waits for it.
+    machine.storeRead(2, .nothing, at: Sample.at(0.06))
+    #expect(words(&machine).isEmpty)
+    machine.ended(1, reply(.addresses("192.0.2.1"), asked: 0.05), at: Sample.at(0.07))
+    #expect(words(&machine).last == "answer \(caller ?? 0): [\"192.0.2.1\"] fresh")
+    #expect(machine.lookupCount == 0 && machine.queryCount == 0 && machine.nextInstant() == nil)
+  }
+
+  @Test func `a store that answers in time is waited for no more`() {
+    var machine = machine(hasStore: true) { $0.storeTimeout = .milliseconds(50) }
+    _ = begin(&machine, request(timeout: .seconds(5)))
+    machine.storeRead(2, .nothing, at: Sample.at(0.02))
+    #expect(words(&machine) == ["store 2", "send 1 to 0: [A]"])
+    machine.timePassed(at: Sample.at(0.05))
+    #expect(words(&machine).isEmpty)
+  }
+
   /// A query's first steps where the store knows nothing, and has leases.
   private func leasing(_ read: Double) -> LookupMachine {
     var machine = machine(hasStore: true, hasLeases: true) { $0.storeTimeout = .milliseconds(50) }
@@ -109,7 +164,7 @@ extension LookupMachineTests {
     return machine
   }
 
-  private var lease: StoreLink.Lease { StoreLink.Lease(question: Self.question, holder: "this one") }
+  private var lease: StoreLease { StoreLease(question: Self.question, holder: "this one") }
 
   @Test func `another look with the lease has what is left of the store's time`() {
     var machine = leasing(0.02)

@@ -40,21 +40,6 @@ extension LookupMachineTests {
     #expect(machine.numbers.isEmpty && machine.queryCount == 0)
   }
 
-  @Test func `the store forgets a name behind what it was told before, and before anybody looks there again`() throws {
-    var machine = machine(hasStore: true) { $0.usesSystemDNS = false }
-    let first = try #require(begin(&machine, request()))
-    #expect(words(&machine) == ["store 2"])
-    machine.storeRead(2, .nothing, at: Sample.at(0))
-    #expect(words(&machine) == ["send 1 to 0: [A]"])
-    machine.ended(1, reply(.addresses("192.0.2.1")), at: Sample.at(1))
-    machine.invalidate(Self.host, at: Sample.at(1))
-    _ = begin(&machine, request(), at: 1)
-    #expect(
-      words(&machine) == [
-        "keep A", "forget A", "forget AAAA", "store 4", "answer \(first): [\"192.0.2.1\"] fresh",
-      ])
-  }
-
   @Test func `a failure from before a name was forgotten is not remembered`() throws {
     var machine = machine { $0.usesSystemDNS = false }
     _ = begin(&machine, request())
@@ -92,16 +77,6 @@ extension LookupMachineTests {
     #expect(words(&machine) == ["answer \(first): [\"192.0.2.1\"] fresh"])
   }
 
-  @Test func `the store is looked into before anybody is asked`() throws {
-    var machine = machine(hasStore: true)
-    _ = begin(&machine, request())
-    let looked = words(&machine)
-    #expect(looked.count == 1 && looked[0].hasPrefix("store "))
-    let number = try #require(Int(looked[0].dropFirst(6)))
-    machine.storeRead(number, .nothing, at: Sample.at(0.01))
-    #expect(words(&machine) == ["send 1 to 0: [A]"])
-  }
-
   @Test func `what is shut down answers all who wait, and asks nobody any more`() throws {
     var machine = machine("one", "two")
     let caller = try #require(begin(&machine, request(.any)))
@@ -124,30 +99,5 @@ extension LookupMachineTests {
     #expect(words(&machine).last == "finished \(drain)")
     let another = machine.drain(nil, [.providers])
     #expect(words(&machine) == ["finished \(another)"])
-  }
-
-  @Test func `a lookup waits for the store no longer than the limit, however many stand before it`() {
-    var machine = machine(hasStore: true) { $0.storeTimeout = .milliseconds(50) }
-    let caller = begin(&machine, request(timeout: .seconds(5)))
-    #expect(words(&machine) == ["store 2"])
-    machine.timePassed(at: Sample.at(0.049))
-    #expect(words(&machine).isEmpty)
-    machine.timePassed(at: Sample.at(0.05))
-    #expect(words(&machine) == ["send 1 to 0: [A]"])
-    // What it says in the end is of no use any more, and nothing waits for it.
-    machine.storeRead(2, .nothing, at: Sample.at(0.06))
-    #expect(words(&machine).isEmpty)
-    machine.ended(1, reply(.addresses("192.0.2.1"), asked: 0.05), at: Sample.at(0.07))
-    #expect(words(&machine).last == "answer \(caller ?? 0): [\"192.0.2.1\"] fresh")
-    #expect(machine.lookupCount == 0 && machine.queryCount == 0 && machine.nextInstant() == nil)
-  }
-
-  @Test func `a store that answers in time is waited for no more`() {
-    var machine = machine(hasStore: true) { $0.storeTimeout = .milliseconds(50) }
-    _ = begin(&machine, request(timeout: .seconds(5)))
-    machine.storeRead(2, .nothing, at: Sample.at(0.02))
-    #expect(words(&machine) == ["store 2", "send 1 to 0: [A]"])
-    machine.timePassed(at: Sample.at(0.05))
-    #expect(words(&machine).isEmpty)
   }
 }

@@ -12,7 +12,7 @@ extension LookupWorld {
     /// Who asks for all, and until when.
     var leases: [AddressQuestion: (holder: String, until: ResolverInstant)] = [:]
     /// Those that this member was given, and has not given back.
-    var taken: Set<StoreLink.Lease> = []
+    var taken: Set<StoreLease> = []
     var mood = Mood.fine
 
     static let moods = [Mood.fine, .fine, .slow, .refusing]
@@ -141,7 +141,7 @@ extension LookupWorld {
     guard store.leases[question].map({ $0.until <= now }) ?? true else {
       return schedule(.lease(number, .held), after: delay)
     }
-    let lease = StoreLink.Lease(question: question, holder: "\(number) at \(now.nanoseconds)")
+    let lease = StoreLease(question: question, holder: "\(number) at \(now.nanoseconds)")
     store.leases[question] = (lease.holder, now + duration)
     store.taken.insert(lease)
     schedule(.lease(number, .taken(lease)), after: delay)
@@ -156,7 +156,7 @@ extension LookupWorld {
     }
   }
 
-  mutating func endLease(_ lease: StoreLink.Lease) throws(Fault) {
+  mutating func endLease(_ lease: StoreLease) throws(Fault) {
     if slips(.keepsLease, 20) { return }
     try expect(store.taken.remove(lease) != nil, "the lease on \(lease.question) was given back, and was not held")
     if store.leases[lease.question]?.holder == lease.holder { store.leases[lease.question] = nil }

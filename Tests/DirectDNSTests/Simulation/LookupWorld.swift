@@ -54,7 +54,7 @@ struct LookupWorld {
     case reply(Int, QueryMachine.Reply)
     case system(Int, Result<Answer, ProviderFailure>)
     case store(Int, StoreReading<CacheEntry>)
-    case lease(Int, StoreLink.LeaseState)
+    case lease(Int, StoreLease.State)
   }
 
   let seed: UInt64

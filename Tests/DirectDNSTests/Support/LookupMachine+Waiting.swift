@@ -7,6 +7,6 @@ extension LookupMachine {
 
   /// Whether a question waits for another member of the fleet.
   var waitsForLease: Bool {
-    queries.all.contains { if case .waitingForLease = $0.value.stage { true } else { false } }
+    queries.all.contains { $0.value.turn?.isWaiting == true }
   }
 }
