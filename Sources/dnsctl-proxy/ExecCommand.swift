@@ -79,20 +79,22 @@ struct ExecCommand: AsyncParsableCommand {
     _ inherited: InheritedDescriptors, in context: CommandContext
   ) async throws(SettingsError) -> ChildProcess.Ending {
     let program = ProcessArguments.program
-    guard !program.isEmpty else { throw SettingsError(.usage, "There is no program to run.") }
+    guard !program.isEmpty else { throw SettingsError(.usage, "there is no program to run.") }
     let settings = try upstream.settings(in: context)
     let store = try settings.store.flatMap { setting throws(SettingsError) in try context.openStore(setting) }
-    let ended = Locked(ChildProcess.Ending.exited(0))
+    var ending = ChildProcess.Ending.exited(0)
     let status = try await context.withResolver(settings, store) { resolver throws(SettingsError) in
-      try await run(program, inherited, settings, resolver, ended, in: context)
+      ending = try await serve(program, inherited, settings, resolver, in: context)
+      return .answered
     }
-    return status == .answered ? ended.withLock(\.self) : .exited(status.rawValue)
+    return status == .answered ? ending : .exited(status.rawValue)
   }
 
-  private func run(
+  /// Serves while the program runs.
+  private func serve(
     _ program: [[UInt8]], _ inherited: InheritedDescriptors, _ settings: DirectSettings, _ resolver: DirectResolver,
-    _ ended: Locked<ChildProcess.Ending>, in context: CommandContext
-  ) async throws(SettingsError) -> ExitStatus {
+    in context: CommandContext
+  ) async throws(SettingsError) -> ChildProcess.Ending {
     var limits = ProxyLimits()
     // Processes that the program leaves running do not keep the proxy.
     limits.drainTimeout = .milliseconds(100)
@@ -103,32 +105,22 @@ struct ExecCommand: AsyncParsableCommand {
         direct: settings.direct, upstream: entry.upstream, routes: entry.routes, ports: allowed.ports,
         lookup: settings.lookup, limits: drained)
     }
-    let configuration = try inputs.configuration()
-    let server: ProxyServer
-    let places: [ListenAddress]
-    do throws(DirectDNSError) {
-      server = try ProxyServer(configuration, resolver: resolver)
-      places = try await server.start()
-    } catch {
-      throw SettingsError(error.code == .invalidConfiguration ? .usage : .streams, error.message)
-    }
-    let following: Task<Void, any Error>?
-    do throws(SettingsError) {
-      // SIGHUP is for the program.
-      following = try upstream.follow(resolver, in: context, trapsHangUp: false, report: context.reportError) {
-        settings in
-        inputs.take(settings, for: server)
-      } check: { settings throws(DirectDNSError) in
-        try inputs.check(settings, for: server)
-      } read: {
-        inputs.update(server)
-      }
-    } catch {
-      await server.stop()
-      throw error
-    }
+    var ending = ChildProcess.Ending.exited(0)
+    var following: Task<Void, any Error>?
     defer { following?.cancel() }
-    guard case .tcp(let address, let port)? = places.first else { throw SettingsError(.streams, "There is no proxy.") }
+    try await ProxyRun.serve(inputs, resolver, in: context) { run throws(SettingsError) in
+      // SIGHUP is for the program.
+      following = try run.follow(upstream, trapsHangUp: false, read: run.update)
+      ending = try await start(program, inherited, at: run.places, in: context)
+    }
+    return ending
+  }
+
+  /// Starts the program, and waits for it.
+  private func start(
+    _ program: [[UInt8]], _ inherited: InheritedDescriptors, at places: [ListenAddress], in context: CommandContext
+  ) async throws(SettingsError) -> ChildProcess.Ending {
+    guard case .tcp(let address, let port)? = places.first else { throw SettingsError(.streams, "there is no proxy.") }
     let environment = ChildEnvironment(
       javaOptions: context.environment["JAVA_TOOL_OPTIONS"], host: "\(address)", port: port, tellsJava: tellsJava)
     let signals = SignalRelay()
@@ -138,13 +130,10 @@ struct ExecCommand: AsyncParsableCommand {
         signals: signals)
       // Only now: the program keeps the limit that it was started with.
       FileLimit.raise()
-      let ending = try await child.wait()
-      ended.withLock { $0 = ending }
+      return try await child.wait()
     } catch {
       context.reportError(error.message(for: program[0]))
-      ended.withLock { $0 = .exited(error.status) }
+      return .exited(error.status)
     }
-    await server.stop()
-    return .answered
   }
 }

@@ -121,66 +121,54 @@ struct ProxyCommand: ContextCommand {
         if let registry { made.metrics = { registry.text() } }
         return made
       }
-      let server = try server(inputs.configuration(), resolver)
       let ending = ProxyEnding(context)
-      let places: [ListenAddress]
-      do throws(DirectDNSError) { places = try await server.start() } catch {
-        throw SettingsError(.streams, error.message)
-      }
-      guard proxy.peers.isEmpty || places.contains(where: { if case .unix = $0 { true } else { false } }) else {
-        await server.stop()
-        throw SettingsError(
-          .usage, "--peer-uid is for Unix sockets, and the proxy listens at none: add --listen unix:PATH.")
-      }
-      let said = "proxy at \(places.map(\.description).joined(separator: ", "))"
-      context.reportError(said)
-      endpoint.say(in: context)
-      let read = { @Sendable in
-        systemd.notify(.reloading(microseconds: Systemd.microseconds))
-        inputs.update(server)
-        systemd.notify(.ready(status: said))
-      }
-      let begun = { @Sendable in systemd.notify(.ready(status: said)) }
       var following: Task<Void, any Error>?
-      do throws(SettingsError) {
-        following = try upstream.follow(resolver, in: context, report: context.reportError) { settings in
-          inputs.take(settings, for: server)
-        } check: { settings throws(DirectDNSError) in
-          try inputs.check(settings, for: server)
-        } begun: {
-          begun()
-        } read: {
-          read()
-        }
-      } catch {
-        await server.stop()
-        throw error
-      }
-      // Without a configuration file SIGHUP still has the other files read again, so that a reload never ends a
-      // service; at a terminal SIGHUP ends the process.
-      if following == nil, !context.isAtTerminal {
-        context.ignoreHangUp()
-        following = Task {
-          let signals = await UnixSignalsSequence(trapping: .sighup)
-          begun()
-          for await _ in signals { read() }
-        }
-      } else if following == nil {
-        begun()
-      }
       defer { following?.cancel() }
-      await ending.begins()
-      systemd.notify(.stopping)
-      await ending.stop(server, log)
+      try await ProxyRun.serve(inputs, resolver, in: context) { run throws(SettingsError) in
+        try checkPeers(at: run.places)
+        let said = "proxy at \(run.places.map(\.description).joined(separator: ", "))"
+        context.reportError(said)
+        endpoint.say(in: context)
+        following = try follow(run, systemd, status: said, in: context)
+        await ending.begins()
+        systemd.notify(.stopping)
+      } stop: { server in
+        await ending.stop(server, log)
+      }
       return .answered
     }
   }
 
-  private func server(
-    _ configuration: ProxyConfiguration, _ resolver: DirectResolver
-  ) throws(SettingsError) -> ProxyServer {
-    do throws(DirectDNSError) { return try ProxyServer(configuration, resolver: resolver) } catch {
-      throw SettingsError(.usage, error.message)
+  private func checkPeers(at places: [ListenAddress]) throws(SettingsError) {
+    guard !proxy.peers.isEmpty, !places.contains(where: { if case .unix = $0 { true } else { false } }) else { return }
+    throw SettingsError(
+      .usage, "--peer-uid is for Unix sockets, and the proxy listens at none: add --listen unix:PATH.")
+  }
+
+  /// Has the proxy take over files that change, and all of them at SIGHUP.
+  ///
+  /// - Returns: a task to cancel at the end; nil if there is nothing to follow.
+  private func follow(
+    _ run: ProxyRun, _ systemd: Systemd, status: String, in context: CommandContext
+  ) throws(SettingsError) -> Task<Void, any Error>? {
+    let begun = { @Sendable in systemd.notify(.ready(status: status)) }
+    let read = { @Sendable in
+      systemd.notify(.reloading(microseconds: Systemd.microseconds))
+      run.update()
+      begun()
+    }
+    if let following = try run.follow(upstream, trapsHangUp: true, begun: begun, read: read) { return following }
+    // Without a configuration file SIGHUP still has the other files read again, so that a reload never ends a service;
+    // at a terminal SIGHUP ends the process.
+    guard !context.isAtTerminal else {
+      begun()
+      return nil
+    }
+    context.ignoreHangUp()
+    return Task {
+      let signals = await UnixSignalsSequence(trapping: .sighup)
+      begun()
+      for await _ in signals { read() }
     }
   }
 

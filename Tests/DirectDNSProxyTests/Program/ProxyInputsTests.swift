@@ -2,7 +2,6 @@
 import ArgumentParser
 import DirectDNS
 import DirectDNSConfiguration
-import Synchronization
 import Testing
 
 @testable import DirectDNSProxy
@@ -11,43 +10,13 @@ import Testing
 
 @Suite("The files that a running proxy reads again", .timeLimit(.minutes(1)))
 struct ProxyInputsTests {
-  /// Files by their paths, and what was said on standard error.
-  private final class Desk: OutputSink, InputSource {
-    private let state: Mutex<(files: [String: String], said: String)>
-
-    init(_ files: [String: String]) { state = Mutex((files, "")) }
-
-    var said: String { state.withLock(\.said) }
-
-    func put(_ text: String?, at path: String) { state.withLock { $0.files[path] = text } }
-
-    func write(_ text: String) throws(StreamError) { state.withLock { $0.said += text } }
-
-    func write(_ bytes: [UInt8]) throws(StreamError) { try write(String(decoding: bytes, as: UTF8.self)) }
-
-    func read() async throws(StreamError) -> [UInt8] { [] }
-
-    func file(_ path: String) -> [UInt8]? { state.withLock { $0.files[path].map { Array($0.utf8) } } }
-
-    var context: CommandContext {
-      CommandContext(
-        input: self, output: self, errors: self, environment: [:], clock: SystemClock(), isInputTerminal: false,
-        isOutputTerminal: false, isErrorsTerminal: false, terminalSize: { TerminalSize(columns: 80, rows: 24) },
-        takeKeys: { _ in }, pause: { _ in }, readFile: { path throws(StreamError) in self.file(path) },
-        makeResolver: { configuration, _ throws(DirectDNSError) in try DirectResolver(configuration) },
-        collectMetrics: { _ in }, interruption: { nil }, onTerminalStop: { _ in }, ignoreHangUp: {},
-        packages: { SystemPackages() }, hasRoute: { _ in true }, systemSource: { SystemDNS(servers: $0) },
-        openStore: { _ throws(SettingsError) in nil })
-    }
-  }
-
   private static let users = "ann:\(TestHashes.bcrypt)\n"
   private static let others = "bob:\(TestHashes.bcrypt)\n"
   private static let upstream = "http://192.0.2.1:1"
   private static let otherUpstream = "http://192.0.2.1:2"
 
   private func running(
-    _ desk: Desk, _ body: (ProxyInputs, ProxyServer) throws -> Void
+    _ desk: ProxyDesk, _ body: (ProxyInputs, ProxyServer) throws -> Void
   ) throws {
     let resolver = try DirectResolver()
     defer { resolver.shutdown() }
@@ -61,8 +30,8 @@ struct ProxyInputsTests {
     try body(inputs, ProxyServer(inputs.configuration(), resolver: resolver))
   }
 
-  private func desk() -> Desk {
-    Desk(["up": Self.upstream + "\n", "users": Self.users, "token": "0123456789abcdef\n"])
+  private func desk() -> ProxyDesk {
+    ProxyDesk(["up": Self.upstream + "\n", "users": Self.users, "token": "0123456789abcdef\n"])
   }
 
   private func knows(_ name: String, _ server: ProxyServer) -> Bool {
@@ -128,7 +97,8 @@ struct ProxyInputsTests {
   @Test func `a route through another proxy needs one`() throws {
     let resolver = try DirectResolver()
     defer { resolver.shutdown() }
-    let inputs = try ProxyInputs(DirectSettings(), RouteOptions.parse([]), nil, in: Desk([:]).context) { _, entry, _ in
+    let inputs = try ProxyInputs(DirectSettings(), RouteOptions.parse([]), nil, in: ProxyDesk([:]).context) {
+      _, entry, _ in
       ProxyConfiguration(upstream: entry.upstream, routes: entry.routes)
     }
     let server = try ProxyServer(inputs.configuration(), resolver: resolver)
