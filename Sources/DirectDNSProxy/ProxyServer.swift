@@ -25,10 +25,14 @@ public final class ProxyServer: Service {
 
   private struct Running: Sendable {
     let group: MultiThreadedEventLoopGroup
-    let listeners: [any Channel]
-    let loops: [NIOLoopBound<ProxyLoop>]
-    /// The files of Unix sockets that it made.
-    let files: [UnixSocketFile]
+    var loops: [NIOLoopBound<ProxyLoop>] = []
+    var listeners: [ProxyListener.Opened] = []
+
+    func closeListeners() async {
+      for listener in listeners { try? await listener.channel.close() }
+      // Another process may be waiting for the path.
+      for listener in listeners { listener.file?.remove() }
+    }
   }
 
   /// Creates a proxy; nothing listens yet.
@@ -68,17 +72,6 @@ public final class ProxyServer: Service {
     for place in places { try configuration.validateAccess(at: place) }
   }
 
-  /// Whether a descriptor is a socket that listens (socket(7)).
-  ///
-  /// Checked before SwiftNIO gets it, which never releases a descriptor that it cannot register, nor the event loop.
-  private static func checkListens(_ descriptor: Int32) throws(IOError) {
-    var listens: Int32 = 0
-    var size = socklen_t(MemoryLayout<Int32>.size)
-    let status = unsafe getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size)
-    guard status == 0 else { throw IOError(errnoCode: errno, reason: "getsockopt") }
-    guard listens != 0 else { throw IOError(errnoCode: EINVAL, reason: "getsockopt") }
-  }
-
   /// Checks that enough file descriptors are left for event loops and listeners, and for a client and its origin on
   /// each loop.
   ///
@@ -111,11 +104,32 @@ public final class ProxyServer: Service {
     }
     let configuration = shared.settings.configuration
     try Self.checkRoom(configuration)
-    let group = MultiThreadedEventLoopGroup(numberOfThreads: configuration.loops)
+    var now = Running(group: MultiThreadedEventLoopGroup(numberOfThreads: configuration.loops))
+    do throws(DirectDNSError) {
+      now.loops = try await startLoops(of: now.group)
+      shared.runs(on: now.loops)
+      for listener in ProxyListener.all(of: configuration) {
+        let opened = try await listener.opened(by: bootstrap(now.group, now.loops))
+        now.listeners.append(opened)
+        try configuration.validateAccess(at: opened.place)
+      }
+    } catch {
+      shared.runs(on: [])
+      await now.closeListeners()
+      try? await now.group.shutdownGracefully()
+      throw error
+    }
+    let places = now.listeners.map(\.place)
+    shared.listens(at: places)
+    running.withLock { [now] in $0 = now }
+    logger.debug("the proxy listens", metadata: ["at": "\(places.map(\.description).joined(separator: " "))"])
+    return places
+  }
+
+  private func startLoops(
+    of group: MultiThreadedEventLoopGroup
+  ) async throws(DirectDNSError) -> [NIOLoopBound<ProxyLoop>] {
     var loops: [NIOLoopBound<ProxyLoop>] = []
-    var listeners: [any Channel] = []
-    var places: [ListenAddress] = []
-    var files: [UnixSocketFile] = []
     do {
       for eventLoop in group.makeIterator() {
         loops.append(
@@ -125,47 +139,10 @@ public final class ProxyServer: Service {
             return NIOLoopBound(loop, eventLoop: eventLoop)
           }.get())
       }
-      shared.runs(on: loops)
-      for descriptor in configuration.inherited {
-        try Self.checkListens(descriptor)
-        listeners.append(try await bootstrap(group, loops).withBoundSocket(descriptor).get())
-        guard let place = ListenAddress(listeners.last?.localAddress) else {
-          throw IOError(errnoCode: ENOTSOCK, reason: "")
-        }
-        try configuration.validateAccess(at: place)
-        places.append(place)
-      }
-      for place in configuration.listeners {
-        let channel = try await listen(at: place, group, loops, &files)
-        listeners.append(channel)
-        if case .tcp(let address, _) = place, let port = channel.localAddress?.port {
-          places.append(.tcp(address, port: UInt16(port)))
-        } else {
-          places.append(place)
-        }
-      }
     } catch {
-      shared.runs(on: [])
-      for file in files { file.remove() }
-      for listener in listeners { try? await listener.close() }
-      try? await group.shutdownGracefully()
-      if let error = error as? DirectDNSError { throw error }
-      let wanted =
-        configuration.inherited.map { "the socket with descriptor \($0)" } + configuration.listeners.map(\.description)
-      let place = places.count - configuration.inherited.count
-      let isUnix =
-        if configuration.listeners.indices.contains(place), case .unix = configuration.listeners[place] { true } else {
-          false
-        }
-      throw DirectDNSError(
-        .cannotListen, "\(wanted[places.count]): the proxy cannot listen there: \(Self.reason(error, isUnix: isUnix))",
-        underlying: error)
+      throw DirectDNSError(.cannotListen, "the proxy's threads cannot serve: \(error)", underlying: error)
     }
-    shared.listens(at: places)
-    let now = Running(group: group, listeners: listeners, loops: loops, files: files)
-    running.withLock { $0 = now }
-    logger.debug("the proxy listens", metadata: ["at": "\(places.map(\.description).joined(separator: " "))"])
-    return places
+    return loops
   }
 
   private func bootstrap(
@@ -198,39 +175,6 @@ public final class ProxyServer: Service {
       }
   }
 
-  private func listen(
-    at place: ListenAddress, _ group: MultiThreadedEventLoopGroup, _ loops: [NIOLoopBound<ProxyLoop>],
-    _ files: inout [UnixSocketFile]
-  ) async throws -> any Channel {
-    let bootstrap = bootstrap(group, loops)
-    switch place {
-    case .tcp(let address, let port):
-      let target = try SocketAddress(packedIPAddress: ByteBuffer(bytes: address.bytes), port: Int(port))
-      return
-        try await bootstrap
-        .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-        .bind(to: target).get()
-    case .unix(let path):
-      let (socket, file) = try UnixSocketFile.listen(at: path)
-      files.append(file)
-      return try await bootstrap.withBoundSocket(socket).get()
-    }
-  }
-
-  /// Why a socket cannot listen, in words.
-  static func reason(_ error: any Error, isUnix: Bool) -> String {
-    guard let error = error as? IOError else { return "\(error)" }
-    return switch error.errnoCode {
-    case EADDRINUSE: "another program listens there: choose another \(isUnix ? "path" : "port")"
-    case EADDRNOTAVAIL: "this machine has no such address"
-    case EACCES: "that is not allowed: choose \(isUnix ? "another folder" : "a port from 1024")"
-    case ENOENT: "there is no such folder"
-    case ENOTSOCK, EBADF, EINVAL, EOPNOTSUPP:
-      "it is not a stream socket that listens: a socket unit wants ListenStream= with an address or a path, and Accept=no"
-    default: error.description
-    }
-  }
-
   /// Where it listens, with the ports that were chosen; empty before ``start()``.
   public var places: [ListenAddress] { shared.settings.places }
 
@@ -246,9 +190,7 @@ public final class ProxyServer: Service {
       })
     else { return }
     for loop in running.loops { try? await loop.eventLoop.submit { loop.value.beginDraining() }.get() }
-    for listener in running.listeners { try? await listener.close() }
-    // Before draining, since another process may be waiting for the path.
-    for file in running.files { file.remove() }
+    await running.closeListeners()
     for loop in running.loops { try? await loop.eventLoop.submit { loop.value.drain() }.get() }
     let end = ContinuousClock.now + shared.settings.limits.drainTimeout
     while shared.clients.value > 0, ContinuousClock.now < end {

@@ -1,15 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import DirectDNS
-import NIOCore
 import Testing
 
 @testable import DirectDNSProxy
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Darwin)
-  import Darwin
-#endif
 
 struct ProxyConfigurationTests {
   private static var times: [WritableKeyPath<ProxyLimits, Duration>] {
@@ -58,13 +51,6 @@ struct ProxyConfigurationTests {
     configuration.users = try ProxyUsers(tokens: ["0123456789abcdef"])
     // It may get it until it listens, and otherwise hears of it then.
     try configuration.validate()
-  }
-
-  @Test(arguments: [(true, "another folder"), (false, "a port from 1024")])
-  func `a place that is not allowed is told with one of its kind`(isUnix: Bool, remedy: String) {
-    #expect(
-      ProxyServer.reason(IOError(errnoCode: EACCES, reason: "bind"), isUnix: isUnix)
-        == "that is not allowed: choose \(remedy)")
   }
 
   @Test func `there is room for one tunnel at least, and for as many as there are clients by default`() {

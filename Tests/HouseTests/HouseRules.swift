@@ -129,6 +129,7 @@ enum HouseRules {
     "Sources/DirectDNSPrometheus/EndpointSocket.swift",
     "Sources/DirectDNSProxy/Access/PasswordHash.swift",
     "Sources/DirectDNSProxy/ProxyServer.swift",
+    "Sources/DirectDNSProxy/Connections/ProxyListener.swift",
     "Sources/DirectDNSProxy/Connections/UnixSocketFile.swift",
     // SwiftNIO gives an address as a C structure alone.
     "Sources/DirectDNSProxy/Connections/SocketAddress+IPAddress.swift",

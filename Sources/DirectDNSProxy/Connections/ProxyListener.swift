@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import DirectDNS
+internal import NIOCore
+internal import NIOPosix
+
+#if canImport(Darwin)
+  internal import Darwin
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Glibc
+#endif
+
+/// What a proxy is to listen at.
+enum ProxyListener: Sendable, CustomStringConvertible {
+  /// A socket that listens already, by its descriptor.
+  case inherited(Int32)
+  case address(ListenAddress)
+
+  /// All of a configuration.
+  static func all(of configuration: ProxyConfiguration) -> [ProxyListener] {
+    configuration.inherited.map(ProxyListener.inherited) + configuration.listeners.map(ProxyListener.address)
+  }
+
+  /// One that listens.
+  struct Opened: Sendable {
+    let channel: any Channel
+    /// Where it listens, with the port that was chosen for 0.
+    let place: ListenAddress
+    /// The file of a Unix socket that was made for it.
+    var file: UnixSocketFile?
+  }
+
+  /// How messages name it.
+  var description: String {
+    switch self {
+    case .inherited(let descriptor): "the socket with descriptor \(descriptor)"
+    case .address(let place): place.description
+    }
+  }
+
+  /// Begins to listen.
+  ///
+  /// - Parameter bootstrap: serves those who connect.
+  /// - Returns: what listens, which is the caller's to close.
+  /// - Throws: an error of code `cannotListen` that names this listener and the reason.
+  func opened(by bootstrap: ServerBootstrap) async throws(DirectDNSError) -> Opened {
+    do {
+      switch self {
+      case .inherited(let descriptor): return try await Self.take(descriptor, bootstrap)
+      case .address(.tcp(let address, let port)): return try await Self.listen(at: address, port, bootstrap)
+      case .address(.unix(let path)): return try await Self.listen(at: path, bootstrap)
+      }
+    } catch let error as DirectDNSError {
+      throw error
+    } catch {
+      throw DirectDNSError(
+        .cannotListen, "\(self): the proxy cannot listen there: \(reason(error))", underlying: error)
+    }
+  }
+
+  private static func take(_ descriptor: Int32, _ bootstrap: ServerBootstrap) async throws -> Opened {
+    try checkListens(descriptor)
+    let channel = try await bootstrap.withBoundSocket(descriptor).get()
+    guard let place = ListenAddress(channel.localAddress) else {
+      try? await channel.close()
+      throw IOError(errnoCode: ENOTSOCK, reason: "")
+    }
+    return Opened(channel: channel, place: place)
+  }
+
+  private static func listen(at address: IPAddress, _ port: UInt16, _ bootstrap: ServerBootstrap) async throws -> Opened
+  {
+    let target = try SocketAddress(packedIPAddress: ByteBuffer(bytes: address.bytes), port: Int(port))
+    let channel = try await bootstrap.serverChannelOption(.socketOption(.so_reuseaddr), value: 1).bind(to: target).get()
+    let chosen = channel.localAddress?.port.map { UInt16($0) }
+    return Opened(channel: channel, place: .tcp(address, port: chosen ?? port))
+  }
+
+  private static func listen(at path: String, _ bootstrap: ServerBootstrap) async throws -> Opened {
+    let (socket, file) = try UnixSocketFile.listen(at: path)
+    do {
+      return Opened(channel: try await bootstrap.withBoundSocket(socket).get(), place: .unix(path: path), file: file)
+    } catch {
+      file.remove()
+      throw error
+    }
+  }
+
+  /// Checks that a descriptor is a socket that listens (socket(7)).
+  ///
+  /// Before SwiftNIO gets it, which never releases a descriptor that it cannot register, nor the event loop.
+  private static func checkListens(_ descriptor: Int32) throws(IOError) {
+    var listens: Int32 = 0
+    var size = socklen_t(MemoryLayout<Int32>.size)
+    let status = unsafe getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size)
+    guard status == 0 else { throw IOError(errnoCode: errno, reason: "getsockopt") }
+    guard listens != 0 else { throw IOError(errnoCode: EINVAL, reason: "getsockopt") }
+  }
+
+  /// Why it cannot listen, in words.
+  func reason(_ error: any Error) -> String {
+    guard let error = error as? IOError else { return "\(error)" }
+    let isUnix = if case .address(.unix) = self { true } else { false }
+    return switch error.errnoCode {
+    case EADDRINUSE: "another program listens there: choose another \(isUnix ? "path" : "port")"
+    case EADDRNOTAVAIL: "this machine has no such address"
+    case EACCES: "that is not allowed: choose \(isUnix ? "another folder" : "a port from 1024")"
+    case ENOENT: "there is no such folder"
+    case ENOTSOCK, EBADF, EINVAL, EOPNOTSUPP:
+      "it is not a stream socket that listens: a socket unit wants ListenStream= with an address or a path, and Accept=no"
+    default: error.description
+    }
+  }
+}
