@@ -36,7 +36,7 @@ final class ClientHandler: ChannelDuplexHandler {
   /// Whether the connection began with something other than SOCKS.
   var speaksHTTP = false
   private(set) var context: ChannelHandlerContext?
-  private var hasPendingRead = false
+  private var heldRead = HeldRead()
   /// Whether it is one of as many clients as there may be.
   private(set) var isCounted = false
   var isProcessingInput = false
@@ -141,9 +141,7 @@ final class ClientHandler: ChannelDuplexHandler {
   var canTakeMore: Bool { context?.channel.isWritable ?? true }
 
   func resume() {
-    guard hasPendingRead, wantsRead, let context else { return }
-    hasPendingRead = false
-    context.read()
+    if let context, heldRead.released(isWanted: wantsRead) { context.read() }
   }
 
   private var wantsRead: Bool {
@@ -160,11 +158,7 @@ final class ClientHandler: ChannelDuplexHandler {
   // MARK: Channel events
 
   func read(context: ChannelHandlerContext) {
-    guard wantsRead else {
-      hasPendingRead = true
-      return
-    }
-    context.read()
+    if heldRead.asked(isWanted: wantsRead) { context.read() }
   }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {

@@ -27,7 +27,7 @@ final class OriginHandler: ChannelDuplexHandler {
   private var context: ChannelHandlerContext?
   var buffered = ByteBuffer()
   var searched = 0
-  private var hasPendingRead = false
+  private var heldRead = HeldRead()
   private(set) weak var client: ClientHandler?
   private(set) var idleSince = NIODeadline.now()
   private(set) var idleEnd = NIODeadline.distantFuture
@@ -63,35 +63,6 @@ final class OriginHandler: ChannelDuplexHandler {
   func established(to address: IPAddress) {
     self.address = address
     connected = .now()
-  }
-
-  /// Asks another proxy to connect; the completion gets the failure, if any, and is called once unless this is closed.
-  func startHandshake(_ handshake: UpstreamHandshake, _ completion: @escaping (UpstreamHandshake.Failure?) -> Void) {
-    state = .handshaking(handshake, completion)
-    write(ByteBuffer(bytes: handshake.beginning))
-    flush()
-    continueHandshake()
-  }
-
-  private func continueHandshake() {
-    while case .handshaking(var handshake, let completion) = state {
-      let step = handshake.read(&buffered)
-      switch step {
-      case .wait:
-        state = .handshaking(handshake, completion)
-        return
-      case .send(let bytes):
-        state = .handshaking(handshake, completion)
-        write(ByteBuffer(bytes: bytes))
-        flush()
-      case .connected:
-        state = .unused
-        completion(nil)
-      case .failed(let failure):
-        state = .unused
-        completion(failure)
-      }
-    }
   }
 
   var isUsable: Bool {
@@ -184,9 +155,7 @@ final class OriginHandler: ChannelDuplexHandler {
 
   /// The client can take more.
   func resume() {
-    guard hasPendingRead, wantsRead, let context else { return }
-    hasPendingRead = false
-    context.read()
+    if let context, heldRead.released(isWanted: wantsRead) { context.read() }
   }
 
   private var wantsRead: Bool {
@@ -200,11 +169,7 @@ final class OriginHandler: ChannelDuplexHandler {
   // MARK: Channel events
 
   func read(context: ChannelHandlerContext) {
-    guard wantsRead else {
-      hasPendingRead = true
-      return
-    }
-    context.read()
+    if heldRead.asked(isWanted: wantsRead) { context.read() }
   }
 
   func channelWritabilityChanged(context: ChannelHandlerContext) {
