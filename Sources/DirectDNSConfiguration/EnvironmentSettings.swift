@@ -26,62 +26,30 @@ package struct EnvironmentSettings: Sendable {
   package init(_ environment: [String: String]) throws(ConfigurationFault) {
     variables = environment
     for name in environment.keys.sorted() where name.hasPrefix(Self.prefix) { try Self.check(name, in: environment) }
-    func text(_ name: String) -> String? {
-      environment[Self.prefix + name].flatMap { $0.isEmpty ? nil : $0 }
-    }
-    func list(_ name: String, _ separator: Character) throws(ConfigurationFault) -> [String]? {
-      guard let text = text(name), text.contains(where: { !$0.isWhitespace }) else { return nil }
-      let entries = text.split(separator: separator).filter { $0.contains { !$0.isWhitespace } }
-      // Otherwise an empty list would replace the one of the file.
-      guard !entries.isEmpty else {
-        throw ConfigurationFault(
-          "\(Self.prefix)\(name) is \"\(text.printable)\": a list of nothing. Give an entry, or unset it.")
-      }
-      // A file's path may contain spaces; a provider and an address may not.
-      guard separator != ":" else { return entries.map(String.init) }
-      return try entries.enumerated().map { index, entry throws(ConfigurationFault) in
-        let trimmed = entry.drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed()
-        // Not repeated: a URL may have a key in it.
-        guard !trimmed.contains(where: \.isWhitespace) else {
-          throw ConfigurationFault(
-            "\(Self.prefix)\(name): entry \(index + 1) has a space in it. Separate entries by commas.")
-        }
-        return String(trimmed)
-      }
-    }
-    func value<Value>(
-      _ name: String, _ expectation: String, _ read: (String) -> Value?
-    ) throws(ConfigurationFault) -> Value? {
-      guard let text = text(name) else { return nil }
-      guard let value = read(text) else {
-        throw ConfigurationFault("\(Self.prefix)\(name) is \"\(text.printable)\". \(expectation)")
-      }
-      return value
-    }
-
-    configurationPath = text("CONFIG")
-    providers = try list("PROVIDERS", ",")
-    for text in try list("BOOTSTRAP", ",") ?? [] {
+    let reader = EnvironmentReader(environment: environment)
+    configurationPath = reader.text("CONFIG")
+    providers = try reader.words("PROVIDERS")
+    for text in try reader.words("BOOTSTRAP") ?? [] {
       do throws(ConfigurationFault) {
         bootstraps.append(try BootstrapAddress(text))
       } catch {
         throw ConfigurationFault("\(Self.prefix)BOOTSTRAP: \(error.message)")
       }
     }
-    authorities = try list("CA", ":")
-    families = try value("FAMILY", "Give any, ipv4 or ipv6.") { FamilyWord(rawValue: $0)?.families }
-    expired = try value("EXPIRED", "Give allowed, refused or preferred.", ExpiredUse.init)
-    usesSystemDNS = try value("SYSTEM", "Give true or false.") { Self.switches[$0.lowercased()] }
-    timeout = try value(
-      "TIMEOUT", Seconds.timeoutExpectation, Seconds.timeout)
-    store = try text("STORE").map { text throws(ConfigurationFault) in
+    authorities = try reader.paths("CA")
+    families = try reader.value("FAMILY", "Give any, ipv4 or ipv6.") { FamilyWord(rawValue: $0)?.families }
+    expired = try reader.value("EXPIRED", "Give allowed, refused or preferred.", ExpiredUse.init)
+    usesSystemDNS = try reader.value("SYSTEM", "Give true or false.") { Self.switches[$0.lowercased()] }
+    timeout = try reader.value("TIMEOUT", Seconds.timeoutExpectation, Seconds.timeout)
+    store = try reader.text("STORE").map { text throws(ConfigurationFault) in
       try StoreSetting(text, origin: Self.prefix + "STORE")
     }
     alidns = ProviderCredentials(
-      account: text("ALIDNS_ACCOUNT"), keyID: text("ALIDNS_KEY_ID"),
-      secret: text("ALIDNS_SECRET").map { Secret($0) })
-    dnspod = ProviderCredentials(token: text("DNSPOD_TOKEN").map { Secret($0) })
-    emas = ProviderCredentials(account: text("EMAS_ACCOUNT"), secret: text("EMAS_SECRET").map { Secret($0) })
+      account: reader.text("ALIDNS_ACCOUNT"), keyID: reader.text("ALIDNS_KEY_ID"),
+      secret: reader.text("ALIDNS_SECRET").map { Secret($0) })
+    dnspod = ProviderCredentials(token: reader.text("DNSPOD_TOKEN").map { Secret($0) })
+    emas = ProviderCredentials(
+      account: reader.text("EMAS_ACCOUNT"), secret: reader.text("EMAS_SECRET").map { Secret($0) })
   }
 
   /// Refuses a variable that was not UTF-8: what no character can be made of has become U+FFFD by now, and the path would
