@@ -41,57 +41,28 @@ struct OrderedPipeline<Outcome: Sendable>: Sendable {
   ) async throws(PipelineError) {
     let (events, feed) = AsyncStream.makeStream(of: Event.self)
     var iterator = events.makeAsyncIterator()
-    var sources = arguments[...]
-    var waiting: ArraySlice<Pipeline.Item> = []
-    var lines = lines
-    var isReading = false
-    var started = 0
-    var handedOn = 0
-    var running = 0
-    var held: [Int: Outcome] = [:]
-
+    var order = PipelineOrder<Outcome>(arguments, lines)
     while true {
-      while waiting.isEmpty, let source = sources.first, !isReading {
-        if source == Pipeline.inputMark {
-          isReading = true
-          Task { [input] in
-            do throws(StreamError) { feed.yield(.read(.success(try await input.read()))) } catch {
-              feed.yield(.read(.failure(error)))
-            }
+      switch order.next() {
+      case .read:
+        Task { [input] in
+          do throws(StreamError) { feed.yield(.read(.success(try await input.read()))) } catch {
+            feed.yield(.read(.failure(error)))
           }
-        } else {
-          waiting.append(.argument(source))
-          sources.removeFirst()
         }
-      }
-      if running < Pipeline.width, started - handedOn < Pipeline.window, let item = waiting.popFirst() {
-        let index = started
-        started += 1
-        running += 1
-        Task { [work] in feed.yield(.ended(index, await work(item))) }
-        continue
-      }
-      guard running > 0 || isReading, let event = await iterator.next() else { return }
-      switch event {
-      case .read(.failure(let error)): throw .input(error)
-      case .read(.success(let bytes)):
-        isReading = false
-        if bytes.isEmpty {
-          sources.removeFirst()
-          if let line = lines.finish() { waiting.append(line) }
-        } else {
-          waiting += lines.feed(bytes)
+      case .work(let number, let item):
+        Task { [work] in feed.yield(.ended(number, await work(item))) }
+      case .wait:
+        switch await iterator.next() {
+        case .read(.success(let bytes))?: order.read(bytes)
+        case .read(.failure(let error))?: throw .input(error)
+        case .ended(let number, let outcome)?:
+          let ready = order.ended(number, outcome)
+          guard !ready.isEmpty else { continue }
+          do throws(StreamError) { try handOn(ready) } catch { throw .output(error) }
+        case nil: return
         }
-      case .ended(let index, let outcome):
-        running -= 1
-        held[index] = outcome
-        var ready: [Outcome] = []
-        while let next = held.removeValue(forKey: handedOn) {
-          ready.append(next)
-          handedOn += 1
-        }
-        guard !ready.isEmpty else { continue }
-        do throws(StreamError) { try handOn(ready) } catch { throw .output(error) }
+      case .end: return
       }
     }
   }
