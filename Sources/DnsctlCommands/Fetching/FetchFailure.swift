@@ -35,11 +35,12 @@ struct FetchFailure: Error, Sendable {
   }
 
   /// A part of a file that is shorter or longer than the server announced.
-  init(partOf length: Int64, isShort: Bool, _ job: FetchJob) {
+  init(_ fault: RemainderCheck.Fault, _ job: FetchJob) {
     self.init(
       DirectDNSError(
         .connectionLost,
-        "\(Origin(job.url)) sent \(isShort ? "less" : "more") than the \(length.counted("byte")) that it announced"),
+        "\(Origin(job.url)) sent \(fault.isShort ? "less" : "more") than the \(fault.length.counted("byte")) that it announced"
+      ),
       job)
   }
 

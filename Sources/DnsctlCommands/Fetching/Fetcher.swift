@@ -159,11 +159,7 @@ struct Fetcher: Sendable {
     continuing missing: Int64? = nil
   ) async throws(FetchFailure) {
     if file == nil { await turns?.wait(job.index) }
-    // The length of a file that begins with a head says nothing about the body.
-    let record = output.includesHeads ? nil : ResumeRecord(of: response.head)
-    var sink = FetchSink(
-      file: file, output: context.output, record: record, isOpen: missing != nil,
-      refusesBinary: file == nil && context.isOutputTerminal && job.index >= output.outputs.count)
+    var sink = sink(for: response, job, file, isOpen: missing != nil)
     do throws(StreamError) {
       if output.includesHeads || job.wantsHeadAlone || job.request.method == .head {
         try sink.write(Array(HeadText.all(of: response, forTerminal: file == nil && context.isOutputTerminal).utf8))
@@ -174,7 +170,7 @@ struct Fetcher: Sendable {
       }
     } catch { throw FetchFailure(error, job) }
     var iterator = response.body.makeAsyncIterator()
-    var left = missing
+    var remainder = missing.map(RemainderCheck.init)
     while true {
       let piece: [UInt8]?
       do { piece = try await iterator.next() } catch {
@@ -183,13 +179,9 @@ struct Fetcher: Sendable {
         if !(file?.canStartOver ?? false), sink.hasWritten { failure.isTransient = false }
         throw failure
       }
-      if let count = left {
-        left = count - Int64(piece?.count ?? 0)
-        // A file of the wrong length would look complete, and could not be continued any more.
-        guard piece == nil ? count == 0 : count >= Int64(piece?.count ?? 0) else {
-          response.body.cancel()
-          throw FetchFailure(partOf: missing ?? 0, isShort: piece == nil, job)
-        }
+      do throws(RemainderCheck.Fault) { try remainder?.take(piece?.count) } catch {
+        response.body.cancel()
+        throw FetchFailure(error, job)
       }
       do throws(StreamError) {
         guard let piece else {
@@ -206,6 +198,16 @@ struct Fetcher: Sendable {
         board?.update(job.index) { $0.add(piece.count, now: $1) }
       }
     }
+  }
+
+  private func sink(
+    for response: DirectResponse, _ job: FetchJob, _ file: OutputFile?, isOpen: Bool
+  ) -> FetchSink {
+    FetchSink(
+      file: file, output: context.output,
+      // The length of a file that begins with a head says nothing about the body.
+      record: output.includesHeads ? nil : ResumeRecord(of: response.head), isOpen: isOpen,
+      refusesBinary: file == nil && context.isOutputTerminal && job.index >= output.outputs.count)
   }
 
   /// Writes the trailers to where the head was written, as curl does.
