@@ -125,8 +125,8 @@ struct ProxyRefusal: Error, Equatable, Sendable {
       body = message + "\n"
     case .json:
       lines += "Content-Type: application/json\r\n"
-      let code = error.map { Self.quoted(String($0.prefix { $0 != ";" })) } ?? "null"
-      body = "{\"status\":\(status),\"error\":\(code),\"message\":\(Self.quoted(message))}\n"
+      let code = error.map { String($0.prefix { $0 != ";" }).jsonString } ?? "null"
+      body = "{\"status\":\(status),\"error\":\(code),\"message\":\(message.jsonString)}\n"
     case .html:
       lines += "Content-Type: text/html; charset=utf-8\r\nContent-Security-Policy: default-src 'none'\r\n"
       let heading = "\(status) \(reason)"
@@ -151,20 +151,6 @@ struct ProxyRefusal: Error, Equatable, Sendable {
       }
     }
     return escaped
-  }
-
-  private static func quoted(_ text: String) -> String {
-    var quoted = "\""
-    for scalar in text.unicodeScalars {
-      switch scalar {
-      case "\"", "\\": quoted += "\\\(scalar)"
-      case "\u{0}"..."\u{1f}", "\u{7f}":
-        let digits = String(scalar.value, radix: 16)
-        quoted += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-      default: quoted.unicodeScalars.append(scalar)
-      }
-    }
-    return quoted + "\""
   }
 }
 

@@ -57,23 +57,8 @@ package struct JSONLine {
     array(fields.map { array([string($0.name.rawName), string($0.value)]) })
   }
 
-  /// A JSON string (RFC 8259 §7).
-  ///
-  /// `/` needs no escape and gets none.
-  package static func string(_ text: String) -> String {
-    var result = "\""
-    for scalar in text.unicodeScalars {
-      switch scalar {
-      case "\"": result += "\\\""
-      case "\\": result += "\\\\"
-      case "\n": result += "\\n"
-      case "\r": result += "\\r"
-      case "\t": result += "\\t"
-      default: result += escaped(scalar)
-      }
-    }
-    return result + "\""
-  }
+  /// A JSON string.
+  package static func string(_ text: String) -> String { text.jsonString }
 
   /// JSON from another encoder, with what acts on a terminal escaped too.
   ///
@@ -81,15 +66,7 @@ package struct JSONLine {
   /// strings.
   static func escaped(_ json: String) -> String {
     guard !json.utf8.allSatisfy({ $0 < 0x7f }) else { return json }
-    return json.unicodeScalars.map { $0.value < 0x7f ? String($0) : escaped($0) }.joined()
-  }
-
-  private static func escaped(_ scalar: Unicode.Scalar) -> String {
-    guard scalar.isUnprintable else { return String(scalar) }
-    return UTF16.encode(scalar)?.map { unit in
-      let digits = String(unit, radix: 16)
-      return "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-    }.joined() ?? ""
+    return json.unicodeScalars.map { $0.value < 0x7f ? String($0) : $0.jsonText }.joined()
   }
 }
 
