@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+import DirectDNSTesting
+import HTTPTypes
+import Testing
+
+@testable import DirectDNS
+@testable import DnsctlCommands
+
+/// Statuses, what leads nowhere, and trying again.
+extension `dnsctl fetch` {
+  @Test(arguments: [
+    (["/missing"], 0, "gone", ""),
+    (["-f", "/missing"], 22, "", "dnsctl: http://shop.example:PORT/missing answered 404 Not Found.\n"),
+    (["-fs", "/missing"], 22, "", ""),
+    (["-fsS", "/missing"], 22, "", "dnsctl: http://shop.example:PORT/missing answered 404 Not Found.\n"),
+    (["/loop"], 47, "", "the limit is 20"), (["--max-redirs", "0", "/loop"], 47, "", "the limit is 0"),
+    (["/elsewhere"], 3, "", "10.0.0.1"), (["/ftp"], 3, "", "ftp"),
+    (["--deny", "shop.example", "/"], 3, "", "shop.example"),
+    (["--deny", "evil.test", "-HHost: evil.test..", "/"], 3, "", "evil.test"),
+  ])
+  func `end with a number that says what happened`(
+    _ arguments: [String], _ status: Int32, _ output: String, _ errors: String
+  ) async throws {
+    try await FetchFixture.with(handler: { request in
+      switch request.path {
+      case "/loop": OriginResponse(.found, fields: [.location: "/loop"])
+      case "/elsewhere": OriginResponse(.found, fields: [.location: "http://10.0.0.1/"])
+      case "/ftp": OriginResponse(.found, fields: [.location: "ftp://shop.example/"])
+      case "/missing": OriginResponse(.notFound, body: "gone")
+      default: OriginResponse()
+      }
+    }) { fixture in
+      let outcome = await fixture.fetch(arguments.dropLast() + [fixture.url(arguments.last ?? "/")])
+      #expect(outcome.status == status && outcome.output == output)
+      let expected = errors.replacing("PORT", with: "\(fixture.origin.port)")
+      #expect(errors.hasSuffix("\n") || errors.isEmpty ? outcome.errors == expected : outcome.errors.contains(expected))
+    }
+  }
+
+  @Test(arguments: ["0.0.0.0", "0", "[::]", "[::ffff:0.0.0.0]", "[64:ff9b::]", "four.example", "six.example"])
+  func `takes the unspecified address for loopback, which a list denies`(_ host: String) async throws {
+    try await FetchFixture.with { fixture in
+      var inner = CommandFixture()
+      inner.zone = ["four.example": .addresses(["0.0.0.0"]), "six.example": .addresses(["::"])]
+      let outcome = await fixture.fetch(
+        ["--address-policy", "any", "--deny", "127.0.0.0/8", "--deny", "::1/128", fixture.url(host: host)], in: inner)
+      #expect(outcome.status == 3 && outcome.errors.contains(" stands for "), "\(outcome.errors)")
+      #expect(fixture.origin.connectionCount == 0)
+    }
+  }
+
+  @Test(arguments: ["", " ", " \t "], [302, 303, 307, 308])
+  func `a blank Location leads nowhere, and a body is sent once`(_ location: String, _ status: Int) async throws {
+    try await FetchFixture.with(handler: { _ in
+      OriginResponse(HTTPResponse.Status(code: status), fields: [.location: location], body: "here")
+    }) { fixture in
+      let outcome = await fixture.fetch(["-d", "order", fixture.url("/pay")])
+      #expect(outcome.status == 0 && outcome.output == "here", "\(outcome.errors)")
+      #expect(fixture.origin.requests.map(\.method) == [.post])
+    }
+  }
+
+  @Test func `counts names, connections and addresses as resolve does`() async throws {
+    try await FetchFixture.with { fixture in
+      #expect(await fixture.fetch(["http://gone.example/"]).status == 1)
+      #expect(await fixture.fetch(["http://a..b/"]).status == 1)
+      let refused = await fixture.fetch(["http://127.0.0.1:1/"])
+      #expect(refused.status == 2 && refused.errors.contains("127.0.0.1"))
+      #expect(await fixture.fetch(["--address-policy", "publicOnly", "http://10.0.0.1/"]).status == 3)
+      // Of several the highest counts, and the others are fetched all the same.
+      let both = await fixture.fetch(["-f", "http://gone.example/", fixture.url()])
+      #expect(both.status == 1 && both.output.hasPrefix("GET / "))
+    }
+  }
+
+  @Test(arguments: [
+    (["-k"], "dnsctl: certificates are always checked; add --cacert\n"),
+    (["-d", "a", "-T", "-"], "-d and -T"), (["-I", "-d", "a"], "-I"), (["-o", "a", "-O"], "-o or -O"),
+    (["-o", "a", "-o", "b"], "more -o than URLs"), (["-C", "-"], "-C needs a file"),
+    (["-C-", "-o", "f", "-I"], "-C and -I"),
+    (["-C-", "-o", "f", "--compressed"], "-C and --compressed"), (["-C-", "-o", "f", "-i"], "-C and -i"),
+    (["-C", "5"], "Only -C -"),
+    (["-O"], "does not end in a file's name"), (["-u", "name"], "USER:PASSWORD"), (["-H", "Host:"], "-H Host"),
+    (["-H", "s3cret"], "'Name: value'"), (["-x", "ftp://u:s3cret@p"], "proxy"), (["--key", "k"], "--key needs --cert"),
+    (["-d", "a", "--json", "b"], "one of them"), (["--max-redirs", "-2"], "-1 for any"),
+    (["-X", "A B"], "not an HTTP method"),
+    (["-m", "0"], "number of seconds"), (["-us3cret"], "USER:PASSWORD"),
+  ])
+  func `says what is wrong with a command line, and no secret`(_ flags: [String], _ error: String) async throws {
+    try await FetchFixture.with { fixture in
+      let outcome = await fixture.fetch(flags + [fixture.url()])
+      #expect(outcome.status == 64 && outcome.errors.contains(error), "\(outcome)")
+      #expect(!outcome.errors.contains("s3cret"))
+      #expect(fixture.origin.requests.isEmpty)
+    }
+  }
+
+  @Test func `--retry waits as it is told, and gives up in the end`() async throws {
+    try await FetchFixture.with(handler: { request in
+      switch request.number {
+      case 1: OriginResponse(.serviceUnavailable, fields: [.retryAfter: "7"])
+      case 2: OriginResponse(.tooManyRequests)
+      case 3: throw CancellationError()
+      default: OriginResponse(body: "at last")
+      }
+    }) { fixture in
+      let inner = CommandFixture()
+      let outcome = await fixture.fetch(["--retry", "5", "-f", fixture.url()], in: inner)
+      #expect(outcome.status == 0 && outcome.output == "at last")
+      #expect(inner.pauses.withLock { $0 }.prefix(2) == [.seconds(7), .seconds(2)])
+      #expect(outcome.errors.contains("answered 503") && outcome.errors.contains("The next try is in 7 s."))
+    }
+  }
+
+  @Test func `--retry sends nothing twice that may do harm`() async throws {
+    try await FetchFixture.with(handler: { _ in OriginResponse(.serviceUnavailable, body: "busy") }) { fixture in
+      #expect(await fixture.fetch(["--retry", "2", "-d", "a", fixture.url()]).output == "busy")
+      #expect(await fixture.fetch(["--retry", "2", "-T", "-", fixture.url()], input: ["x"]).output == "busy")
+      #expect(fixture.origin.requests.count == 2)
+      #expect(await fixture.fetch(["--retry", "2", "-f", fixture.url()]).status == 22)
+      #expect(fixture.origin.requests.count == 5)
+    }
+  }
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+import DirectDNSTesting
+import HTTPTypes
+import Testing
+
+@testable import DirectDNS
+@testable import DnsctlCommands
+
+/// What -v tells, and what nobody is told.
+extension `dnsctl fetch` {
+  @Test func `-v tells how it goes, and no secret`() async throws {
+    try await FetchFixture.with(handler: { request in
+      request.path == "/old"
+        ? OriginResponse(.found, fields: [.location: "/new", .setCookie: "id=s3cret"]) : OriginResponse(body: "here")
+    }) { fixture in
+      let outcome = await fixture.fetch([
+        "-v", "-H", "Authorization: s3cret", "-b", "a=s3cret", "-H", "X-Key: s3cret", "--secret-header", "x-key",
+        fixture.url("/old"),
+      ])
+      let port = fixture.origin.port
+      #expect(
+        outcome.errors == """
+          * shop.example: 127.0.0.1 (google, fresh, for 5 min)
+          * connecting to 127.0.0.1
+          * connected to 127.0.0.1
+          > GET /old
+          > Host: shop.example:\(port)
+          > User-Agent: dnsctl/\(DnsctlVersion.text)
+          > Accept: */*
+          > Cookie: <redacted>
+          > Authorization: <redacted>
+          > X-Key: <redacted>
+          >
+          < HTTP/1.1 302 Found
+          < Location: http://shop.example:\(port)/new
+          < Set-Cookie: <redacted>
+          < content-length: 0
+          <
+          * redirected with 302 to http://shop.example:\(port)/new
+          * shop.example: 127.0.0.1 (google, fresh, for 5 min)
+          * using the connection to 127.0.0.1
+          > GET /new
+          > Host: shop.example:\(port)
+          > User-Agent: dnsctl/\(DnsctlVersion.text)
+          > Accept: */*
+          > Cookie: <redacted>
+          > Authorization: <redacted>
+          > X-Key: <redacted>
+          >
+          < HTTP/1.1 200 OK
+          < content-length: 4
+          <
+
+          """)
+      #expect(outcome.output == "here")
+    }
+  }
+
+  @Test func `secrets go to no other server`() async throws {
+    try await FetchFixture.with(handler: { request in
+      guard request.path == "/old" else { return .echo(of: request) }
+      let port = request.host?.split(separator: ":").last ?? ""
+      return OriginResponse(.found, fields: [.location: "http://other.example:\(port)/new"])
+    }) { fixture in
+      let outcome = await fixture.fetch([
+        "-u", "a:b", "-b", "c=d", "-H", "X-Key: s3cret", "--secret-header", "X-Key", "-H", "X-Other: 1",
+        fixture.url("/old"),
+      ])
+      #expect(fixture.origin.requests.first?.field("X-Key") == "s3cret")
+      #expect(outcome.output.contains("X-Other: 1") && !outcome.output.contains("s3cret"))
+      #expect(!outcome.output.contains("Authorization") && !outcome.output.contains("Cookie"))
+    }
+  }
+}

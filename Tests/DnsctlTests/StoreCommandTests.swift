@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Testing
+
+@testable import DirectDNS
+@testable import DnsctlCommands
+
+@Suite struct `The store of dnsctl cache` {
+  private static let commands = [
+    ["list"], ["show", "a.example"], ["forget", "a.example"], ["clear", "--yes"], ["export"], ["stats"],
+  ]
+
+  @Test(arguments: commands)
+  func `is not made by looking into it`(command: [String]) async throws {
+    let folder = try TestFolder()
+    let path = folder.path + "/answers.sqlite"
+    let outcome = await CommandFixture().run(["cache"] + command + ["--store", path])
+    #expect(outcome.status == 74)
+    #expect(outcome.errors == "dnsctl: There is no store at \(path). Check the path.\n")
+    #expect(!FileManager.default.fileExists(atPath: path))
+  }
+
+  @Test func `is the one in the cache folder unless one is named, and empty as long as it is not there`() async throws {
+    let folder = try TestFolder()
+    let environment = ["XDG_CACHE_HOME": folder.path]
+    #expect(
+      await CommandFixture(environment: environment).run(["cache", "list"]) == .init(status: 0, output: "", errors: ""))
+    let empty = await CommandFixture(environment: environment).run(["cache", "stats", "--json"])
+    #expect(
+      empty.output.hasPrefix(#"{"store":"sqlite","path":"\#(folder.path)/directdns/answers.sqlite","answers":0,"#))
+    #expect(!FileManager.default.fileExists(atPath: folder.path + "/directdns"))
+    let fixture = CommandFixture(zone: ["www.example.com": .addresses(["192.0.2.1"])], environment: environment)
+    _ = await fixture.resolve(["--provider", "google", "--store", "sqlite", "--family", "ipv4", "www.example.com"])
+    let list = await CommandFixture(environment: environment).run(["cache", "list", "--format", "short"])
+    #expect(list.output == "www.example.com\n")
+    let stats = await CommandFixture(environment: environment).run(["cache", "stats"])
+    #expect(stats.output.contains("store      sqlite \(folder.path)/directdns/answers.sqlite\n"))
+    #expect(stats.output.contains("\nfile       "))
+  }
+
+  @Test(
+    arguments: [(["--store", "memory"], 64, "--store: "), ([], 78, "DIRECTDNS_STORE: ")] as [([String], Int32, String)])
+  func `cannot be memory`(arguments: [String], status: Int32, origin: String) async {
+    let outcome = await CommandFixture(environment: ["DIRECTDNS_STORE": "memory"]).run(["cache", "list"] + arguments)
+    #expect(outcome.status == status)
+    #expect(outcome.errors.hasPrefix("dnsctl: \(origin)A store in memory ends with its process"), "\(outcome.errors)")
+  }
+
+  @Test(arguments: commands)
+  func `is left as it is where it is not a database`(command: [String]) async throws {
+    let folder = try TestFolder()
+    let path = folder.path + "/notes.txt"
+    try "not yours".write(toFile: path, atomically: false, encoding: .utf8)
+    for _ in 0..<2 {
+      let outcome = await CommandFixture().run(["cache"] + command + ["--store", path])
+      #expect(outcome.status == 74)
+      #expect(outcome.errors == "dnsctl: The store \"\(path)\" is not a database. Choose another path.\n")
+    }
+    #expect(try String(contentsOfFile: path, encoding: .utf8) == "not yours")
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["notes.txt"])
+  }
+
+  @Test func `that fails ends a command with 74`() async throws {
+    let folder = try TestFolder()
+    let path = folder.path + "/answers.sqlite"
+    try "another program's".write(toFile: folder.path + "/x", atomically: false, encoding: .utf8)
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    for command in Self.commands {
+      let outcome = await CommandFixture().run(["cache"] + command + ["--store", path])
+      #expect(outcome.status == 74, "\(command)")
+      #expect(
+        outcome.errors.contains("is not a file that can be a database. Choose another path."), "\(outcome.errors)")
+    }
+  }
+}
