@@ -30,7 +30,7 @@ public enum StorePlace: Sendable, Hashable {
       }
       self = .server(Secret(text))
     case let rest where rest.hasPrefix(":") && Self.schemes.contains(scheme):
-      throw ConfigurationFault("A URL has \"//\" behind its scheme: write \(scheme)://HOST.")
+      throw ConfigurationFault("a URL has \"//\" behind its scheme: write \(scheme)://HOST.")
     default:
       guard !text.hasPrefix("@") else {
         throw ConfigurationFault(

@@ -84,7 +84,7 @@ public final class ProxyServer: Service {
       guard descriptor >= 0 else {
         guard errno == EMFILE || errno == ENFILE else { return }
         throw DirectDNSError(
-          .cannotListen, "the proxy cannot serve: there are too few files left for it, raise their limit (ulimit -n)")
+          .cannotListen, "the proxy cannot serve: there are too few files left for it; raise their limit (ulimit -n)")
       }
       taken.append(descriptor)
     }

@@ -89,7 +89,7 @@ struct UnixSocketTests {
     let error = await #expect(throws: DirectDNSError.self) {
       try await ProxyFixture { $0.listeners.append(.unix(path: path)) }
     }
-    #expect(error?.message.contains("is not a socket. Choose another path") == true)
+    #expect(error?.message.contains("is not a socket: choose another path") == true)
     #expect(FileManager.default.fileExists(atPath: path))
   }
 

@@ -26,7 +26,7 @@ import Testing
     #expect((left < 1000) == isFull)
     let room = isFull ? ", \(1000 - left) without room" : ""
     #expect(outcome.output == "\(left) stored, 0 kept as newer or the same, 0 gone\(room)\n")
-    #expect(outcome.errors.contains("The store is full") == isFull)
+    #expect(outcome.errors.contains("the store is full") == isFull)
     #expect(outcome.status == (isFull ? 74 : 0))
   }
 }

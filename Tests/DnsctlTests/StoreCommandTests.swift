@@ -16,7 +16,7 @@ import Testing
     let path = folder.path + "/answers.sqlite"
     let outcome = await CommandFixture().run(["cache"] + command + ["--store", path])
     #expect(outcome.status == 74)
-    #expect(outcome.errors == "dnsctl: There is no store at \(path). Check the path.\n")
+    #expect(outcome.errors == "dnsctl: there is no store at \(path). Check the path.\n")
     #expect(!FileManager.default.fileExists(atPath: path))
   }
 
@@ -43,7 +43,7 @@ import Testing
   func `cannot be memory`(arguments: [String], status: Int32, origin: String) async {
     let outcome = await CommandFixture(environment: ["DIRECTDNS_STORE": "memory"]).run(["cache", "list"] + arguments)
     #expect(outcome.status == status)
-    #expect(outcome.errors.hasPrefix("dnsctl: \(origin)A store in memory ends with its process"), "\(outcome.errors)")
+    #expect(outcome.errors.hasPrefix("dnsctl: \(origin)a store in memory ends with its process"), "\(outcome.errors)")
   }
 
   @Test(arguments: commands)

@@ -38,7 +38,9 @@ public final class ProxyUsers: Sendable {
           "line \(index + 1) of the users has no hash of bcrypt, SHA-crypt or yescrypt: write it by htpasswd -B")
       }
       guard hashes.updateValue(hash, forKey: String(line[..<colon])) == nil else {
-        throw DirectDNSError(.invalidConfiguration, "line \(index + 1) of the users names a user for the second time")
+        throw DirectDNSError(
+          .invalidConfiguration,
+          "line \(index + 1) of the users names a user for the second time: keep one of the lines")
       }
     }
     guard !hashes.isEmpty || !tokens.isEmpty else {

@@ -94,7 +94,7 @@ struct WatchCommand: ContextCommand {
       guard !names.isEmpty else {
         throw SettingsError(
           .usage,
-          "There is nothing to watch: name hosts, a file of them by --hosts, or some to be kept alive in the configuration."
+          "there is nothing to watch: name hosts, a file of them by --hosts, or some to be kept alive in the configuration."
         )
       }
       let endpoint = try await metrics.start(in: context)

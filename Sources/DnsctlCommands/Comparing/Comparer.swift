@@ -46,7 +46,7 @@ struct Comparer: Sendable {
       for source in sources { source.resolver?.shutdown() }
       throw SettingsError(
         .usage,
-        "There is nobody to compare\(sources.first.map { " \($0.name) with" } ?? ""): name another --provider, or allow the system's DNS (no --no-system, DIRECTDNS_SYSTEM=true)."
+        "there is nobody to compare\(sources.first.map { " \($0.name) with" } ?? ""): name another --provider, or allow the system's DNS (no --no-system, DIRECTDNS_SYSTEM=true)."
       )
     }
     self.sources = sources

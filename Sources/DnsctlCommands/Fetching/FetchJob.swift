@@ -122,7 +122,7 @@ struct FetchJob: Sendable {
       let other = request.asksForHead ? "-I" : "--compressed"
       throw SettingsError(.usage, "-C and \(other) do not go together: bytes of the file itself are needed.")
     }
-    guard request.uploads.count <= urls else { throw SettingsError(.usage, "There are more -T than URLs.") }
+    guard request.uploads.count <= urls else { throw SettingsError(.usage, "there are more -T than URLs.") }
   }
 
   private static let userAgent = "dnsctl/\(Dnsctl.configuration.version)"

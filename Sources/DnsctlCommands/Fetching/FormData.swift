@@ -69,7 +69,7 @@ extension RequestFlags {
     let given = [plain, jsonData, form].filter { !$0.isEmpty }
     guard let parts = given.first else { return nil }
     guard given.count == 1 else {
-      throw SettingsError(.usage, "Give -d and its kin, --json, or -F, one of them: a request has one body.")
+      throw SettingsError(.usage, "give -d and its kin, --json, or -F, one of them: a request has one body.")
     }
     guard form.isEmpty || !putsDataInURL else {
       throw SettingsError(.usage, "-G and -F do not go together: a query has no parts. Give -d or --data-urlencode.")

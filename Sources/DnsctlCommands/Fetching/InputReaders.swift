@@ -42,7 +42,7 @@ extension CommandContext {
     guard readers.count == 1 else {
       throw SettingsError(
         .usage,
-        "Standard input can be read once, and \(readers.joined(separator: " and ")) read it: name files for the others."
+        "standard input can be read once, and \(readers.joined(separator: " and ")) read it: name files for the others."
       )
     }
     guard reader != InputReaders.upload else { return self }

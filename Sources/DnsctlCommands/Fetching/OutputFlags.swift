@@ -85,11 +85,11 @@ extension OutputFlags {
   func destinations(_ urls: [WebURL]) throws(SettingsError) -> [Destination] {
     let named = namesAll ? urls.count : remoteNames
     guard outputs.isEmpty || named == 0 else {
-      throw SettingsError(.usage, "Give -o or -O, not both: they would have to be paired with URLs.")
+      throw SettingsError(.usage, "give -o or -O, not both: they would have to be paired with URLs.")
     }
     guard max(outputs.count, remoteNames) <= urls.count else {
       let option = outputs.isEmpty ? "-O" : "-o"
-      throw SettingsError(.usage, "There are more \(option) than URLs.")
+      throw SettingsError(.usage, "there are more \(option) than URLs.")
     }
     var destinations: [Destination] = []
     var taken: Set<String> = []
@@ -106,7 +106,7 @@ extension OutputFlags {
         throw SettingsError(
           .usage,
           Self.plain(path) == heads
-            ? "The heads of -D and a body would be written to \(path.printable): name two files."
+            ? "the heads of -D and a body would be written to \(path.printable): name two files."
             : "Two URLs would be written to \(path.printable). Name the files with -o.")
       }
       destinations.append(path.map { .file($0) } ?? .standardOutput)

@@ -27,7 +27,7 @@ struct OpenStore: Sendable {
     guard let opened = try context.openStore(setting) else {
       throw SettingsError(
         setting.fault(
-          "A store in memory ends with its process, so there is nothing to look into. Name a file or a server."))
+          "a store in memory ends with its process, so there is nothing to look into. Name a file or a server."))
     }
     name = opened.name
     path = try setting.path(context.environment)
@@ -38,7 +38,7 @@ struct OpenStore: Sendable {
       return
     }
     guard setting.place == .file(nil) else {
-      throw SettingsError(.streams, "There is no store at \(path.printable). Check the path.")
+      throw SettingsError(.streams, "there is no store at \(path.printable). Check the path.")
     }
     store = MemoryAnswerStore()
   }

@@ -43,7 +43,7 @@ extension StoreSetting {
     if isNamed, let folder = environment["XDG_CACHE_HOME"] { return folder + "/directdns/answers.sqlite" }
     guard let home = environment["HOME"], home.hasPrefix("/") else {
       let state = environment["HOME"] == nil ? "not set" : "not an absolute path"
-      throw SettingsError(fault("There is no cache folder, since HOME is \(state). Name a file: sqlite:PATH."))
+      throw SettingsError(fault("there is no cache folder, since HOME is \(state). Name a file: sqlite:PATH."))
     }
     return home + "/.cache/directdns/answers.sqlite"
   }

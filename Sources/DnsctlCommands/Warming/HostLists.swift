@@ -19,9 +19,9 @@ struct HostLists {
     var sources: [WarmupSource] = []
     var expected: Int? = 0
     let marks = (files + hosts).count { $0 == Pipeline.inputMark }
-    guard marks <= 1 else { throw SettingsError(.usage, "Standard input can be read once: give one \"-\".") }
+    guard marks <= 1 else { throw SettingsError(.usage, "standard input can be read once: give one \"-\".") }
     guard !files.isEmpty || !hosts.isEmpty else {
-      throw SettingsError(.usage, "There is nothing to warm: name hosts, or a file of them by --hosts.")
+      throw SettingsError(.usage, "there is nothing to warm: name hosts, or a file of them by --hosts.")
     }
     // Pipes are read while names are looked up, after the names that are there already.
     let pipes = files.filter { $0 != Pipeline.inputMark && isPipe($0) }

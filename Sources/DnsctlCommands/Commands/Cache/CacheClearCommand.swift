@@ -24,7 +24,7 @@ struct CacheClearCommand: StoreCommand {
   func run(_ store: OpenStore, in context: CommandContext) async throws(StoreFailure) -> ExitStatus {
     guard yes || context.isInputTerminal else {
       throw StoreFailure(
-        .usage, "Standard input is not a terminal, so nobody can confirm that everything is forgotten: add --yes.")
+        .usage, "standard input is not a terminal, so nobody can confirm that everything is forgotten: add --yes.")
     }
     let count = try await store.visit(0) { $0 += $1.count }
     let answers = count.counted("answer")

@@ -50,7 +50,7 @@ struct CacheImportCommand: StoreCommand {
       "\(max(0, stored - evicted)) stored, \(kept) kept as newer or the same, \(answers.count - usable.count) gone\(room)\n"
     )
     guard evicted > 0 else { return .answered }
-    context.reportError("The store is full, and has evicted the answers that expire first.")
+    context.reportError("the store is full, and has evicted the answers that expire first.")
     return .streams
   }
 
