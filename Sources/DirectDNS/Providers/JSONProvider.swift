@@ -49,16 +49,27 @@ public struct JSONProvider: NameableProvider {
   /// The request that asks a question.
   public func request(for question: AddressQuestion, at secondsSince1970: Int64) -> HTTPMessage {
     let host = question.host.text
+    return request(name: host, written: host, type: question.family == .ipv4 ? "A" : "AAAA", at: secondsSince1970)
+  }
+
+  /// - Parameters:
+  ///   - name: the name without its final dot, as it is signed.
+  ///   - written: the same as the URL has it.
+  ///   - type: the type as the URL has it.
+  ///   - secondsSince1970: the wall clock.
+  /// - Returns: the request.
+  private func request(name: String, written: String, type: String, at secondsSince1970: Int64) -> HTTPMessage {
     var url = prefix
-    url.reserveCapacity(prefix.utf8.count + host.utf8.count + 16)
+    url.reserveCapacity(prefix.utf8.count + written.utf8.count + 16)
     url += "name="
-    url += host
-    url += question.family == .ipv4 ? "&type=A" : "&type=AAAA"
+    url += written
+    url += "&type="
+    url += type
     if let clientSubnet { url += "&" + queryText(["edns_client_subnet": clientSubnet.description]) }
     if let signature {
       let key = Signing.alidns(
         account: signature.account, keyID: signature.keyID, secret: signature.secret, time: secondsSince1970,
-        name: host)
+        name: name)
       url +=
         "&"
         + queryText([
@@ -87,18 +98,7 @@ extension JSONProvider: RecordProvider {
   public func request(for question: DNSQuestion, at secondsSince1970: Int64) -> HTTPMessage {
     let text = question.name.description
     let name = text == "." ? text : String(text.dropLast())
-    var items = [("name", name), ("type", "\(question.type.rawValue)")]
-    if let clientSubnet { items.append(("edns_client_subnet", clientSubnet.description)) }
-    if let signature {
-      let key = Signing.alidns(
-        account: signature.account, keyID: signature.keyID, secret: signature.secret, time: secondsSince1970, name: name
-      )
-      items += [
-        ("uid", signature.account), ("ak", signature.keyID), ("ts", String(secondsSince1970)), ("key", key),
-      ]
-    }
-    let query = items.map { $0.0 + "=" + queryEscaped($0.1) }.joined(separator: "&")
-    return HTTPMessage(url: url.queryPrefix + query, fields: [.accept: "application/dns-json"])
+    return request(name: name, written: queryEscaped(name), type: "\(question.type.rawValue)", at: secondsSince1970)
   }
 
   /// Reads a reply; its content type must contain `json` or `javascript`.

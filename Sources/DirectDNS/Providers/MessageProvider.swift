@@ -39,7 +39,10 @@ public struct MessageProvider: NameableProvider {
 
   /// The request that asks a question; its message has the id 0, so that equal questions are equal URLs.
   public func request(for question: AddressQuestion, at secondsSince1970: Int64) -> HTTPMessage {
-    let bytes = query(question)
+    request(query(question))
+  }
+
+  private func request(_ bytes: [UInt8]) -> HTTPMessage {
     var request: HTTPMessage
     switch method {
     case .get:
@@ -127,15 +130,7 @@ extension MessageProvider: RecordProvider {
     let options = clientSubnet.map { [DNSMessage.EDNS.Option.clientSubnet($0)] } ?? []
     var bytes = DNSMessage(questions: [question], edns: DNSMessage.EDNS(options: options)).encoded()
     bytes[3] |= DNSMessage.authenticData
-    switch method {
-    case .get:
-      return HTTPMessage(
-        url: url.queryPrefix + "dns=" + Base64.urlEncoded(bytes), fields: [.accept: "application/dns-message"])
-    case .post:
-      return HTTPMessage(
-        url: url.requestText,
-        fields: [.accept: "application/dns-message", .contentType: "application/dns-message"], body: bytes)
-    }
+    return request(bytes)
   }
 
   /// Reads a reply: a message with the id 0, not truncated, that repeats the question.
