@@ -22,7 +22,7 @@ extension FuzzTarget {
     // a name there.
     let isCompressible: (DNSRecord) -> Bool = { record in
       guard case .opaque = record.data else { return false }
-      return [.cname, .soa, .svcb, .https].contains(record.type)
+      return [.cname, .dname, .ns, .ptr, .mx, .srv, .soa, .svcb, .https].contains(record.type)
     }
     try require(
       (try? DNSMessage(decoding: message.encoded())) == message || records.contains(where: isCompressible),
@@ -101,6 +101,7 @@ enum Asked {
 
   /// The answer for addresses, and the one for records that says the same in another way.
   static func check(_ answer: Answer?, against records: RecordAnswer?) throws(BrokenRule) {
+    try require((answer == nil) == (records == nil), "one of two readers has an answer, and the other has none")
     guard let answer, let records else { return }
     var found: [IPAddress] = []
     for record in records.records {

@@ -21,7 +21,7 @@ struct TrustTests {
     let configuration = ResolverConfiguration()
     #expect(try bound(of: "names in the cache") == "\(configuration.capacity)")
     #expect(try bound(of: "addresses of an answer") == "\(Answer.addressLimit)")
-    #expect(try bound(of: "aliases that are followed") == "\(AnswerSection.chainLimit)")
+    #expect(try bound(of: "aliases that are followed") == "\(AnswerChain.limit)")
     #expect(
       try bound(of: "a provider's reply")
         == "\(HTTPReply.bodyLimit) bytes, and \(HTTPReply.fieldLimit) of header fields")

@@ -27,7 +27,7 @@ enum AddressReply {
       else { return nil }
       ttl = min(ttl, UInt32(number(bytes, place + 6)) << 16 | UInt32(number(bytes, place + 8)))
       let address = address(bytes.extracting(place + 12..<place + 12 + length))
-      if addresses.count < Answer.addressLimit, !addresses.contains(address) { addresses.append(address) }
+      addresses.keep(address)
       place += 12 + length
     }
     if number(bytes, 10) == 1 {

@@ -4,90 +4,60 @@
 /// A reply may hold records that nobody asked for, by mistake or to poison a cache: a record counts only if it
 /// belongs to the chain. Messages and JSON share this.
 enum AnswerSection {
-  /// The longest chain that is followed.
-  static let chainLimit = 16
-
   static func answer(
     to question: DNSQuestion, responseCode: DNSMessage.ResponseCode, flags: ResponseFlags = ResponseFlags(),
-    answers: [DNSRecord], authorities: [DNSRecord], freshness: HTTPFreshness
+    answers: [some AnswerRecord], authorities: [DNSRecord], freshness: HTTPFreshness
   ) throws(ProviderFailure) -> Answer {
-    guard responseCode == .noError || responseCode == .nameError else {
-      throw ProviderFailure(.response, "answered \(responseCode)")
+    try responseCode.checkIsAnswer()
+    let chain = try AnswerChain(to: question, among: answers)
+    let canonicalName = chain.links > 0 ? chain.end.hostName : nil
+    var ttl = chain.lifetime
+    guard responseCode == .noError else {
+      let lifetime = negativeLifetime(of: chain.end, authorities).map { freshness.lifetime(min($0, ttl)) }
+      return Answer(.negative(.nameNotFound), ttl: lifetime, canonicalName: canonicalName)
     }
-    var name = question.name
-    var ttl = UInt32.max
-    var links = 0
     var addresses: [IPAddress] = []
-    while true {
-      for record in answers where record.type == question.type && record.owner == name && record.isInternet {
-        guard case .address(let address) = record.data else { throw .malformed(record) }
-        ttl = min(ttl, record.lifetime)
-        if addresses.isEmpty { addresses.reserveCapacity(min(answers.count, Answer.addressLimit)) }
-        if addresses.count < Answer.addressLimit, !addresses.contains(address) { addresses.append(address) }
-      }
-      guard addresses.isEmpty else { break }
-      guard let (target, lifetime) = try alias(of: name, in: answers) else { break }
-      links += 1
-      guard links <= chainLimit else { throw .endlessChain }
-      ttl = min(ttl, lifetime)
-      name = target
+    for record in answers where chain.holds(record) {
+      if addresses.isEmpty { addresses.reserveCapacity(min(answers.count, Answer.addressLimit)) }
+      addresses.keep(try record.address)
+      ttl = min(ttl, try record.lifetime)
     }
-    let canonicalName = links > 0 ? name.hostName : nil
-    guard responseCode == .noError, !addresses.isEmpty else {
-      if responseCode == .noError {
-        guard !answers.contains(where: { $0.type == question.type }) else { throw .foreignRecords(question.type) }
-        try flags.checkIsAnswer(authority: authorities.lazy.filter(\.isInternet).map(\.type), aliases: links)
-      }
-      let negative: Answer.Negative = responseCode == .nameError ? .nameNotFound : .noAddress
-      let lifetime = negativeLifetime(of: name, authorities).map { freshness.lifetime(min($0, ttl)) }
-      return Answer(.negative(negative), ttl: lifetime, canonicalName: canonicalName)
+    guard addresses.isEmpty else {
+      return Answer(.addresses(addresses), ttl: freshness.lifetime(ttl), canonicalName: canonicalName)
     }
-    return Answer(.addresses(addresses), ttl: freshness.lifetime(ttl), canonicalName: canonicalName)
-  }
-
-  private static func alias(
-    of name: DNSName, in records: [DNSRecord]
-  ) throws(ProviderFailure) -> (target: DNSName, ttl: UInt32)? {
-    for record in records where record.type == .cname && record.owner == name && record.isInternet {
-      guard case .canonicalName(let target) = record.data else { throw .malformed(record) }
-      return (target, record.lifetime)
-    }
-    return nil
+    try chain.checkIsNegative(answers, flags: flags, authority: authorities.lazy.filter(\.isInternet).map(\.type))
+    let lifetime = negativeLifetime(of: chain.end, authorities).map { freshness.lifetime(min($0, ttl)) }
+    return Answer(.negative(.noAddress), ttl: lifetime, canonicalName: canonicalName)
   }
 
   /// min(SOA TTL, SOA MINIMUM), by the SOA of a zone that the name lies in (RFC 2308 §5).
   private static func negativeLifetime(of name: DNSName, _ authorities: [DNSRecord]) -> UInt32? {
     for record in authorities where record.type == .soa && name.isWithin(record.owner) && record.isInternet {
-      if case .startOfAuthority(_, _, let minimum) = record.data {
-        return min(record.lifetime, minimum, DNSRecord.lifetimeLimit)
+      if case .startOfAuthority(let zone) = record.data {
+        return min(record.lifetime, zone.minimum, DNSRecord.lifetimeLimit)
       }
     }
     return nil
   }
 }
 
-extension ProviderFailure {
-  /// A fault of those who published the names, not of the endpoint: three such names must not open its breaker.
-  static let endlessChain = ProviderFailure(
-    .response, "a CNAME chain of more than \(AnswerSection.chainLimit) links, or a loop")
-
-  /// The answer section has records of the type, and none that belongs to the question's name: NODATA has no record of
-  /// the type (RFC 2308 §2.2), and taken for it, such a response would replace a known answer.
-  static func foreignRecords(_ type: DNSRecordType) -> ProviderFailure {
-    ProviderFailure(.response, "answered with \(type) records of other names or classes alone")
-  }
-
-  /// The data of a record that belongs to the answer is malformed.
+extension DNSMessage.ResponseCode {
+  /// Checks that a response with this code says something about the name: any other is the next server's turn.
   ///
-  /// Anybody may publish an alias for what this library cannot read as a name; an address is written by the endpoint.
-  fileprivate static func malformed(_ record: DNSRecord) -> ProviderFailure {
-    ProviderFailure(
-      record.type == .cname ? .response : .transport, "the data of a \(record.type) record of the answer is malformed")
+  /// - Parameter explanation: what the server says of a failure, to follow the code.
+  /// - Throws: the failure to answer that it is.
+  func checkIsAnswer(_ explanation: @autoclosure () -> String = "") throws(ProviderFailure) {
+    guard self == .noError || self == .nameError else {
+      throw ProviderFailure(.response, "answered \(self)\(explanation())")
+    }
   }
 }
 
-extension DNSRecord {
-  fileprivate var isInternet: Bool { recordClass == DNSQuestion.internetClass }
+extension [IPAddress] {
+  /// Appends an address that is not there yet, if there is room for one more.
+  mutating func keep(_ address: IPAddress) {
+    if count < Answer.addressLimit, !contains(address) { append(address) }
+  }
 }
 
 extension DNSName {

@@ -157,53 +157,16 @@ struct DNSMessageReader {
     guard end <= bytes.count else { throw error("a record's data runs past the end") }
     // The data of a type is defined for one class (RFC 1035 §3.4, RFC 3597 §4). The "class" of an OPT record is a size;
     // its data stays as it came either way.
-    let isInternet = recordClass == DNSQuestion.internetClass
-    let data = isInternet ? try data(of: type, until: end, isStrict: isStrict) : opaque(until: end)
+    guard recordClass == DNSQuestion.internetClass else {
+      defer { offset = end }
+      return DNSRecord(
+        owner: owner, type: type, recordClass: recordClass, ttl: ttl, data: .opaque(Array(bytes[offset..<end])))
+    }
+    let data = recordData(of: type, until: end)
+    if isStrict, case .opaque = data, RecordData.isKnown(type) {
+      throw error("a \(type) record whose data is malformed, which ends")
+    }
     return DNSRecord(owner: owner, type: type, recordClass: recordClass, ttl: ttl, data: data)
-  }
-
-  /// The data of a type; malformed data is kept as it came, unless `isStrict`.
-  private mutating func data(
-    of type: DNSRecordType, until end: Int, isStrict: Bool
-  ) throws(DNSMessageError) -> DNSRecord.Data {
-    let start = offset
-    do throws(DNSMessageError) {
-      let data = try data(of: type, until: end)
-      guard offset == end else { throw error("a \(type) record whose data has the wrong length") }
-      return data
-    } catch {
-      guard !isStrict else { throw error }
-      offset = start
-      return opaque(until: end)
-    }
-  }
-
-  private mutating func data(of type: DNSRecordType, until end: Int) throws(DNSMessageError) -> DNSRecord.Data {
-    switch type {
-    case .a, .aaaa:
-      guard end - offset == (type == .a ? 4 : 16), let address = IPAddress(bytes: bytes[offset..<end]) else {
-        throw error("a \(type) record whose data has the wrong length")
-      }
-      offset = end
-      return .address(address)
-    case .cname:
-      return .canonicalName(try name())
-    case .soa:
-      let primary = try name()
-      _ = try name()
-      let serial = try uint32()
-      for _ in 0..<3 { _ = try uint32() }
-      return .startOfAuthority(primary: primary, serial: serial, minimum: try uint32())
-    case .svcb, .https:
-      return .binding(try serviceBinding(until: end))
-    default:
-      return opaque(until: end)
-    }
-  }
-
-  private mutating func opaque(until end: Int) -> DNSRecord.Data {
-    defer { offset = end }
-    return .opaque(Array(bytes[offset..<end]))
   }
 
   mutating func serviceBinding(until end: Int) throws(DNSMessageError) -> ServiceBinding {

@@ -118,32 +118,64 @@ extension [UInt8] {
     append(number: record.type.rawValue)
     append(number: record.recordClass)
     append(number: record.ttl)
-    switch record.data {
-    case .address(let address): return append(counted: address.bytes)
-    case .canonicalName(let name): return append(counted: name.wire)
-    case .startOfAuthority(let primary, let serial, let minimum):
-      // The mailbox and the timers are not kept: the primary's name and usual values take their place.
-      var soa = primary.wire + primary.wire
-      for value in [serial, 7200, 900, 1_209_600, minimum] { soa.append(number: value) }
-      return append(counted: soa)
-    case .binding(let binding):
-      var service: [UInt8] = []
-      service.append(number: binding.priority)
-      service += binding.target.wire
-      for (key, value) in binding.parameters.sorted(by: { $0.key < $1.key }) {
-        service.append(number: key)
-        guard service.append(counted: value) else { return false }
-      }
-      return append(counted: service)
-    case .opaque(let bytes): return append(counted: bytes)
-    }
+    guard let data = record.data.wire else { return false }
+    return append(counted: data)
   }
 
   /// Appends the number of bytes, then the bytes; false if there are more than 65 535.
-  private mutating func append(counted bytes: [UInt8]) -> Bool {
+  fileprivate mutating func append(counted bytes: [UInt8]) -> Bool {
     guard let count = UInt16(exactly: bytes.count) else { return false }
     append(number: count)
     self += bytes
+    return true
+  }
+}
+
+extension RecordData {
+  /// The data's bytes, with no name compressed; nil for what fits into no message, and for a text that is not known as
+  /// anything else.
+  fileprivate var wire: [UInt8]? {
+    var bytes: [UInt8] = []
+    switch self {
+    case .address(let address): return address.bytes
+    case .name(let name): return name.wire
+    case .mailExchange(let preference, let exchange):
+      bytes.append(number: preference)
+      return bytes + exchange.wire
+    case .text(let strings):
+      for string in strings {
+        guard bytes.append(string: string) else { return nil }
+      }
+    case .service(let priority, let weight, let port, let target):
+      for number in [priority, weight, port] { bytes.append(number: number) }
+      return bytes + target.wire
+    case .startOfAuthority(let zone):
+      bytes = zone.primary.wire + zone.mailbox.wire
+      for number in [zone.serial, zone.refresh, zone.retry, zone.expire, zone.minimum] { bytes.append(number: number) }
+    case .binding(let binding):
+      bytes.append(number: binding.priority)
+      bytes += binding.target.wire
+      for (key, value) in binding.parameters.sorted(by: { $0.key < $1.key }) {
+        bytes.append(number: key)
+        guard bytes.append(counted: value) else { return nil }
+      }
+    case .certificationAuthority(let flags, let tag, let value):
+      bytes.append(flags)
+      guard bytes.append(string: Array(tag.utf8)) else { return nil }
+      return bytes + value
+    case .opaque(let data): return data
+    case .presentation: return nil
+    }
+    return bytes
+  }
+}
+
+extension [UInt8] {
+  /// Appends a string behind its length; false if it has more than 255 bytes (RFC 1035 §3.3).
+  fileprivate mutating func append(string: [UInt8]) -> Bool {
+    guard let count = UInt8(exactly: string.count) else { return false }
+    append(count)
+    self += string
     return true
   }
 }

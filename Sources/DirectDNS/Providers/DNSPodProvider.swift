@@ -88,7 +88,7 @@ public struct DNSPodProvider: NameableProvider {
       guard let address = IPAddress(String(part)), address.family == question.family else {
         throw .malformed("not a reply of DNSPod's: \(DirectDNSError.quoted(part)) is not an address of that family")
       }
-      if addresses.count < Answer.addressLimit, !addresses.contains(address) { addresses.append(address) }
+      addresses.keep(address)
     }
     guard parts.count == 2, let ttl = UInt32(parts[1]) else { throw .malformed("a reply without a TTL") }
     return Answer(

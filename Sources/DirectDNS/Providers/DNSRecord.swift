@@ -103,19 +103,8 @@ public struct DNSQuestion: Hashable, Sendable, CustomStringConvertible {
 
 /// One resource record.
 public struct DNSRecord: Hashable, Sendable {
-  /// What a record says.
-  public enum Data: Hashable, Sendable {
-    /// A or AAAA; of class IN, as are the records of the next three cases.
-    case address(IPAddress)
-    /// CNAME.
-    case canonicalName(DNSName)
-    /// SOA: the zone's primary server, and MINIMUM, the lifetime of negative answers (RFC 2308 §4).
-    case startOfAuthority(primary: DNSName, serial: UInt32, minimum: UInt32)
-    /// SVCB or HTTPS.
-    case binding(ServiceBinding)
-    /// The data of any other type or class, as it came.
-    case opaque([UInt8])
-  }
+  /// What a record says; of any other class than IN, it is opaque.
+  public typealias Data = RecordData
 
   /// The name that the record belongs to.
   public var owner: DNSName

@@ -95,7 +95,7 @@ struct EMASReply {
         guard let address = element.spelled(as: IPAddress.init(ascii:)), address.family == question.family else {
           throw .malformed("a reply whose \(key) holds what is not such an address")
         }
-        if addresses.count < Answer.addressLimit, !addresses.contains(address) { addresses.append(address) }
+        addresses.keep(address)
       }
     }
     guard !addresses.isEmpty else {

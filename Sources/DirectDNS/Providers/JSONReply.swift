@@ -85,7 +85,16 @@ struct JSONReply {
   }
 
   /// Only for the message of a failure, so it is read again when it is needed.
-  var comment: String { hasComment ? JSONValue(bytes)?["Comment"]?.comment ?? "" : "" }
+  ///
+  /// In parentheses: one string at Google, a list at Cloudflare.
+  var comment: String {
+    guard hasComment, let value = JSONValue(bytes)?["Comment"] else { return "" }
+    let texts = value.string.map { [$0] } ?? value.elements?.compactMap(\.string) ?? []
+    return texts.isEmpty ? "" : " (" + texts.map { DirectDNSError.quoted($0) }.joined(separator: ", ") + ")"
+  }
+
+  /// Whether the server says that it has validated the answer by DNSSEC (AD); read again, since addresses do not need it.
+  var isAuthenticated: Bool { JSONValue(bytes)?["AD"]?.isTrue == true }
 
   // MARK: Addresses
 
@@ -105,7 +114,7 @@ struct JSONReply {
         let address = row.data?.spelled(in: bytes, as: { IPAddress(ascii: $0) }), address.family == asked.family
       else { return nil }
       ttl = min(ttl, max(0, lifetime))
-      if addresses.count < Answer.addressLimit, !addresses.contains(address) { addresses.append(address) }
+      addresses.keep(address)
     }
     return Answer(.addresses(addresses), ttl: freshness.lifetime(UInt32(ttl)))
   }

@@ -24,7 +24,6 @@ struct JSONValue: Sendable {
 
   var isObject: Bool { token.isObject }
   var isTrue: Bool { token.isTrue }
-  var isSet: Bool { token.isSet(in: bytes) }
   var string: String? { token.string(in: bytes) }
   /// A whole number, or a string that holds one.
   var integer: Int64? { token.integer(in: bytes) }

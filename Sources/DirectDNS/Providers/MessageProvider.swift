@@ -102,14 +102,14 @@ extension DNSMessage {
     from bytes: [UInt8], to question: DNSQuestion, id: UInt16, freshness: HTTPFreshness
   ) throws(ProviderFailure) -> Answer {
     let message = try response(decoding: bytes, to: question, id: id)
-    guard message.responseCode == .noError || message.responseCode == .nameError else {
-      throw ProviderFailure(.response, "answered \(message.responseCode)" + (message.edns?.explanation ?? ""))
-    }
+    try message.responseCode.checkIsAnswer(message.edns?.explanation ?? "")
     return try AnswerSection.answer(
-      to: question, responseCode: message.responseCode,
-      flags: ResponseFlags(
-        isAuthoritative: message.isAuthoritative, recursionAvailable: message.recursionAvailable),
-      answers: message.answers, authorities: message.authorities, freshness: freshness)
+      to: question, responseCode: message.responseCode, flags: message.responseFlags, answers: message.answers,
+      authorities: message.authorities, freshness: freshness)
+  }
+
+  fileprivate var responseFlags: ResponseFlags {
+    ResponseFlags(isAuthoritative: isAuthoritative, recursionAvailable: recursionAvailable)
   }
 }
 
@@ -148,81 +148,13 @@ extension DNSMessage {
 
 extension RecordAnswer {
   /// Reads a response's bytes.
-  ///
-  /// Unlike in a response for addresses, a malformed record does not affect the others.
   init(decoding bytes: [UInt8], to question: DNSQuestion, freshness: HTTPFreshness) throws(ProviderFailure) {
-    let message: RecordMessage
-    do { message = try RecordMessage(decoding: bytes, freshness: freshness) } catch {
-      throw .malformed("not a DNS message: \(error)")
-    }
-    guard message.flags & 0xf800 == 0x8000 else { throw .malformed("a DNS message that is not a response") }
-    guard message.id == 0 else { throw .malformed("a response with another id") }
-    guard message.questions == [question] else { throw .malformed("a response to another question") }
-    guard message.flags & 0x0200 == 0 else { throw .malformed("a truncated response") }
+    let message = try DNSMessage.response(decoding: bytes, to: question, id: 0)
+    try message.responseCode.checkIsAnswer(message.edns?.explanation ?? "")
     try self.init(
-      to: question, responseCode: message.responseCode,
-      flags: ResponseFlags(
-        isAuthoritative: message.flags & 0x0400 != 0, recursionAvailable: message.flags & 0x0080 != 0),
-      answers: message.answers, authority: message.authority,
-      isAuthenticated: message.flags & UInt16(DNSMessage.authenticData) != 0, explanation: message.explanation)
-  }
-}
-
-/// The response to a question for records: the answer section in full, the types of the authority section, and EDNS.
-private struct RecordMessage {
-  let id: UInt16
-  let flags: UInt16
-  var questions: [DNSQuestion] = []
-  var answers: [ResourceRecord] = []
-  /// The types of the authority section's records.
-  var authority: [DNSRecordType] = []
-  var responseCode: DNSMessage.ResponseCode
-  /// What the server says about a failure (RFC 8914).
-  var explanation = ""
-
-  init(decoding bytes: [UInt8], freshness: HTTPFreshness) throws(DNSMessageError) {
-    var reader = DNSMessageReader(bytes: bytes)
-    id = try reader.uint16()
-    flags = try reader.uint16()
-    responseCode = DNSMessage.ResponseCode(rawValue: flags & 0xf)
-    let questionCount = try reader.uint16()
-    let answerCount = try reader.uint16()
-    let authorityCount = Int(try reader.uint16())
-    let otherCount = authorityCount + Int(try reader.uint16())
-    for _ in 0..<questionCount {
-      let name = try reader.name()
-      let type = DNSRecordType(rawValue: try reader.uint16())
-      questions.append(DNSQuestion(name: name, type: type, recordClass: try reader.uint16()))
-    }
-    for _ in 0..<answerCount {
-      let (head, end) = try reader.recordHead()
-      let data = reader.recordData(of: head.type, until: end)
-      guard head.recordClass == DNSQuestion.internetClass else { continue }
-      answers.append(
-        ResourceRecord(owner: head.owner, type: head.type, ttl: freshness.lifetime(head.lifetime), data: data))
-    }
-    for index in 0..<otherCount {
-      var (head, end) = try reader.recordHead()
-      if index < authorityCount, head.recordClass == DNSQuestion.internetClass { authority.append(head.type) }
-      guard case .opaque(let data) = reader.recordData(of: head.type, until: end), head.type == .opt else { continue }
-      head.data = .opaque(data)
-      responseCode = DNSMessage.ResponseCode(rawValue: UInt16(head.ttl >> 24) << 4 | flags & 0xf)
-      // Only for the message of a failure: malformed options do not spoil an answer.
-      explanation = (try? reader.options(head)).map { DNSMessage.EDNS(options: $0).explanation } ?? ""
-    }
-    guard reader.offset == bytes.count else { throw reader.error("bytes behind the last record") }
-  }
-}
-
-extension DNSMessageReader {
-  /// The fields before a record's data, and where the data ends.
-  fileprivate mutating func recordHead() throws(DNSMessageError) -> (DNSRecord, end: Int) {
-    let owner = try name()
-    let type = DNSRecordType(rawValue: try uint16())
-    let head = DNSRecord(owner: owner, type: type, recordClass: try uint16(), ttl: try uint32(), data: .opaque([]))
-    let end = Int(try uint16()) + offset
-    guard end <= bytes.count else { throw error("a record's data runs past the end") }
-    return (head, end)
+      to: question, responseCode: message.responseCode, flags: message.responseFlags, answers: message.answers,
+      authority: message.authorities.filter(\.isInternet).map(\.type),
+      isAuthenticated: bytes[3] & DNSMessage.authenticData != 0, freshness: freshness)
   }
 }
 

@@ -33,43 +33,30 @@ public struct RecordAnswer: Hashable, Sendable {
 
   /// Reads an answer section: a record counts only if it belongs to the chain from the question's name.
   ///
+  /// Malformed data is kept as it came: anybody may publish it, and it says nothing about the provider. Only an address
+  /// that was asked for has to be one, as in an ``Answer``.
+  ///
   /// - Throws: that the response code is neither NOERROR nor NXDOMAIN, that the chain is too long, that it
-  ///   is a referral, or that all records of the type belong to others.
+  ///   is a referral, that all records of the type belong to others, or that a record of the answer cannot be read.
   init(
     to question: DNSQuestion, responseCode: DNSMessage.ResponseCode, flags: ResponseFlags = ResponseFlags(),
-    answers: [ResourceRecord], authority: [DNSRecordType] = [], isAuthenticated: Bool, explanation: String = ""
+    answers: [some AnswerRecord], authority: [DNSRecordType] = [], isAuthenticated: Bool,
+    freshness: HTTPFreshness = HTTPFreshness()
   ) throws(ProviderFailure) {
-    guard responseCode == .noError || responseCode == .nameError else {
-      throw ProviderFailure(.response, "answered \(responseCode)\(explanation)")
-    }
-    var name = question.name
-    var links = 0
-    while true {
-      let found = answers.filter { $0.owner == name && ($0.type == question.type || question.type == .any) }
-      if !found.isEmpty {
-        self.init(records: responseCode == .noError ? found : [], isNameMissing: responseCode == .nameError)
-        break
+    try responseCode.checkIsAnswer()
+    let chain = try AnswerChain(to: question, among: answers)
+    var found: [ResourceRecord] = []
+    if responseCode == .noError {
+      for record in answers where chain.holds(record) {
+        let (type, ttl) = (try record.type, try record.lifetime)
+        let isAddress = question.type == .a || question.type == .aaaa
+        let data = try isAddress ? .address(record.address) : record.data
+        found.append(ResourceRecord(owner: chain.end, type: type, ttl: freshness.lifetime(ttl), data: data))
       }
-      guard let target = Self.alias(of: name, in: answers) else {
-        if responseCode == .noError {
-          guard !answers.contains(where: { $0.type == question.type }) else { throw .foreignRecords(question.type) }
-          try flags.checkIsAnswer(authority: authority, aliases: links)
-        }
-        self.init(records: [], isNameMissing: responseCode == .nameError)
-        break
-      }
-      links += 1
-      guard links <= AnswerSection.chainLimit else { throw .endlessChain }
-      name = target
+      if found.isEmpty { try chain.checkIsNegative(answers, flags: flags, authority: authority) }
     }
-    self.isAuthenticated = isAuthenticated
-    if links > 0 { canonicalName = name }
-  }
-
-  private static func alias(of name: DNSName, in answers: [ResourceRecord]) -> DNSName? {
-    for record in answers where record.owner == name && record.type == .cname {
-      if case .name(let target) = record.data { return target }
-    }
-    return nil
+    self.init(
+      records: found, isNameMissing: responseCode == .nameError, canonicalName: chain.links > 0 ? chain.end : nil,
+      isAuthenticated: isAuthenticated)
   }
 }

@@ -122,8 +122,9 @@ extension RecordData {
     self = data
   }
 
-  private static func isKnown(_ type: DNSRecordType) -> Bool {
-    [.a, .aaaa, .cname, .dname, .ns, .ptr, .mx, .srv, .soa, .svcb, .https, .caa].contains(type)
+  /// Whether the data of a type is decoded.
+  static func isKnown(_ type: DNSRecordType) -> Bool {
+    [.a, .aaaa, .cname, .dname, .ns, .ptr, .mx, .txt, .srv, .soa, .svcb, .https, .caa].contains(type)
   }
 
   private static func data(_ words: [PresentationText.Word], _ type: DNSRecordType) -> RecordData? {

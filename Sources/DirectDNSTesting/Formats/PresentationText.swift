@@ -6,12 +6,10 @@ extension DNSRecord {
   var presentation: String {
     switch data {
     case .address(let address): address.description
-    case .canonicalName(let name): name.description
-    case .startOfAuthority(let primary, let serial, let minimum):
-      "\(primary) hostmaster.\(primary) \(serial) 7200 900 1209600 \(minimum)"
     case .binding(let binding): binding.presentation
     // RFC 3597 §5: the form of data whose type is unknown.
     case .opaque(let bytes): "\\# \(bytes.count) \(HexText.encode(bytes))"
+    default: data.description
     }
   }
 }

@@ -29,10 +29,10 @@ extension RecordTable {
     /// The smallest TTL of the answer section; for a negative answer the smaller number of its SOA.
     public var lifetime: UInt32? {
       if let ttl = answers.map(\.ttl).min() { return ttl }
-      guard let soa = authorities.first, case .startOfAuthority(_, _, let minimum) = soa.data else {
+      guard let soa = authorities.first, case .startOfAuthority(let zone) = soa.data else {
         return nil
       }
-      return Swift.min(soa.ttl, minimum)
+      return Swift.min(soa.ttl, zone.minimum)
     }
   }
 
@@ -67,7 +67,7 @@ extension RecordTable {
         return lookup
       }
       if entry.responseCode == .noError, let alias = entry.records.first(where: { $0.type == .cname }),
-        case .canonicalName(let target) = alias.data
+        case .name(let target) = alias.data
       {
         guard lookup.answers.count < Self.longestChain else { return lookup }
         lookup.answers.append(alias)
@@ -100,7 +100,10 @@ extension RecordTable {
       DNSRecord(
         owner: zone ?? .root, type: .soa, ttl: authority.ttl,
         data: .startOfAuthority(
-          primary: RecordTable.name("ns.directdns.test"), serial: 1, minimum: authority.minimum))
+          RecordData.Authority(
+            primary: RecordTable.name("ns.directdns.test"),
+            mailbox: RecordTable.name("hostmaster.ns.directdns.test"), serial: 1, refresh: 7200, retry: 900,
+            expire: 1_209_600, minimum: authority.minimum)))
     ]
   }
 }

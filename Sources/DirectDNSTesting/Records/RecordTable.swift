@@ -75,7 +75,7 @@ public struct RecordTable: Sendable {
   public mutating func alias(_ name: String, to target: String, ttl: UInt32 = 300) {
     add(
       DNSRecord(
-        owner: Self.name(name), type: .cname, ttl: ttl, data: .canonicalName(Self.name(target))))
+        owner: Self.name(name), type: .cname, ttl: ttl, data: .name(Self.name(target))))
   }
 
   /// Adds an HTTPS record to a name.

@@ -91,7 +91,7 @@ struct AddressReplyTests {
     alias.answers = [
       DNSRecord(
         owner: question.message.name, type: .cname, ttl: 60,
-        data: .canonicalName(DNSName(try HostName("a.test"))))
+        data: .name(DNSName(try HostName("a.test"))))
     ]
     #expect(AddressReply.answer(from: alias.encoded(), to: question, freshness: .init()) == nil)
   }

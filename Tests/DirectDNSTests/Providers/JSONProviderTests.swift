@@ -305,7 +305,7 @@ struct JSONProviderRecordsTests {
   @Test func `a chain whose target is none is a failure of this answer alone`() {
     let body =
       #"{"Status":0,"Question":[{"name":"example.com","type":15}],"Answer":[{"name":"example.com","type":5,"TTL":1,"data":"a b"}]}"#
-    #expect(throws: ProviderFailure(.response, "a record of type CNAME whose data is invalid")) {
+    #expect(throws: ProviderFailure(.response, "the data of a CNAME record of the answer is malformed")) {
       try provider().records(from: HTTPReply(body), to: question())
     }
   }

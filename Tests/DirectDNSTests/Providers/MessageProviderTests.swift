@@ -236,8 +236,10 @@ struct MessageProviderRecordsTests {
     #expect(try read(body).records.map(\.data.description) == [##"\# 1 00"##, "10 example."])
   }
 
-  @Test func `records of another class are left out`() throws {
-    #expect(try read(Self.response(answers: "0001", "c00c 000f 0003 0000012c 0004 000a c00c")).records == [])
+  @Test func `records of another class are left out, and are no negative answer by themselves`() throws {
+    let (other, good) = ("c00c 000f 0003 0000012c 0004 000a c00c", "c00c 000f 0001 0000012c 0004 000a c00c")
+    #expect(try read(Self.response(answers: "0002", other + good)).records.count == 1)
+    #expect(throws: ProviderFailure.foreignRecords(.mx)) { try read(Self.response(answers: "0001", other)) }
   }
 
   @Test func `AD is told, and NXDOMAIN from NODATA`() throws {

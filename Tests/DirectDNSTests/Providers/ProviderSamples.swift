@@ -57,3 +57,25 @@ extension Result<Answer, ProviderFailure> {
     }
   }
 }
+
+extension RecordProvider {
+  /// What the two readers of a reply make of it: `ADDRESS,…`, the negative answer, or the kind of the failure.
+  func readings(of reply: HTTPReply, _ question: AddressQuestion) -> (addresses: String, records: String) {
+    let answer = outcome(of: reply, to: question)
+    let reading = Result { () throws(ProviderFailure) in
+      let found = try self.records(from: reply, to: question.message)
+      var addresses: [IPAddress] = []
+      for record in found.records {
+        if case .address(let address) = record.data { addresses.keep(address) }
+      }
+      return addresses.isEmpty
+        ? Answer(.negative(found.isNameMissing ? .nameNotFound : .noAddress), ttl: nil)
+        : Answer(.addresses(addresses), ttl: 0)
+    }
+    return (answer.summaryWithoutTTL, reading.summaryWithoutTTL)
+  }
+}
+
+extension Result<Answer, ProviderFailure> {
+  fileprivate var summaryWithoutTTL: String { summary.split(separator: " ").first.map(String.init) ?? "" }
+}

@@ -38,27 +38,50 @@ extension DNSRecord {
   private static func one(using random: inout SeededGenerator) -> DNSRecord {
     let type: DNSRecordType
     var data: Data
-    switch Int.random(in: 0..<6, using: &random) {
+    switch Int.random(in: 0..<10, using: &random) {
     case 0: (type, data) = (.a, .address(.ipv4(.random(in: 0 ... .max, using: &random))))
     case 1:
       let high = UInt64.random(in: 0 ... .max, using: &random)
       (type, data) = (.aaaa, .address(.ipv6(high: high, low: .random(in: 0 ... .max, using: &random))))
-    case 2: (type, data) = (.cname, .canonicalName(.random(using: &random)))
+    case 2:
+      let types: [DNSRecordType] = [.cname, .dname, .ns, .ptr]
+      (type, data) = (types.randomElement(using: &random) ?? .cname, .name(.random(using: &random)))
     case 3:
-      let serial = UInt32.random(in: 0 ... .max, using: &random)
+      let numbers = (0..<5).map { _ in UInt32.random(in: 0 ... .max, using: &random) }
       (type, data) = (
         .soa,
         .startOfAuthority(
-          primary: .random(using: &random), serial: serial, minimum: .random(in: 0 ... .max, using: &random))
+          RecordData.Authority(
+            primary: .random(using: &random), mailbox: .random(using: &random), serial: numbers[0],
+            refresh: numbers[1], retry: numbers[2], expire: numbers[3], minimum: numbers[4]))
       )
     case 4:
       var binding = ServiceBinding(
         priority: .random(in: 0 ... .max, using: &random), target: .random(using: &random))
       for _ in 0..<Int.random(in: 0...3, using: &random) {
-        binding.parameters[.random(in: 0...9, using: &random)] = .random(upTo: 12, using: &random)
+        // The values of these keys may be any.
+        binding.parameters[.random(in: 7...99, using: &random)] = .random(upTo: 12, using: &random)
       }
       (type, data) = (.https, .binding(binding))
-    default: (type, data) = (DNSRecordType(rawValue: 16), .opaque(.random(upTo: 20, using: &random)))
+    case 5:
+      let preference = UInt16.random(in: 0 ... .max, using: &random)
+      (type, data) = (.mx, .mailExchange(preference: preference, exchange: .random(using: &random)))
+    case 6:
+      let strings = (0...Int.random(in: 0...2, using: &random)).map { _ in [UInt8].random(upTo: 20, using: &random) }
+      (type, data) = (.txt, .text(strings))
+    case 7:
+      let numbers = (0..<3).map { _ in UInt16.random(in: 0 ... .max, using: &random) }
+      (type, data) = (
+        .srv,
+        .service(priority: numbers[0], weight: numbers[1], port: numbers[2], target: .random(using: &random))
+      )
+    case 8:
+      (type, data) = (
+        .caa,
+        .certificationAuthority(
+          flags: .random(in: 0 ... .max, using: &random), tag: "issue", value: .random(upTo: 20, using: &random))
+      )
+    default: (type, data) = (DNSRecordType(rawValue: 65280), .opaque(.random(upTo: 20, using: &random)))
     }
     // In any other class a type's data means nothing.
     let recordClass = Bool.random(using: &random) ? 1 : UInt16.random(in: 0 ... .max, using: &random)

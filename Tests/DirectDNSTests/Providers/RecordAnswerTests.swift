@@ -6,12 +6,12 @@ import Testing
 struct RecordAnswerTests {
   private static func name(_ text: String) -> DNSName { DNSName(text) ?? .root }
 
-  private static func record(_ owner: String, _ type: DNSRecordType, _ text: String) -> ResourceRecord {
-    ResourceRecord(owner: name(owner), type: type, ttl: 60, data: RecordData(text, type: type) ?? .opaque([]))
+  private static func record(_ owner: String, _ type: DNSRecordType, _ text: String) -> DNSRecord {
+    DNSRecord(owner: name(owner), type: type, ttl: 60, data: RecordData(text, type: type) ?? .opaque([]))
   }
 
   private func answer(
-    _ type: DNSRecordType, _ answers: [ResourceRecord], _ code: DNSMessage.ResponseCode = .noError
+    _ type: DNSRecordType, _ answers: [DNSRecord], _ code: DNSMessage.ResponseCode = .noError
   ) throws(ProviderFailure) -> RecordAnswer {
     try RecordAnswer(
       to: DNSQuestion(name: Self.name("a.example"), type: type), responseCode: code, answers: answers,
@@ -82,7 +82,7 @@ struct RecordAnswerTests {
   }
 
   @Test func `a referral is no negative answer`() throws {
-    func read(_ flags: ResponseFlags, _ answers: [ResourceRecord] = [], _ authority: [DNSRecordType]) throws -> Int {
+    func read(_ flags: ResponseFlags, _ answers: [DNSRecord] = [], _ authority: [DNSRecordType]) throws -> Int {
       try RecordAnswer(
         to: DNSQuestion(name: Self.name("a.example"), type: .mx), responseCode: .noError, flags: flags,
         answers: answers, authority: authority, isAuthenticated: false

@@ -36,8 +36,8 @@ struct MisbehavingProviderTests {
   private static let loop: [DNSRecord] = {
     let names = ["www.shop.test", "other.test"].compactMap { DNSName($0) }
     return [
-      DNSRecord(owner: names[0], type: .cname, ttl: 60, data: .canonicalName(names[1])),
-      DNSRecord(owner: names[1], type: .cname, ttl: 60, data: .canonicalName(names[0])),
+      DNSRecord(owner: names[0], type: .cname, ttl: 60, data: .name(names[1])),
+      DNSRecord(owner: names[1], type: .cname, ttl: 60, data: .name(names[0])),
     ]
   }()
 
