@@ -58,7 +58,6 @@ struct HouseTests {
     "Sources/DirectDNS/Curl/TransferHead.swift": "DirectClientTests",
     "Sources/DirectDNS/Pool/PoolMachine+Queue.swift": "PoolMachineTests, PoolSimulationTests",
     "Sources/DirectDNS/Curl/BodyUpload.swift": "RequestBodyTests",
-    "Sources/DirectDNS/Providers/EMASReply.swift": "EMASProviderTests",
     "Sources/DirectDNS/Stores/AnswerStore.swift": "MemoryAnswerStoreTests, by the contract of all stores",
     "Sources/DirectDNS/Lookups/Lookup.swift": "DirectResolver+AskingTests, LookupSimulationTests",
     "Sources/DirectDNS/Cache/AnswerCache+Writing.swift": "AnswerCacheTests",

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTPTypes
+import Testing
 
 @testable import DirectDNS
 
@@ -55,6 +56,17 @@ extension Result<Answer, ProviderFailure> {
       case .cancelled: "cancelled"
       }
     }
+  }
+}
+
+extension EMASProvider {
+  static let secret = Secret("00112233445566778899aabbccddeeff")
+
+  static func sample(_ path: String, _ credentials: ProviderCredentials = .init(), subnet: String? = nil) throws -> Self
+  {
+    try EMASProvider(
+      name: "sample", url: WebURL("https://192.0.2.1" + path), credentials: credentials,
+      clientSubnet: try subnet.map { try #require(IPNetwork($0)) })
   }
 }
 
