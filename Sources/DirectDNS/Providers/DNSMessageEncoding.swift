@@ -3,7 +3,8 @@ extension DNSMessage {
   /// The message's bytes, with no name compressed.
   ///
   /// A message has at most 65 535 bytes. From the first question or record that does not fit, the rest is left out, and
-  /// the message is marked as truncated (RFC 1035 §4.1.1, TC); likewise for the options of EDNS.
+  /// the message is marked as truncated (RFC 1035 §4.1.1, TC); likewise for the options of EDNS. Data that is known only as
+  /// text (``RecordData/presentation(_:)``) has no bytes, and fits into no message.
   public func encoded() -> [UInt8] {
     var edns: [UInt8] = []
     var left = Self.largest - 12

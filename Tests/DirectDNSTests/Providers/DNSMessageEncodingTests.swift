@@ -107,6 +107,19 @@ struct DNSMessageEncodingTests {
     #expect(read.isTruncated)
   }
 
+  @Test func `data that no message can carry is left out like what has no room`() throws {
+    let name = try #require(DNSName("a.test"))
+    let tag = String(repeating: "a", count: 256)
+    for data in [
+      RecordData.presentation("x"), .text([[UInt8](repeating: 7, count: 256)]),
+      .certificationAuthority(flags: 0, tag: tag, value: []),
+    ] {
+      let record = DNSRecord(owner: name, type: .txt, ttl: 1, data: data)
+      let read = try DNSMessage(decoding: DNSMessage(questions: [], answers: [record]).encoded())
+      #expect(read.answers == [] && read.isTruncated, "\(data)")
+    }
+  }
+
   @Test(arguments: 0..<16 as Range<UInt64>)
   func `what is encoded is decoded to the same`(_ seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
