@@ -71,7 +71,9 @@ class Inode:
     def some(self, chance):
         """Some of the blocks that were written since, and a length between."""
         least, most = sorted((len(self.safe), len(self.now)))
-        length = chance.randint(least, most)
+        # A file that was cut has one of its lengths: file systems change that at once.
+        is_cut = len(self.now) < len(self.safe)
+        length = chance.choice((least, most)) if is_cut else chance.randint(least, most)
         mixed = bytearray(self.safe[:length].ljust(length, b"\0"))
         for at in range(0, length, BLOCK):
             if chance.random() < 0.5:

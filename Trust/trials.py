@@ -179,22 +179,32 @@ def build_shim(name, folder):
     return library
 
 
-def whole_store(path):
-    """What is wrong with a store of SQLite; None where it is whole or is not there."""
-    if not os.path.exists(path):
-        return None
-    # A copy: on a full disk there is no room for what SQLite needs to read a log, and the next run has what the last one left.
+@contextlib.contextmanager
+def copied_store(path):
+    """A copy of a store of SQLite, opened.
+
+    Who looks at the store itself mends it before the next run can: closing it empties its log. And on a full disk there is
+    no room for what SQLite needs to read one.
+    """
     with tempfile.TemporaryDirectory(prefix="store-") as folder:
         copy = os.path.join(folder, "store")
         # Without its log or its journal it is half of itself.
         for ending in ("", "-wal", "-journal"):
             if os.path.exists(path + ending):
                 shutil.copyfile(path + ending, copy + ending)
-        try:
-            with contextlib.closing(sqlite3.connect(copy)) as database:
-                said = database.execute("PRAGMA integrity_check").fetchone()[0]
-        except sqlite3.Error as error:
-            said = str(error)
+        with contextlib.closing(sqlite3.connect(copy)) as database:
+            yield database
+
+
+def whole_store(path):
+    """What is wrong with a store of SQLite; None where it is whole or is not there."""
+    if not os.path.exists(path):
+        return None
+    try:
+        with copied_store(path) as database:
+            said = database.execute("PRAGMA integrity_check").fetchone()[0]
+    except sqlite3.Error as error:
+        said = str(error)
     return None if said == "ok" else f"the store: {said[:200]}"
 
 

@@ -75,11 +75,12 @@ def hosts_of(folder):
     path = os.path.join(folder, STORE)
     if not os.path.exists(path):
         return set()
-    with scenarios.contextlib.closing(scenarios.sqlite3.connect(path)) as database:
-        try:
+    try:
+        with trials.copied_store(path) as database:
             return {row[0] for row in database.execute("SELECT host FROM answers")}
-        except scenarios.sqlite3.OperationalError:
-            return set()
+    except scenarios.sqlite3.Error:
+        # What is wrong with it `whole_store` says.
+        return set()
 
 
 def keeps(new, old=True):
