@@ -5,7 +5,9 @@
 #include <limits.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#ifdef __linux__
 #include <openssl/ssl.h>
+#endif
 #include <poll.h>
 #include <string.h>
 #include <stddef.h>
@@ -105,8 +107,10 @@ static inline curl_socket_t directdns_kept_socket(CURL *easy) {
   curl_socket_t socket = CURL_SOCKET_BAD;
   return curl_easy_getinfo(easy, CURLINFO_ACTIVESOCKET, &socket) == CURLE_OK ? socket : CURL_SOCKET_BAD;
 }
-/// Whether a transfer's connection, which is established, speaks HTTP/2 by TLS (ALPN); 0 if that is not known.
+/// Whether a transfer's connection, which is established, speaks HTTP/2 by TLS (ALPN); 0 if that is not known, as elsewhere
+/// than on Linux, where libcurl may use another library than ours.
 static inline int directdns_has_agreed_on_http2(CURL *easy) {
+#ifdef __linux__
   const struct curl_tlssessioninfo *session = NULL;
   const unsigned char *name = NULL;
   unsigned int length = 0;
@@ -115,6 +119,10 @@ static inline int directdns_has_agreed_on_http2(CURL *easy) {
     return 0;
   SSL_get0_alpn_selected((const SSL *)session->internals, &name, &length);
   return length == 2 && memcmp(name, "h2", 2) == 0;
+#else
+  (void)easy;
+  return 0;
+#endif
 }
 static inline const curl_version_info_data *_Nullable directdns_curl_version(void) {
   return curl_version_info(CURLVERSION_NOW);

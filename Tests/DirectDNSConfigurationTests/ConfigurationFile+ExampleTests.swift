@@ -41,7 +41,7 @@ import Testing
       .deletingLastPathComponent()
     let source = try String(
       contentsOf: root.appending(path: "Sources/DirectDNSConfiguration/EnvironmentSettings.swift"), encoding: .utf8)
-    let read = source.matches(of: #/\b(?:text|list|value)\(\s*"([A-Z_]+)"/#).map { "DIRECTDNS_\($0.1)" }
+    let read = source.matches(of: #/reader\.(?:text|words|paths|value)\(\s*"([A-Z_]+)"/#).map { "DIRECTDNS_\($0.1)" }
     let text = String(decoding: try Self.bytes(), as: UTF8.self)
     let named = text.matches(of: #/^// (DIRECTDNS_[A-Z_]+) {2,}/#.anchorsMatchLineEndings()).map { String($0.1) }
     #expect(read.count > 10)

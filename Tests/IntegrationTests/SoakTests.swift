@@ -163,7 +163,7 @@ struct SoakTests {
         try resolver.update(configuration)
       case 1: client.networkDidChange()
       case 2: resolver.invalidate(try HostName(Self.names[round % Self.names.count]))
-      case 3: resolver.keepAlive([try HostName("www-\(round % 5).lab.test")])
+      case 3: resolver.keepAlive([try HostName("www-\(round % 40).lab.test")])
       default:
         var configuration = resolver.configuration
         let folder = try ServerFixture.newFolder("soak-other")

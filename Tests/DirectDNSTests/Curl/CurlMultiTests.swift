@@ -37,8 +37,9 @@ struct CurlMultiTests {
     let server = try await FakeProvider.start(records: ProviderFixture.records)
     let sockets = CurlSockets(poller: poller)
     let request = CurlRequest.sample(server.url("/resolve?name=www.shop.test"))
-    let easy = try #require(CurlEasy(request.pool, sockets: sockets))
     for _ in 0..<3 {
+      // Not each libcurl can use a handle again over HTTP/1.
+      let easy = try #require(CurlEasy(request.pool, sockets: sockets))
       easy.prepare(request)
       #expect(multi.due == .max)
       multi.add(easy.handle)
