@@ -80,8 +80,10 @@ extension QueryMachine {
   struct Candidates: Sendable {
     /// Their numbers, in the order of asking.
     var order: [Int]
-    /// Those that have said 429: each is asked again when its pause is over, if nobody else can be asked.
+    /// Those that have said 429: each is asked once more when its pause is over, if nobody else can be asked.
     private var paused: [Int] = []
+    /// Those that have had this second chance, or wait for it.
+    private var forgiven: [Int] = []
     var attempts: [DirectDNSError.Attempt] = []
     private var servers: [Int] = []
     private var timeouts = 0
@@ -93,7 +95,11 @@ extension QueryMachine {
     var askable: [Int] { paused.isEmpty ? order : order + paused }
 
     /// Notes that a server has said 429 and asked for a pause.
-    mutating func pause(_ server: Int) { paused.append(server) }
+    mutating func pause(_ server: Int) {
+      guard !forgiven.contains(server) else { return }
+      forgiven.append(server)
+      paused.append(server)
+    }
 
     /// Takes out a server that is asked.
     mutating func take(_ server: Int) {
@@ -108,8 +114,6 @@ extension QueryMachine {
     }
 
     mutating func note(_ failure: Failure) {
-      // One that says 429 as often as it is asked is named once.
-      if attempts.contains(failure.attempt) { return }
       attempts.append(failure.attempt)
       if failure.cause == .cancelled { isCancelled = true } else { servers.append(failure.server) }
       if failure.cause == .timedOut { timeouts += 1 }

@@ -129,8 +129,7 @@ struct QueryMachine: Sendable {
 
   // MARK: Events
 
-  /// Asks a question until a server answers or none is left; each server once, and after a 429
-  /// again when its pause is over.
+  /// Asks a question until a server answers or none is left; each server once, and once more after a 429.
   ///
   /// - Parameters:
   ///   - number: the caller's number for it, under which its end will be reported.

@@ -72,7 +72,7 @@ struct QueryMachinePauseTests {
     #expect(Set(words(at: 2.5)) == ["n3 answered", "7 to 0: n6", "8 to 0: n7"])
   }
 
-  @Test mutating func `where a server takes five at a time, few of those who wait are turned away, and none fails`() {
+  @Test mutating func `where a server takes five at a time, few of those who wait are turned away`() {
     for _ in 0..<40 { ask(at: 0, timeout: .seconds(60)) }
     var (answered, refused) = (0, 0)
     for second in 0..<60 {
@@ -88,8 +88,8 @@ struct QueryMachinePauseTests {
         wanted = queries()
       }
     }
-    // 35 at the beginning, and then six at most after each pause: one more than it takes.
-    #expect(answered == 40 && refused <= 35 + 6 * 6, "\(answered) answered, \(refused) refused")
+    // 35 at the beginning, and then six at most after each pause, for the second time: one more than it takes.
+    #expect(answered >= 20 && answered + refused == 40 + 35, "\(answered) answered, \(refused) refused")
   }
 
   @Test mutating func `if it is not over the others wait for the next end, or fail if that is too late`() {
@@ -99,14 +99,11 @@ struct QueryMachinePauseTests {
     ask(at: 1.5, timeout: .seconds(2))
     #expect(words(at: 2) == ["1 to 0: n1", "2 to 0: n1"])
     reply(2, Self.pause, at: 2.1)
-    // The third one has time until 3.46 s.
-    #expect(words(at: 2.1) == ["n3 failed: 1"])
+    // The first one has been turned away twice, and the third has time until 3.46 s.
+    #expect(Set(words(at: 2.1)) == ["n1 failed: 2", "n3 failed: 1"])
     #expect(words(at: 4.1) == ["3 to 0: n2"])
     reply(3, nil, at: 4.2)
-    #expect(Set(words(at: 4.2)) == ["n2 answered", "4 to 0: n1"])
-    // A server that says the same each time is named once.
-    reply(4, Self.pause, at: 4.3)
-    #expect(words(at: 4.3) == ["n1 failed: 1"])
+    #expect(words(at: 4.2) == ["n2 answered"])
   }
 
   @Test mutating func `what that query finds out is waited for for a second, and then another one is sent`() {
