@@ -90,6 +90,7 @@ internal import CDirectDNSCurl
     // serves only once.
     isClean = transfer.request.message.trailers.isEmpty
     socketError = 0
+    needsNewHandle = false
     dialled = nil
     receiving = .handingOver
     bodyOffset = 0

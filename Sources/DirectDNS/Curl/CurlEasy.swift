@@ -164,6 +164,7 @@ internal import HTTPTypes
     isOverLimit = false
     sessionLine = nil
     (hasServed, isUsed) = (isUsed, true)
+    needsNewHandle = false
     handle.forgetFailure()
     fieldAllowance = CurlFieldAllowance(HTTPReply.fieldLimit)
     let message = request.message

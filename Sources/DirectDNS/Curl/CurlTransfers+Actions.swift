@@ -87,9 +87,11 @@ extension CurlTransfers {
     guard let transfer = running[id.index].transfer, let attempt = attempt(id, number) else { return }
     running[id.index].attempts.removeAll { $0 === attempt }
     defer { forget(transfer, id) }
+    // A handle that is reset belongs to no pool any more.
+    let isHTTP2 = attempt.pool.map { speaksHTTP2($0, transfer) } ?? false
     // Before the list is changed, since libcurl calls back here.
     let isEmpty = attempt.stop()
-    idleAttempts.add(attempt, isEmpty: isEmpty, speaksHTTP2: attempt.pool.map { speaksHTTP2($0, transfer) } ?? false)
+    idleAttempts.add(attempt, isEmpty: isEmpty, speaksHTTP2: isHTTP2)
   }
 
   /// Whether the connections of a transfer's pool speak HTTP/2; a proxy answers CONNECT by HTTP/1 in any case.

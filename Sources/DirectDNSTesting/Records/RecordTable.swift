@@ -128,11 +128,13 @@ public struct RecordTable: Sendable {
   // A test writes its records as constants: a mistake in one ends the process there, and the calls need no `try`.
 
   static func name(_ text: String) -> DNSName {
+    // A mistake in a test's own text: it stops there rather than serve something else.
     guard let name = DNSName(text) else { preconditionFailure("\(text) is not a domain name") }
     return name
   }
 
   private static func address(_ text: String) -> IPAddress {
+    // As above.
     guard let address = IPAddress(text) else { preconditionFailure("\(text) is not an IP address") }
     return address
   }

@@ -22,6 +22,7 @@ extension AnswerStoreContract {
 
   // The contract's own names: an invalid one is a mistake in the source, and is found at its first use.
   static func host(_ name: String) -> HostName {
+    // Names come from this file alone.
     do { return try HostName(name) } catch { preconditionFailure("\(error)") }
   }
 
