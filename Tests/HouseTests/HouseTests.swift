@@ -44,7 +44,6 @@ struct HouseTests {
     "Sources/DirectDNS/Curl/CurlDriver.swift": "CurlQueriesTests, CurlMultiTests",
     "Sources/DirectDNS/Curl/CurlJob.swift": "LoopTests",
     "Sources/DirectDNS/Curl/CurlProbe.swift": "ProviderProbeTests, SystemPackagesTests",
-    "Sources/DirectDNS/Curl/ConnectAttempt.swift": "ClientConnectionsTests",
     "Sources/DirectDNS/Curl/ConnectAttempt+Callbacks.swift": "RequestBodyTests, ResponseBodyTests",
     "Sources/DirectDNS/Curl/ConnectAttempt+Options.swift": "ClientConnectionsTests",
     "Sources/DirectDNS/Curl/ConnectAttempt+Progress.swift": "RequestBodyTests, BrokenOriginTests",

@@ -105,15 +105,15 @@ extension ConnectAttempt {
   }
 
   private func established() -> CInt {
-    if hasServed, !speaksHTTP2, !handle.canReceiveAnother {
+    guard handle.canReceive(overPlainHTTP2: speaksPlainHTTP2) else {
       needsNewHandle = true
       return CURL_PREREQFUNC_ABORT
     }
     return withEvents { $0.maySend(self) } ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
   }
 
-  /// Whether its connections speak HTTP/2 in any case.
-  private var speaksHTTP2: Bool {
+  /// Whether its connection speaks HTTP/2 without TLS.
+  private var speaksPlainHTTP2: Bool {
     guard let route = transfer?.request.route else { return false }
     return route.version == .http2 && !route.usesTLS && route.proxy == nil
   }

@@ -6,8 +6,8 @@ extension ConnectAttempt {
   /// The options that may differ between the requests of a pool, as they were set last.
   struct Applied {
     var url: String?
-    var fields: [UInt8] = []
-    var target: (address: IPAddress?, port: UInt16)?
+    var hasFields = false
+    var hasTarget = false
     var waits = false
     var connectTimeout: Int64?
   }
@@ -17,10 +17,12 @@ extension ConnectAttempt {
   /// libcurl remembers by address and port whether connections multiplex. Before 8.5 it therefore puts a request onto a
   /// busy HTTP/1.1 connection if another host at the same address speaks HTTP/2, and each request gets the other's
   /// response. So each pool has a scope of its own.
-  func setTransfer(_ route: CurlRoute, scope: Int, _ settings: CurlTransferSettings, _ share: CurlShare) {
+  func setTransfer(_ route: CurlRoute, scope: Int, _ transfers: CurlTransfers) {
+    let settings = transfers.settings
     handle.setScope(scope)
     handle.setOwner(self)
-    if let share = unsafe share.handle { unsafe handle.setPointer(CURLOPT_SHARE, share) }
+    handle.setShare(transfers.share)
+    handle.setSockets(transfers.sockets)
     handle.set(CURLOPT_NOSIGNAL, 1)
     handle.set(CURLOPT_PROTOCOLS_STR, route.usesTLS ? "https" : "http")
     handle.set(CURLOPT_PATH_AS_IS, 1)
@@ -73,9 +75,14 @@ extension ConnectAttempt {
       handle.set(CURLOPT_CONNECTTIMEOUT_MS, Int(request.terms.connectTimeout) + 60_000)
     }
     guard request.route.proxy == nil else { return }
-    if let before = applied.target, before == (address, request.target.port) { return }
-    applied.target = (address, request.target.port)
-    connectTo = CurlList(["::\(address?.bracketed ?? ""):\(request.target.port)"])
+    let wanted = (address: address, port: request.target.port)
+    if target.map({ $0 != wanted }) ?? true {
+      target = wanted
+      connectTo = CurlList(["::\(address?.bracketed ?? ""):\(request.target.port)"])
+    } else if applied.hasTarget {
+      return
+    }
+    applied.hasTarget = true
     handle.set(CURLOPT_CONNECT_TO, connectTo)
   }
 
@@ -95,9 +102,13 @@ extension ConnectAttempt {
       applied.url = request.message.url
       handle.set(CURLOPT_URL, request.message.url)
     }
-    if applied.fields != request.message.fields {
-      applied.fields = request.message.fields
-      fields = CurlList(lines: request.message.fields)
+    if fieldLines != request.message.fields {
+      fieldLines = request.message.fields
+      fields = CurlList(lines: fieldLines)
+      applied.hasFields = false
+    }
+    if !applied.hasFields {
+      applied.hasFields = true
       handle.set(CURLOPT_HTTPHEADER, fields)
     }
     guard !request.isPlain else { return }

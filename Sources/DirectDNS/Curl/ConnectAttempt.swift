@@ -16,16 +16,23 @@ internal import CDirectDNSCurl
   private(set) var id = CurlTransfers.Machine.TransferID.none
   private(set) var number = 0
   private(set) var address: IPAddress?
+  /// What an attempt has to know of a pool.
+  struct Pool {
+    let id: SlabID<CurlTransfers.Machine.Pool>
+    /// See ``CurlHandle/setScope(_:)``.
+    let scope: Int
+    /// Whether its connections speak HTTP/2, as far as it is known; a proxy answers CONNECT by HTTP/1 in any case.
+    let speaksHTTP2: Bool
+  }
+
   /// The pool that the handle is set up for; nil if the handle is new or was reset.
-  private(set) var pool: SlabID<CurlTransfers.Machine.Pool>?
+  private(set) var pool: Pool?
   /// The multi handle that carries its transfer.
   private(set) var multi: CurlMulti?
   /// Whether its handle can serve another request.
   ///
   /// Not after a transfer that failed or was repeated: libcurl remembers a refused stream even after `curl_easy_reset`.
   var isClean = true
-  /// Whether its handle has carried a transfer before.
-  private(set) var hasServed = false
   /// Whether the connection that it has got must be used by a new handle; see ``CurlVersion/forgetsFields``.
   var needsNewHandle = false
   /// The error number of the last socket that could not be opened; 0 if it could.
@@ -48,7 +55,10 @@ internal import CDirectDNSCurl
   var movedAt = Int64.min
   /// The options that may differ between the requests of a pool, as they were set last.
   var applied = Applied()
+  /// The fields that it sends, and where it connects to: as their list is, which serves as long as they are the same.
+  var fieldLines: [UInt8] = []
   var fields = CurlList([])
+  var target: (address: IPAddress?, port: UInt16)?
   var connectTo = CurlList([])
   var resolve = CurlList([])
   var bodyOffset = 0
@@ -60,8 +70,6 @@ internal import CDirectDNSCurl
   var streamTrace = StreamTrace()
   /// Finds out whether its request was refused unprocessed; nil if that is not in question.
   private(set) var refusal: RefusalProbe?
-  /// Kept alive here, since the handle refers to it even after a reset.
-  private var share: CurlShare?
 
   /// Creates a handle; nil if libcurl has no memory for it.
   init?(events: CurlTransfers) {
@@ -70,7 +78,7 @@ internal import CDirectDNSCurl
     unsafe self.events = Unmanaged.passUnretained(events)
   }
 
-  deinit { withExtendedLifetime((share, refusal)) { handle.close() } }
+  deinit { withExtendedLifetime(refusal) { handle.set(CURLOPT_VERBOSE, 0) } }
 
   /// Calls ``events`` without a retain and a release each time.
   func withEvents<Result>(_ body: (CurlTransfers) -> Result) -> Result {
@@ -78,10 +86,12 @@ internal import CDirectDNSCurl
   }
 
   /// Prepares the handle for an attempt of a transfer.
+  ///
+  /// - Returns: whether libcurl has memory for it.
   func prepare(
-    _ transfer: CurlTransfer, _ id: CurlTransfers.Machine.TransferID, in pool: SlabID<CurlTransfers.Machine.Pool>,
-    scope: Int, number: Int, address: IPAddress?, waits: Bool
-  ) {
+    _ transfer: CurlTransfer, _ id: CurlTransfers.Machine.TransferID, in pool: Pool, number: Int, address: IPAddress?,
+    waits: Bool
+  ) -> Bool {
     self.transfer = transfer
     self.id = id
     self.number = number
@@ -99,17 +109,21 @@ internal import CDirectDNSCurl
     streamTrace = StreamTrace()
     movedAt = .min
     handle.forgetFailure()
-    let request = transfer.request
-    if self.pool != pool {
-      if self.pool != nil { reset() }
-      withEvents { transfers in
-        share = transfers.share
-        setTransfer(request.route, scope: scope, transfers.settings, transfers.share)
-        transfers.sockets.watch(handle)
-      }
-      setCallbacks()
-      self.pool = pool
+    if !handle.canBeginHTTP1, !pool.speaksHTTP2 {
+      guard renew() else { return false }
+    } else if self.pool?.id != pool.id, self.pool != nil {
+      reset()
     }
+    setOptions(transfer.request, pool, waits: waits)
+    return true
+  }
+
+  private func setOptions(_ request: TransferRequest, _ pool: Pool, waits: Bool) {
+    if self.pool == nil {
+      withEvents { setTransfer(request.route, scope: pool.scope, $0) }
+      setCallbacks()
+    }
+    self.pool = pool
     setConnection(request, waits: waits)
     setCallbacks(of: request)
     setRequest(request)
@@ -126,7 +140,6 @@ internal import CDirectDNSCurl
   ///   that it held back, by a further transfer that has begun, and whose end libcurl reports.
   func stop() -> Bool {
     guard let multi else { return true }
-    hasServed = true
     let isEmpty = dropHeldBack()
     multi.remove(handle)
     lines = nil
@@ -150,12 +163,34 @@ internal import CDirectDNSCurl
   /// Ends the connection that it has opened, if any, because nothing is going to be sent on it.
   func endDialled() { if let dialled { directdns_end(dialled) } }
 
-  /// Resets the handle.
+  /// Begins its transfer once more by a new handle, for the connection that its own must not use.
+  ///
+  /// - Returns: whether libcurl has memory for it.
+  func startOver() -> Bool {
+    guard let multi, let transfer, let pool else { return false }
+    let waits = applied.waits
+    needsNewHandle = false
+    multi.remove(handle)
+    guard renew() else { return false }
+    setOptions(transfer.request, pool, waits: waits)
+    multi.add(handle)
+    return true
+  }
+
+  private func renew() -> Bool {
+    guard handle.renew() else { return false }
+    forgetOptions()
+    return true
+  }
+
   private func reset() {
-    pool = nil
     handle.reset()
+    forgetOptions()
+  }
+
+  private func forgetOptions() {
+    pool = nil
     applied = Applied()
-    fields = CurlList([])
   }
 
   /// Begins to find out whether HTTP/2 refused the request unprocessed, by one more transfer of the handle; see
@@ -211,13 +246,4 @@ internal import CDirectDNSCurl
     // libcurl passes it to the callback, which refuses it.
     return unsafe curl_easy_pause(handle.pointer, CURLPAUSE_CONT) != CURLE_BAD_FUNCTION_ARGUMENT
   }
-}
-
-/// TLS sessions that the transfers of one thread share.
-@safe final class CurlShare {
-  let handle: UnsafeMutableRawPointer?
-
-  init() { unsafe handle = directdns_session_share() }
-
-  deinit { if let handle = unsafe handle { unsafe _ = curl_share_cleanup(handle) } }
 }

@@ -13,11 +13,10 @@ internal import HTTPTypes
   private var connectTo = CurlList([])
   /// The address that it connects to; nil if that is the URL's host.
   private(set) var address: IPAddress?
-  private let port: UInt16
+  private let identity: QueryPool
+  /// What it sends at present, or has sent last.
+  private var message: HTTPMessage?
   private var isPost = false
-  private var isUsed = false
-  /// Whether it has carried a transfer before the present one.
-  private(set) var hasServed = false
   /// Whether the connection that it has got must be used by a new handle; see ``CurlVersion/forgetsFields``.
   private(set) var needsNewHandle = false
 
@@ -43,24 +42,33 @@ internal import HTTPTypes
   init?(_ pool: QueryPool, sockets: CurlSockets, owner: CurlQueries.Pool? = nil, number: Int = 0) {
     guard let handle = CurlHandle() else { return nil }
     self.handle = handle
+    identity = pool
     self.sockets = sockets
     self.pool = owner
     self.number = number
-    port = pool.port
+    setOptions()
+  }
 
+  deinit {
+    // A handle outside a loop closes its connections now, and must not trace that: this object is going away.
+    handle.set(CURLOPT_VERBOSE, 0)
+  }
+
+  /// Sets what all requests of its pool have in common.
+  private func setOptions() {
     handle.setOwner(self)
     handle.set(CURLOPT_NOSIGNAL, 1)
-    handle.set(CURLOPT_PROTOCOLS_STR, pool.usesTLS ? "https" : "http")
+    handle.set(CURLOPT_PROTOCOLS_STR, identity.usesTLS ? "https" : "http")
     handle.set(CURLOPT_PROXY, "")
     // Without it libcurl would look for `no_proxy` in the environment for each transfer.
     handle.set(CURLOPT_NOPROXY, "*")
-    handle.set(CURLOPT_HTTP_VERSION, Int(pool.usesTLS ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1))
+    handle.set(CURLOPT_HTTP_VERSION, Int(identity.usesTLS ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1))
     // Wait until it is known whether the first connection multiplexes, instead of opening one for each query.
     handle.set(CURLOPT_PIPEWAIT, 1)
     handle.limitConnectionLife()
-    handle.setScope(pool.scope)
-    sockets.watch(handle)
-    if pool.usesTLS { pool.trust.set(on: handle) }
+    handle.setScope(identity.scope)
+    handle.setSockets(sockets)
+    if identity.usesTLS { identity.trust.set(on: handle) }
     let context = unsafe Unmanaged.passUnretained(self).toOpaque()
     unsafe directdns_setopt_write(handle.pointer) { bytes, size, count, context in
       unsafe context.call(CurlEasy.self) {
@@ -87,12 +95,6 @@ internal import HTTPTypes
       context)
   }
 
-  deinit {
-    // A handle outside a loop closes its connections now, and must not trace that: this object is going away.
-    handle.set(CURLOPT_VERBOSE, 0)
-    withExtendedLifetime(sockets) { handle.close() }
-  }
-
   /// Makes libcurl report the TLS session; see ``sessionLine``.
   func followTLS() {
     unsafe directdns_setopt_trace(
@@ -115,14 +117,14 @@ internal import HTTPTypes
   func connect(to address: IPAddress?) {
     guard let address, address != self.address else { return }
     self.address = address
-    connectTo = CurlList(["::\(address.bracketed):\(port)"])
+    connectTo = CurlList(["::\(address.bracketed):\(identity.port)"])
     handle.set(CURLOPT_CONNECT_TO, connectTo)
   }
 
   private func dials() { pool?.dialled(number) }
 
   private func connected(_ port: CInt) -> CInt {
-    if hasServed, !handle.canReceiveAnother {
+    guard handle.canReceive(overPlainHTTP2: false) else {
       needsNewHandle = true
       return CURL_PREREQFUNC_ABORT
     }
@@ -130,7 +132,10 @@ internal import HTTPTypes
   }
 
   /// Sends the request that was prepared, and blocks until the response has come.
-  func perform() -> CURLcode { withExtendedLifetime(self) { unsafe curl_easy_perform(handle.pointer) } }
+  func perform() -> CURLcode {
+    handle.begins()
+    return withExtendedLifetime(self) { unsafe curl_easy_perform(handle.pointer) }
+  }
 
   /// Why the last transfer failed.
   func failure(_ code: CURLcode) -> HTTPTransportError {
@@ -158,16 +163,27 @@ internal import HTTPTypes
   }
 
   /// Prepares the handle for its next transfer.
-  func prepare(_ request: CurlRequest) {
+  ///
+  /// - Parameters:
+  ///   - request: the request.
+  ///   - isHTTP1: whether its connection will speak HTTP/1, as far as it is known.
+  /// - Returns: whether libcurl has memory for it.
+  func prepare(_ request: CurlRequest, isHTTP1: Bool = false) -> Bool {
+    if isHTTP1, !handle.canBeginHTTP1 { guard renew() else { return false } }
     body = []
     responseFields.begin()
     isOverLimit = false
     sessionLine = nil
-    (hasServed, isUsed) = (isUsed, true)
     needsNewHandle = false
     handle.forgetFailure()
     fieldAllowance = CurlFieldAllowance(HTTPReply.fieldLimit)
-    let message = request.message
+    message = request.message
+    setRequest(request.message)
+    return true
+  }
+
+  /// Sets what is sent.
+  private func setRequest(_ message: HTTPMessage) {
     handle.set(CURLOPT_URL, message.url)
     // It is nearly always the same array, which the comparison notices at once.
     if fieldLines != message.fieldLines {
@@ -182,6 +198,27 @@ internal import HTTPTypes
       isPost = false
       handle.set(CURLOPT_HTTPGET, 1)
     }
+  }
+
+  /// Begins its transfer once more by a new handle, for the connection that its own must not use.
+  ///
+  /// - Returns: whether libcurl has memory for it.
+  func startOver(on multi: CurlMulti) -> Bool {
+    needsNewHandle = false
+    multi.remove(handle)
+    guard let message, renew() else { return false }
+    setRequest(message)
+    multi.add(handle)
+    return true
+  }
+
+  private func renew() -> Bool {
+    guard handle.renew() else { return false }
+    setOptions()
+    if address != nil { handle.set(CURLOPT_CONNECT_TO, connectTo) }
+    isPost = false
+    fieldLines = []
+    return true
   }
 
   /// The reply; its body is moved out, so this can be called only once.

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CDirectDNSCurl
 
-/// One of libcurl's easy handles, and the buffer for its error texts.
+/// The owner of one of libcurl's easy handles, of the buffer for its error texts, and of what outlives its options.
 ///
-/// Used by one thread only. Its creator closes it, once; objects that callbacks refer to must live until then.
-@safe struct CurlHandle {
-  let pointer: UnsafeMutableRawPointer
+/// Used by one thread only. Libcurl's handle is closed with this object; it must belong to no multi handle by then.
+@safe final class CurlHandle {
+  private(set) var pointer: UnsafeMutableRawPointer
   private let errorText: UnsafeMutablePointer<CChar>
+  /// How many transfers libcurl's handle has begun.
+  private var transferCount = 0
+  // Libcurl refers to them even after a reset, until its handle is closed.
+  private var sockets: CurlSockets?
+  private var share: CurlShare?
 
   /// Creates a handle; nil if libcurl has no memory for it.
   init?() {
@@ -16,14 +21,37 @@ internal import CDirectDNSCurl
     unsafe errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
   }
 
-  func close() {
-    unsafe curl_easy_cleanup(pointer)
+  deinit {
+    withExtendedLifetime((sockets, share)) { unsafe curl_easy_cleanup(pointer) }
     unsafe errorText.deallocate()
   }
 
-  /// Whether the connection of its transfer, which is established, may bring it another response, if it has received one
-  /// before; see ``CurlVersion/forgetsFields``.
-  var canReceiveAnother: Bool { unsafe CurlVersion.forgetsFields || directdns_has_agreed_on_http2(pointer) != 0 }
+  /// A transfer begins.
+  func begins() { transferCount += 1 }
+
+  /// Whether its next transfer may be one over HTTP/1; see ``CurlVersion/forgetsFields``.
+  var canBeginHTTP1: Bool { transferCount == 0 || CurlVersion.forgetsFields }
+
+  /// Whether its transfer, whose connection is established, can receive a response over it; otherwise that takes a new
+  /// handle.
+  ///
+  /// - Parameter isHTTP2: whether the connection speaks HTTP/2 without TLS.
+  func canReceive(overPlainHTTP2 isHTTP2: Bool) -> Bool {
+    unsafe transferCount < 2 || CurlVersion.forgetsFields || isHTTP2 || directdns_has_agreed_on_http2(pointer) != 0
+  }
+
+  /// Takes a new handle of libcurl's, which has no options, instead of the one there is.
+  ///
+  /// - Returns: whether libcurl has memory for it; otherwise nothing is changed.
+  func renew() -> Bool {
+    guard let new = unsafe curl_easy_init() else { return false }
+    withExtendedLifetime((sockets, share)) { unsafe curl_easy_cleanup(pointer) }
+    unsafe pointer = new
+    transferCount = 0
+    sockets = nil
+    share = nil
+    return true
+  }
 
   /// Resets all options, except what it shares with other handles.
   func reset() { unsafe curl_easy_reset(pointer) }
@@ -49,6 +77,18 @@ internal import CDirectDNSCurl
   /// Sets a list, which must live as long as libcurl uses it.
   func set(_ option: CURLoption, _ list: borrowing CurlList) {
     unsafe directdns_setopt_list(pointer, option, list.head)
+  }
+
+  /// Has its transfers share TLS sessions with others.
+  func setShare(_ share: CurlShare) {
+    self.share = share
+    if let share = unsafe share.handle { unsafe setPointer(CURLOPT_SHARE, share) }
+  }
+
+  /// Has the sockets that its transfers open reported, and their end.
+  func setSockets(_ sockets: CurlSockets) {
+    self.sockets = sockets
+    sockets.watch(self)
   }
 
   func setPointer(_ option: CURLoption, _ value: UnsafeRawPointer?) {
@@ -121,4 +161,13 @@ extension UnsafeMutableRawPointer? {
     guard let context = self else { return nil }
     return unsafe Unmanaged<Object>.fromOpaque(context)._withUnsafeGuaranteedRef { body($0) }
   }
+}
+
+/// TLS sessions that the transfers of one thread share.
+@safe final class CurlShare {
+  let handle: UnsafeMutableRawPointer?
+
+  init() { unsafe handle = directdns_session_share() }
+
+  deinit { if let handle = unsafe handle { unsafe _ = curl_share_cleanup(handle) } }
 }

@@ -46,7 +46,10 @@ internal import CDirectDNSCurl
     due = milliseconds < 0 ? .max : milliseconds == 0 ? .min : LoopTime.now + Int64(milliseconds)
   }
 
-  func add(_ easy: CurlHandle) { unsafe _ = curl_multi_add_handle(handle, easy.pointer) }
+  func add(_ easy: CurlHandle) {
+    easy.begins()
+    unsafe _ = curl_multi_add_handle(handle, easy.pointer)
+  }
 
   func remove(_ easy: CurlHandle) { unsafe _ = curl_multi_remove_handle(handle, easy.pointer) }
 

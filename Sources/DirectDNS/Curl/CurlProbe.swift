@@ -24,10 +24,9 @@ enum CurlProbe {
   }
 
   static func run(_ request: CurlRequest) -> Outcome {
-    guard let easy = CurlEasy(request.pool, sockets: CurlSockets()) else {
+    guard let easy = CurlEasy(request.pool, sockets: CurlSockets()), easy.prepare(request) else {
       return Outcome(result: .failure(.noMemory), total: .zero, certificate: [])
     }
-    easy.prepare(request)
     easy.connect(to: request.pool.addresses.first)
     easy.followTLS()
     easy.handle.set(CURLOPT_CERTINFO, 1)

@@ -72,11 +72,7 @@ extension CurlQueries {
     func responded(_ number: Int) { machine.responded(number) }
 
     func ended(_ easy: CurlEasy, _ code: CURLcode) {
-      if easy.needsNewHandle, let id = machine.handles[easy.number].query {
-        multi.remove(easy.handle)
-        begin(id, easy.number, machine.handles[easy.number].address, byNewHandle: true)
-        return perform()
-      }
+      if easy.needsNewHandle, easy.startOver(on: multi) { return }
       let outcome = QueryPoolMachine.outcome(AttemptEnd(code), isHTTP2: easy.isHTTP2, failure: easy.failure(code))
       machine.ended(easy.number, outcome, at: driver.now)
       perform()
@@ -104,18 +100,15 @@ extension CurlQueries {
       }
     }
 
-    private func begin(
-      _ id: QueryPoolMachine.QueryID, _ number: Int, _ address: IPAddress?, byNewHandle isNew: Bool = false
-    ) {
+    private func begin(_ id: QueryPoolMachine.QueryID, _ number: Int, _ address: IPAddress?) {
       guard let job = jobs[id.index] else { return }
-      if number == handles.count || isNew || isSerial && !CurlVersion.forgetsFields {
-        guard let easy = CurlEasy(identity, sockets: driver.sockets, owner: self, number: number) else {
-          return machine.ended(number, .failed(.noMemory, .other), at: driver.now)
-        }
-        if number == handles.count { handles.append(easy) } else { handles[number] = easy }
+      if number == handles.count, let easy = CurlEasy(identity, sockets: driver.sockets, owner: self, number: number) {
+        handles.append(easy)
+      }
+      guard number < handles.count, handles[number].prepare(job.request, isHTTP1: isSerial) else {
+        return machine.ended(number, .failed(.noMemory, .other), at: driver.now)
       }
       let easy = handles[number]
-      easy.prepare(job.request)
       easy.connect(to: address)
       multi.add(easy.handle)
       driver.started()

@@ -18,7 +18,7 @@ internal import CDirectDNSCurl
   /// Makes a handle report the sockets that its transfers open, and their end.
   ///
   /// A connection outlives the handle that opened it, so this object must be kept by whoever ends the connections:
-  /// ``CurlMulti``, or ``CurlEasy`` for a handle outside a loop.
+  /// ``CurlMulti``, and ``CurlHandle`` for a handle outside a loop.
   func watch(_ handle: CurlHandle) {
     unsafe directdns_setopt_sockets(
       handle.pointer,

@@ -40,16 +40,17 @@ extension CurlTransfers {
     running[id.index].attempts.first { $0.number == number }
   }
 
-  private func connect(
-    _ id: Machine.TransferID, _ number: Int, _ address: IPAddress?, _ waits: Bool, byNewHandle isNew: Bool = false
-  ) {
+  private func connect(_ id: Machine.TransferID, _ number: Int, _ address: IPAddress?, _ waits: Bool) {
     guard let transfer = running[id.index].transfer, let pool = machine.pool(of: id) else { return }
-    let kept = isNew ? nil : idleAttempts.take(for: pool, speaksHTTP2: speaksHTTP2(pool, transfer))
-    guard let attempt = kept ?? ConnectAttempt(events: self) else {
+    let (cache, scope) = machine.place(of: pool) ?? (0, 0)
+    let speaksHTTP2 = transfer.request.route.proxy == nil && machine.isMultiplexed(pool)
+    guard let attempt = idleAttempts.take(for: pool) ?? ConnectAttempt(events: self),
+      attempt.prepare(
+        transfer, id, in: .init(id: pool, scope: scope, speaksHTTP2: speaksHTTP2), number: number, address: address,
+        waits: waits)
+    else {
       return machine.ended(id, attempt: number, .failed(.noMemory), at: now)
     }
-    let (cache, scope) = machine.place(of: pool) ?? (0, 0)
-    attempt.prepare(transfer, id, in: pool, scope: scope, number: number, address: address, waits: waits)
     running[id.index].attempts.append(attempt)
     if let place = started.lastIndex(where: { $0.pool == pool }) {
       started[place].count += 1
@@ -87,24 +88,9 @@ extension CurlTransfers {
     guard let transfer = running[id.index].transfer, let attempt = attempt(id, number) else { return }
     running[id.index].attempts.removeAll { $0 === attempt }
     defer { forget(transfer, id) }
-    // A handle that is reset belongs to no pool any more.
-    let isHTTP2 = attempt.pool.map { speaksHTTP2($0, transfer) } ?? false
     // Before the list is changed, since libcurl calls back here.
     let isEmpty = attempt.stop()
-    idleAttempts.add(attempt, isEmpty: isEmpty, speaksHTTP2: isHTTP2)
-  }
-
-  /// Whether the connections of a transfer's pool speak HTTP/2; a proxy answers CONNECT by HTTP/1 in any case.
-  private func speaksHTTP2(_ pool: SlabID<Machine.Pool>, _ transfer: CurlTransfer) -> Bool {
-    transfer.request.route.proxy == nil && machine.isMultiplexed(pool)
-  }
-
-  /// Has a new handle go on with an attempt that has a connection which its own must not use.
-  func replaceHandle(of attempt: ConnectAttempt) {
-    let (id, number, address, waits) = (attempt.id, attempt.number, attempt.address, attempt.applied.waits)
-    running[id.index].attempts.removeAll { $0 === attempt }
-    _ = attempt.stop()
-    connect(id, number, address, waits, byNewHandle: true)
+    idleAttempts.add(attempt, isEmpty: isEmpty)
   }
 
   private func end(_ id: Machine.TransferID, _ result: Result<Void, TransferFailure>) {

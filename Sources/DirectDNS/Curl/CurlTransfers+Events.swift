@@ -186,7 +186,7 @@ extension CurlTransfers {
   func connectionEnds(after last: UInt64, _ attempt: ConnectAttempt) {
     guard let place = attempt.connection else { return }
     for other in running.lazy.flatMap(\.attempts)
-    where other !== attempt && other.pool == attempt.pool && other.transfer?.request.followsStream == true {
+    where other !== attempt && other.pool?.id == attempt.pool?.id && other.transfer?.request.followsStream == true {
       if other.connection == place { other.streamTrace.end(after: last) }
     }
   }
@@ -198,10 +198,7 @@ extension CurlTransfers {
     if let refusal = attempt.refusal {
       return act { $0.checked(id, wasRefused: refusal.isRemembered) }
     }
-    if attempt.needsNewHandle, attempt.transfer?.carrier !== attempt {
-      replaceHandle(of: attempt)
-      return perform()
-    }
+    if attempt.needsNewHandle, attempt.transfer?.carrier !== attempt, attempt.startOver() { return }
     let outcome = AttemptOutcome(
       AttemptEnd(code), isHeadCut: attempt.lines?.isHeadComplete == false, isUnprocessed: attempt.isUnprocessed,
       hasWholeBody: attempt.hasWholeBody, isAccepted: attempt.isAccepted, hasSentBody: attempt.hasSentBody,

@@ -12,13 +12,9 @@ struct IdleAttempts {
 
   /// Takes one, if possible one that is set up for that pool already.
   ///
-  /// - Parameters:
-  ///   - pool: the pool.
-  ///   - speaksHTTP2: whether its connections speak HTTP/2.
-  /// - Returns: the attempt; nil if there is none, or if libcurl is too old to use a handle again over HTTP/1.
-  mutating func take(for pool: SlabID<CurlTransfers.Machine.Pool>, speaksHTTP2: Bool) -> ConnectAttempt? {
-    guard speaksHTTP2 || CurlVersion.forgetsFields else { return nil }
-    if let place = idle.lastIndex(where: { $0.pool == pool }) { return idle.remove(at: place) }
+  /// - Returns: the attempt; nil if there is none.
+  mutating func take(for pool: SlabID<CurlTransfers.Machine.Pool>) -> ConnectAttempt? {
+    if let place = idle.lastIndex(where: { $0.pool?.id == pool }) { return idle.remove(at: place) }
     return idle.popLast()
   }
 
@@ -27,10 +23,8 @@ struct IdleAttempts {
   /// - Parameters:
   ///   - attempt: the attempt.
   ///   - isEmpty: whether its handle holds back nothing of a body.
-  ///   - speaksHTTP2: whether its pool's connections speak HTTP/2.
-  mutating func add(_ attempt: ConnectAttempt, isEmpty: Bool, speaksHTTP2: Bool) {
+  mutating func add(_ attempt: ConnectAttempt, isEmpty: Bool) {
     guard isEmpty else { return emptying.append(attempt) }
-    guard speaksHTTP2 || CurlVersion.forgetsFields else { return }
     if attempt.isClean, idle.count < Self.limit { idle.append(attempt) }
   }
 

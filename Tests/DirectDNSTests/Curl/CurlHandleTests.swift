@@ -9,7 +9,6 @@ struct CurlHandleTests {
 
   @Test func `a handle leads back to its owner, until it is reset, and to nobody of another kind`() throws {
     let handle = try #require(CurlHandle())
-    defer { handle.close() }
     #expect(unsafe CurlHandle.owner(of: handle.pointer, as: Owner.self) == nil)
     let owner = Owner()
     handle.setOwner(owner)
@@ -18,9 +17,25 @@ struct CurlHandleTests {
     #expect(unsafe CurlHandle.owner(of: handle.pointer, as: Owner.self) == nil)
   }
 
+  @Test func `renewed, it has no options, and has begun no transfer`() throws {
+    let handle = try #require(CurlHandle())
+    let owner = Owner()
+    handle.setOwner(owner)
+    #expect(handle.canBeginHTTP1)
+    handle.begins()
+    // What a handle's only transfer brings is appended to nothing.
+    #expect(handle.canReceive(overPlainHTTP2: false))
+    #expect(handle.canBeginHTTP1 == CurlVersion.forgetsFields)
+    handle.begins()
+    #expect(handle.canReceive(overPlainHTTP2: false) == CurlVersion.forgetsFields)
+    #expect(handle.canReceive(overPlainHTTP2: true))
+    #expect(handle.renew())
+    #expect(unsafe CurlHandle.owner(of: handle.pointer, as: Owner.self) == nil)
+    #expect(handle.canBeginHTTP1)
+  }
+
   @Test func `it says in libcurl's words why a transfer failed, once that is its owner's`() throws {
     let handle = try #require(CurlHandle())
-    defer { handle.close() }
     let owner = Owner()
     handle.setOwner(owner)
     handle.set(CURLOPT_URL, "gopherx://a.test/")
@@ -32,7 +47,6 @@ struct CurlHandleTests {
 
   @Test func `a handle that has sent nothing has nothing to tell`() throws {
     let handle = try #require(CurlHandle())
-    defer { handle.close() }
     handle.setBody([])
     handle.setBody([1, 2, 3])
     #expect(handle.number(CURLINFO_RESPONSE_CODE) == 0)

@@ -37,10 +37,9 @@ struct CurlMultiTests {
     let server = try await FakeProvider.start(records: ProviderFixture.records)
     let sockets = CurlSockets(poller: poller)
     let request = CurlRequest.sample(server.url("/resolve?name=www.shop.test"))
+    let easy = try #require(CurlEasy(request.pool, sockets: sockets))
     for _ in 0..<3 {
-      // Not each libcurl can use a handle again over HTTP/1.
-      let easy = try #require(CurlEasy(request.pool, sockets: sockets))
-      easy.prepare(request)
+      #expect(easy.prepare(request, isHTTP1: true))
       #expect(multi.due == .max)
       multi.add(easy.handle)
       #expect(multi.due <= LoopTime.now)
@@ -62,7 +61,7 @@ struct CurlMultiTests {
       multi.sockets = sockets
       let request = CurlRequest.sample(server.url("/resolve?name=www.shop.test"))
       let easy = try #require(CurlEasy(request.pool, sockets: sockets))
-      easy.prepare(request)
+      #expect(easy.prepare(request))
       multi.add(easy.handle)
       #expect(firstEnd() == CURLE_OK)
       multi.remove(easy.handle)
@@ -78,7 +77,7 @@ struct CurlMultiTests {
     let sockets = CurlSockets(poller: poller)
     let request = CurlRequest.sample(server.url("/resolve?name=www.shop.test"))
     let easy = try #require(CurlEasy(request.pool, sockets: sockets))
-    easy.prepare(request)
+    #expect(easy.prepare(request))
     multi.add(easy.handle)
     var end: CURLcode?
     while end == nil {

@@ -37,7 +37,7 @@ struct CurlSocketsTests {
   private func fetch(_ url: String, _ sockets: CurlSockets, _ body: () -> Void) throws {
     let request = CurlRequest.sample(url)
     let easy = try #require(CurlEasy(request.pool, sockets: sockets))
-    easy.prepare(request)
+    #expect(easy.prepare(request))
     unsafe _ = curl_easy_perform(easy.handle.pointer)
     body()
   }

@@ -29,7 +29,6 @@ struct RefusalProbeTests {
       handle.reset()
     }
     #expect(ProcessState.descriptors <= before)
-    handle.close()
     multi.close()
   }
 }
