@@ -26,9 +26,6 @@ struct HouseTests {
     "Sources/DirectDNS/Model/HTTPVersionChoice.swift": "ClientConnectionsTests",
     "Sources/DirectDNS/Model/TransferProgress.swift": "RequestBodyTests",
     "Sources/DirectDNS/Pool/TransferTerms.swift": "TransferStateTests, PoolMachineTests",
-    "Sources/DirectDNS/Curl/CurlAddressSource.swift": "LateFamilyTests",
-    "Sources/DirectDNS/Curl/CurlEvent.swift": "ClientTelemetryTests, DirectClientTests",
-    "Sources/DirectDNS/Stores/StoreLease.swift": "LeaseWaitTests, StoreTurnTests",
     // What two others read or write with, whose tests hold it.
     "Sources/DirectDNS/Providers/JSONReply.swift": "DNSJSONTests",
     "Sources/DirectDNS/Model/JSONString.swift":

@@ -67,30 +67,3 @@ enum CurlProbe {
     return lines
   }
 }
-
-/// The libcurl that is linked, and its features.
-struct CurlVersion: Sendable, Hashable {
-  let number: String
-  /// The TLS library, such as `OpenSSL/3.0.17`.
-  let tls: String?
-  /// The version of the HTTP/2 library; nil without HTTP/2.
-  let http2: String?
-
-  /// Whether a handle that has received header fields can receive those of an HTTP/1 response.
-  ///
-  /// Before 8.1.1 it cannot: libcurl still knows the last field of the response before, whose memory it has freed, and
-  /// appends to it a first line that begins with a blank (curl#11101). Over HTTP/2 no line is ever folded.
-  static let forgetsFields = unsafe (directdns_curl_version()?.pointee.version_num ?? 0) >= 0x08_0101
-
-  /// Whether it can use a connection of plain HTTP/2 more than once.
-  static let reusesPlainHTTP2 = unsafe (directdns_curl_version()?.pointee.version_num ?? 0) >= 0x08_0000
-
-  init() {
-    let info = unsafe directdns_curl_version()
-    number = unsafe info?.pointee.version.map { unsafe String(cString: $0) } ?? ""
-    tls = unsafe info?.pointee.ssl_version.map { unsafe String(cString: $0) }
-    let hasHTTP2 = unsafe (info?.pointee.features ?? 0) & CURL_VERSION_HTTP2 != 0
-    let version = unsafe info?.pointee.nghttp2_version.map { unsafe String(cString: $0) }
-    http2 = hasHTTP2 ? version ?? "" : nil
-  }
-}

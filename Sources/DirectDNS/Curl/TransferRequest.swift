@@ -26,12 +26,33 @@ struct TransferTarget: Sendable {
   var others: (any CurlAddressSource)?
 }
 
+/// The source of further addresses for a transfer whose first ones do not connect at once.
+protocol CurlAddressSource: AnyObject, Sendable {
+  /// Sets what is called with addresses that come later; called before the transfer is started.
+  func connect(_ deliver: @escaping @Sendable ([IPAddress]) -> Void)
+
+  /// The addresses, which the policy has not judged yet, if they are known.
+  ///
+  /// Otherwise starts to look them up, and returns nil; they are delivered later, as an empty list if there are none.
+  /// Called by the loop's thread, so it never waits.
+  func ask() -> [IPAddress]?
+}
+
 /// Who follows a transfer; called by the loop's thread.
 struct TransferWatcher: Sendable {
   /// Called with events of the transfer.
   var observer: (@Sendable (CurlEvent) -> Void)?
   /// Called with the number of bytes sent and received, at most ten times a second.
   var progress: (@Sendable (TransferProgress) -> Void)?
+}
+
+/// An event on the way to a response.
+enum CurlEvent: Sendable {
+  case connecting(IPAddress)
+  case failed(IPAddress, HTTPTransportError)
+  case connected(IPAddress?, isReused: Bool)
+  /// A line about the TLS session, in libcurl's words.
+  case secured(String)
 }
 
 /// One request, as the loop's thread needs it.

@@ -17,4 +17,29 @@ struct CurlRouteTests {
     #expect(route.multiplexing == multiplexing)
     #expect(route.servesOnce == (version == .http2 && multiplexing == .never))
   }
+
+  @Test(arguments: [
+    ("http://127.0.0.1:80", "http://127.0.0.1:80/"), ("http://proxy.example", "http://proxy.example:80/"),
+    ("https://proxy.example:443/a?b", "https://proxy.example:443/"), ("http://[::1]:3128", "http://[::1]:3128/"),
+    ("http://ann:s%40fe@proxy.example:80", "http://ann:s%40fe@proxy.example:80/"),
+  ])
+  func `libcurl is always told the port of a proxy, since it would take 1080 for an http proxy`(
+    _ url: String, _ told: String
+  ) throws {
+    #expect(try CurlProxy(WebURL(url), resolvedHost: nil).url == told)
+  }
+
+  @Test func `a proxy whose addresses come in another order is the same one`() throws {
+    let url = try WebURL("http://proxy.example:3128")
+    func proxy(_ addresses: String...) -> CurlProxy {
+      CurlProxy(
+        url,
+        resolvedHost: .init(host: "proxy.example", port: 3128, addresses: addresses.compactMap { IPAddress($0) }))
+    }
+    let both = proxy("192.0.2.1", "2001:db8::1")
+    #expect(both == proxy("2001:db8::1", "192.0.2.1"))
+    #expect(both.hashValue == proxy("2001:db8::1", "192.0.2.1").hashValue)
+    #expect(both != proxy("192.0.2.1"))
+    #expect(both.resolvedHost?.resolveEntry == "proxy.example:3128:192.0.2.1,[2001:db8::1]")
+  }
 }

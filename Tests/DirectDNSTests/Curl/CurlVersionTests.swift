@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+import Testing
+
+@testable import DirectDNS
+
+struct CurlVersionTests {
+  @Test func `what libcurl can do goes by its version`() throws {
+    let parts = CurlVersion().number.split(separator: ".").compactMap { Int($0) }
+    try #require(parts.count == 3)
+    let number = (parts[0], parts[1], parts[2])
+    #expect(CurlVersion.forgetsFields == (number >= (8, 1, 1)))
+    #expect(CurlVersion.reusesPlainHTTP2 == (number >= (8, 0, 0)))
+  }
+
+  @Test func `it has TLS and HTTP/2`() {
+    #expect(CurlVersion().tls?.isEmpty == false && CurlVersion().http2?.isEmpty == false)
+  }
+}
