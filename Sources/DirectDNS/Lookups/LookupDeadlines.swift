@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import HeapModule
-
 /// The time limits of one lookup, in fixed proportion: of the whole, of the providers together, and of each attempt.
 struct LookupDeadlines: Sendable, Hashable {
   /// When the lookup ends.
@@ -31,47 +29,5 @@ struct LookupDeadlines: Sendable, Hashable {
   func timeLeft(at now: ResolverInstant) -> Duration? {
     let left = providers - now
     return left > .zero ? left : nil
-  }
-}
-
-/// The ends of all lookups in the order of time: a value.
-///
-/// Each lookup also has its end itself. An entry whose lookup is over, or ends at another time by now, is skipped when
-/// it comes up: nearly all lookups are over long before their end.
-struct LookupEnds: Sendable {
-  private struct End: Comparable, Sendable {
-    var instant: ResolverInstant
-    var number: Int
-
-    static func < (left: Self, right: Self) -> Bool { (left.instant, left.number) < (right.instant, right.number) }
-  }
-
-  private var heap = Heap<End>()
-  /// How many entries there may be before outdated ones are dropped: twice as many as were left the last time, so that
-  /// the cost is spread over the entries that came since.
-  private var limit = 64
-
-  /// Notes when a lookup ends.
-  mutating func add(_ number: Int, at instant: ResolverInstant, among lookups: NumberTable<Lookup>) {
-    heap.insert(End(instant: instant, number: number))
-    guard heap.count > limit else { return }
-    heap = Heap(heap.unordered.filter { Self.holds($0, lookups) })
-    limit = 2 * heap.count + 64
-  }
-
-  /// When the next lookup ends; nil if there is none.
-  mutating func next(among lookups: NumberTable<Lookup>) -> ResolverInstant? {
-    while let first = heap.min, !Self.holds(first, lookups) { heap.removeMin() }
-    return heap.min?.instant
-  }
-
-  /// Takes out a lookup whose end has come; nil if there is none.
-  mutating func takeDue(among lookups: NumberTable<Lookup>, at now: ResolverInstant) -> Int? {
-    guard let instant = next(among: lookups), instant <= now else { return nil }
-    return heap.popMin()?.number
-  }
-
-  private static func holds(_ end: End, _ lookups: NumberTable<Lookup>) -> Bool {
-    lookups.read(end.number) { $0.wait.end } == end.instant
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Questions that have ended: what the cache keeps, who is told, and who asks again.
-extension LookupMachine {
+extension LookupMachine.State {
   /// A server has answered: the questions that it failed before may soon be asked again.
   mutating func serverAnswered(_ server: FailureCache.Server, at now: ResolverInstant) {
     var released = cache.answered(by: server, at: now)
@@ -25,8 +25,7 @@ extension LookupMachine {
 
   /// Ends a question, and tells everybody who waits for it.
   mutating func deliver(_ number: Int, _ outcome: QueryOutcome, at now: ResolverInstant) {
-    guard let query = queries.removeValue(forKey: number) else { return }
-    if numbers[query.key] == number { numbers[query.key] = nil }
+    guard let query = queries.remove(number) else { return }
     if hasStore { storeTimers.set(number, at: nil) }
     noteUnkept(query, outcome, at: now)
     if query.generation != generation { forgetMoved(query, at: now) }
@@ -37,11 +36,7 @@ extension LookupMachine {
       }
       switch waiter {
       case .lookup(let waiting):
-        guard var lookup = lookups.removeValue(forKey: waiting) else { continue }
-        guard lookup.waits(for: query.key.server) else {
-          lookups[waiting] = lookup
-          continue
-        }
+        guard lookups.waits(waiting, for: query.key.server), var lookup = lookups.remove(waiting) else { continue }
         lookup.wait.note(query.question.family, outcome, at: now)
         proceed(lookup, at: now)
       case .keepAlive(let host):
@@ -64,7 +59,7 @@ extension LookupMachine {
     let other = query.question.ofOtherFamily
     if outcome.isKept(at: now) {
       if query.isOtherUnknown { cache.noteAsked(other, now: now) }
-    } else if let number = numbers[.init(question: other, server: query.key.server)] {
+    } else if let number = queries.number(of: .init(question: other, server: query.key.server)) {
       queries[number]?.isOtherUnknown = true
     }
   }

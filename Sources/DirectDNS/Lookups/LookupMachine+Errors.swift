@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The errors of lookups: each says which host was looked up, who was asked, why it failed, and what to do.
-extension LookupMachine {
+extension LookupMachine.State {
   func cancelledError(_ host: HostName) -> DirectDNSError {
     DirectDNSError(.cancelled, "The lookup of \(host) was cancelled.", underlying: CancellationError())
   }
@@ -68,10 +68,12 @@ extension LookupMachine {
     let stale = request.expired == .refused ? "expired answers are refused" : "no expired answer is known"
     return DirectDNSError(
       isTimeout ? .timedOut : .upstreamFailed,
-      "\(request.host) could not be looked up: \(who)\(isTimeout ? " in time" : ""), and \(stale). \(Self.advice(attempts))",
+      "\(request.host) could not be looked up: \(who)\(isTimeout ? " in time" : ""), and \(stale). \(LookupMachine.advice(attempts))",
       attempts: attempts)
   }
+}
 
+extension LookupMachine {
   /// What to do about providers that failed: a pure function.
   ///
   /// The advice is about one kind of failure only if all of them had it. The system's DNS does not count.

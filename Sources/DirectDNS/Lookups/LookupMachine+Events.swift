@@ -1,31 +1,60 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The events that the machine is told of: replies, the passing of time, new settings, the end.
-extension LookupMachine {
-  /// A query has ended.
-  mutating func ended(_ query: Int, _ reply: QueryMachine.Reply, at now: ResolverInstant) {
-    servers.ended(query, reply, at: now)
+/// What follows the events that the machine is told of: lookups that begin, the passing of time, new settings, the end.
+extension LookupMachine.State {
+  // MARK: Lookups
+
+  mutating func begin(_ request: LookupRequest, at now: ResolverInstant) -> LookupMachine.Beginning {
+    defer { advance(at: now) }
+    let cached = find(request, at: now)
+    switch cached?.verdict {
+    case .serve(let served, _, let refresh):
+      guard let resolution = cached?.resolution else { break }
+      let open = refresh ? openFamilies(request, served, at: now) : []
+      report(.hit(request.host, resolution.freshness))
+      guard !open.isEmpty, request.purpose == .handingOut else { return .known(.success(resolution)) }
+      let caller = caller(request, at: now)
+      complete(caller, resolution, open, at: now)
+      return .waiting(caller.number, known: resolution.freshness)
+    case .negative(let negative, let left):
+      return .known(.failure(DirectDNSError(negative, of: request.host, request.wanted, left: left)))
+    case .wait:
+      let caller = caller(request, at: now)
+      refresh(caller, at: now)
+      return .waiting(caller.number, known: nil)
+    case .miss, nil: break
+    }
+    let caller = caller(request, at: now)
+    ask(caller, hasRecord: cached != nil, at: now)
+    return .waiting(caller.number, known: nil)
+  }
+
+  mutating func renew(_ request: LookupRequest, isPatient: Bool, at now: ResolverInstant) -> Int {
+    defer { advance(at: now) }
+    let caller = caller(request, at: now)
+    renew(caller, isPatient: isPatient, round: 0, at: now)
+    return caller.number
+  }
+
+  mutating func cancel(_ number: Int, at now: ResolverInstant) {
+    guard let lookup = lookups.remove(number) else { return }
+    finish(lookup.caller, .failure(cancelledError(lookup.request.host)))
     advance(at: now)
   }
 
-  /// The system's DNS has answered, or has failed to.
-  mutating func systemAnswered(_ number: Int, _ result: Result<Answer, ProviderFailure>, at now: ResolverInstant) {
-    if let query = queries[number] { noteSystem(number, query, result, at: now) }
+  mutating func askTogether(_ hosts: [HostName], _ families: AddressFamilies, at now: ResolverInstant) {
+    let deadlines = deadlines(nil, from: now)
+    let batch = number()
+    batches[batch] = QuestionBatch(deadlines)
+    for host in hosts where settings.configuration.localZones.route(host) == .providers {
+      _ = startRefresh(host, families, .providers, deadlines, batch: batch, at: now)
+    }
+    batches[batch]?.close()
+    send(batch, at: now)
     advance(at: now)
   }
 
-  /// The store has been read.
-  mutating func storeRead(_ number: Int, _ reading: StoreReading<CacheEntry>, at now: ResolverInstant) {
-    noteStore(number, reading, at: now)
-    advance(at: now)
-  }
+  // MARK: Time
 
-  /// The store has said who holds the lease on a question.
-  mutating func leaseTaken(_ number: Int, _ state: StoreLease.State, at now: ResolverInstant) {
-    noteLease(number, state, at: now)
-    advance(at: now)
-  }
-
-  /// The instant has come that ``nextInstant()`` named.
   mutating func timePassed(at now: ResolverInstant) {
     servers.timePassed(at: now)
     // Answers that are here count before anything is called late.
@@ -33,7 +62,7 @@ extension LookupMachine {
     while let due = takeDue(at: now) {
       switch due {
       case .lookup(let number):
-        guard var lookup = lookups.removeValue(forKey: number) else { continue }
+        guard var lookup = lookups.remove(number) else { continue }
         lookup.wait.timePassed(at: now)
         proceed(lookup, at: now)
       case .store(let number): storeTimePassed(number, at: now)
@@ -43,7 +72,8 @@ extension LookupMachine {
     }
   }
 
-  /// Takes over new settings.
+  // MARK: Changes
+
   mutating func update(_ settings: ResolverSettings, at now: ResolverInstant) {
     let configuration = settings.configuration
     let before = self.settings.configuration
@@ -64,7 +94,6 @@ extension LookupMachine {
     advance(at: now)
   }
 
-  /// The computer is on another network: forgets failures and the servers' health.
   mutating func networkDidChange(at now: ResolverInstant) {
     cache.networkDidChange(now: now)
     systemFailures.forgetAll()
@@ -74,8 +103,6 @@ extension LookupMachine {
     advance(at: now)
   }
 
-  /// Forgets what is known about a name, and detaches the queries under way: who asks from now on does not join them,
-  /// and their answers are not kept.
   mutating func invalidate(_ host: HostName, at now: ResolverInstant) {
     cache.forget(host, now: now)
     for family in IPAddress.Family.allCases {
@@ -83,14 +110,12 @@ extension LookupMachine {
       systemFailures.forget(question)
       if hasStore { actions.append(.forgetStored(question)) }
       for server in [InFlightQuery.Server.providers, .system] {
-        guard let number = numbers.removeValue(forKey: .init(question: question, server: server)) else { continue }
-        queries[number]?.invalidate()
+        queries.invalidate(.init(question: question, server: server))
       }
     }
     keptAlive.beginAnew(host, at: now)
   }
 
-  /// Ends all lookups and queries; nothing is asked afterwards.
   mutating func shutdown(at now: ResolverInstant) {
     guard !isShutDown else { return }
     isShutDown = true
@@ -106,13 +131,7 @@ extension LookupMachine {
     batches = [:]
   }
 
-  /// Asks to be told when all questions that are under way now have ended.
-  ///
-  /// - Parameters:
-  ///   - host: only questions about this name count; nil for all.
-  ///   - servers: only questions to these servers count.
-  /// - Returns: the number that ``Ending/drained(_:)`` will have.
-  mutating func drain(_ host: HostName? = nil, _ servers: Set<InFlightQuery.Server>) -> Int {
+  mutating func drain(_ host: HostName?, _ servers: Set<InFlightQuery.Server>) -> Int {
     let number = number()
     let open = queries.all.filter { _, query in
       servers.contains(query.key.server) && (host == nil || query.question.host == host)

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Names that are kept alive: what ``KeepAliveMachine`` decides is carried out with the cache and the questions here.
-extension LookupMachine {
-  /// Sets the names that are kept alive, as many as the cache has room for.
-  ///
-  /// - Returns: how many names were left out.
+extension LookupMachine.State {
   @discardableResult
   mutating func keepAlive(_ wanted: Set<HostName>, at now: ResolverInstant) -> Int {
     let names = keptAlive.fitting(wanted)
@@ -14,17 +11,11 @@ extension LookupMachine {
     return wanted.count - names.count
   }
 
-  /// Adds names to those that are kept alive; they stay when a later configuration does not name them.
-  ///
-  /// - Returns: how many names were left out.
   mutating func keepAlive(adding names: Set<HostName>, at now: ResolverInstant) -> Int {
     let leftOut = keepAlive(keptAlive.names.union(names), at: now)
     keptAlive.keepAdded(names)
     return leftOut
   }
-
-  /// Asks soon for those of the names that are kept alive: they are looked up elsewhere by now.
-  mutating func refreshSoon(_ hosts: Set<HostName>, at now: ResolverInstant) { keptAlive.refreshSoon(hosts, at: now) }
 
   /// What the cache has of a name.
   func known(_ host: HostName, at now: ResolverInstant) -> KeepAliveMachine.Known {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The phases of a lookup: what it waits for, and what follows.
-extension LookupMachine {
+extension LookupMachine.State {
   // MARK: Beginning a phase
 
   /// Refreshes a stale answer: it is served if the refresh takes longer than `clientResponseTimeout` (RFC 8767 §5).
@@ -96,9 +96,7 @@ extension LookupMachine {
         // The store had one family, and no provider is expected to answer: the other family gets no more than a moment.
         lookup.wait.shorten(at: now)
       }
-      let (number, end) = (lookup.caller.number, lookup.wait.end)
-      lookups[number] = lookup
-      return ends.add(number, at: end, among: lookups)
+      return lookups.add(lookup)
     }
     let outcomes = lookup.wait.outcomes
     switch lookup.phase {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Questions under way: each is asked once, however many wait for it.
-extension LookupMachine {
+extension LookupMachine.State {
   // MARK: Joining
 
   /// Lets somebody wait for a question, which is asked of the server that the name's route leads to unless it is
@@ -18,47 +18,45 @@ extension LookupMachine {
     _ key: InFlightQuery.Key, _ deadlines: LookupDeadlines, _ waiter: InFlightQuery.Waiter?, batch: Int? = nil,
     at now: ResolverInstant
   ) {
-    if let number = numbers[key] {
+    if let number = queries.number(of: key) {
       if let waiter { queries[number]?.add(waiter) }
       return
     }
     let number = number()
     var query = InFlightQuery(key: key, deadlines: deadlines, asked: now, generation: generation)
     if let waiter { query.add(waiter) }
-    numbers[key] = number
+    var turn: StoreTurn?
+    if key.server == .providers {
+      query.batch = batch
+      if hasStore { turn = StoreTurn(deadlines, settings.configuration, hasLeases: hasLeases, at: now) }
+      query.turn = turn
+    }
+    queries.add(query, under: number)
     switch key.server {
     case .providers:
-      if let batch {
-        query.batch = batch
-        batches[batch]?.expect()
-      }
-      if hasStore {
-        let turn = StoreTurn(deadlines, settings.configuration, hasLeases: hasLeases, at: now)
-        query.turn = turn
-        queries[number] = query
+      if let batch { batches[batch]?.expect() }
+      if let turn {
         follow(turn.beginning, number, at: now)
       } else {
-        askServers(number, query, at: now)
+        askServers(number, key.question, deadlines, batch: batch, at: now)
       }
     case .system:
-      queries[number] = query
       if let error = systemFailures.error(for: key.question, at: now) {
         queryOutcomes.append((number, .failed(error)))
       } else if let system = settings.system {
-        askSystem(number, query, system, at: now)
+        askSystem(number, key.question, deadlines, system, at: now)
       } else {
         queryOutcomes.append((number, .failed(DirectDNSError(.refused, "The system's DNS is off."))))
       }
     case .systemAlone:
-      queries[number] = query
-      askSystem(number, query, settings.systemSource, at: now)
+      askSystem(number, key.question, deadlines, settings.systemSource, at: now)
     }
   }
 
   /// When a question that is under way was asked, or asked again on this network; nil if it is not under way.
   func queryBegan(_ question: AddressQuestion, _ route: NameRoute) -> ResolverInstant? {
     let key = InFlightQuery.Key(question: question, server: route == .system ? .system : .providers)
-    guard let asked = numbers[key].flatMap({ queries[$0]?.asked }) else { return nil }
+    guard let asked = queries.number(of: key).flatMap({ queries[$0]?.asked }) else { return nil }
     return max(asked, networkChangedAt ?? asked)
   }
 
@@ -114,14 +112,13 @@ extension LookupMachine {
 
   // MARK: The servers
 
-  mutating func askServers(_ number: Int, _ query: consuming InFlightQuery, at now: ResolverInstant) {
-    if let batch = query.batch, batches[batch] != nil {
-      queries[number] = query
-      batches[batch]?.join(number, query.question)
+  mutating func askServers(
+    _ number: Int, _ question: AddressQuestion, _ deadlines: LookupDeadlines, batch: Int?, at now: ResolverInstant
+  ) {
+    if let batch, batches[batch] != nil {
+      batches[batch]?.join(number, question)
       send(batch, at: now)
     } else {
-      let (question, deadlines) = (query.question, query.deadlines)
-      queries[number] = query
       servers.ask(number, .one(question), deadlines, at: now)
     }
   }
@@ -213,19 +210,10 @@ extension LookupMachine {
 
   // MARK: Records
 
-  /// Asks for records, of the servers that carry them.
-  ///
-  /// No other caller shares the query, and nothing is kept.
   mutating func askRecords(_ question: DNSQuestion, _ timeout: Duration?, at now: ResolverInstant) -> Int {
     defer { advance(at: now) }
     let number = number()
     servers.ask(number, .records(question), deadlines(timeout, from: now, hasSystem: false), at: now)
     return number
-  }
-
-  /// The caller of a lookup of records has been cancelled.
-  mutating func cancelRecords(_ number: Int, at now: ResolverInstant) {
-    servers.cancel(number)
-    advance(at: now)
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The store beyond the process: what ``StoreTurn`` decides is carried out with the cache and the questions here.
-extension LookupMachine {
+extension LookupMachine.State {
   /// The store has been read.
   mutating func noteStore(
     _ number: Int, _ reading: StoreReading<CacheEntry>, at now: ResolverInstant
@@ -49,7 +49,7 @@ extension LookupMachine {
       queryOutcomes.append((number, outcome))
     case .ask(let turn):
       if let turn { report(.turn(turn)) }
-      askServers(number, query, at: now)
+      askServers(number, query.question, query.deadlines, batch: query.batch, at: now)
     }
   }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The system's DNS: when it is asked, instead of the providers or after them, and how far its answers are believed.
-extension LookupMachine {
-  /// Looks up a name by the system's DNS alone.
+extension LookupMachine.State {
   mutating func askSystemAlone(_ request: LookupRequest, at now: ResolverInstant) -> Int {
     defer { advance(at: now) }
     let caller = caller(request, at: now)
@@ -87,15 +86,17 @@ extension LookupMachine {
   // MARK: Its queries
 
   mutating func askSystem(
-    _ number: Int, _ query: InFlightQuery, _ system: any SystemSource, at now: ResolverInstant
+    _ number: Int, _ question: AddressQuestion, _ deadlines: LookupDeadlines, _ system: any SystemSource,
+    at now: ResolverInstant
   ) {
-    let timeout = max(query.deadlines.whole - now, .milliseconds(1))
-    actions.append(.askSystem(number, query.question, system, timeout: timeout))
+    let timeout = max(deadlines.whole - now, .milliseconds(1))
+    actions.append(.askSystem(number, question, system, timeout: timeout))
   }
 
   mutating func noteSystem(
-    _ number: Int, _ query: InFlightQuery, _ result: Result<Answer, ProviderFailure>, at now: ResolverInstant
+    _ number: Int, _ result: Result<Answer, ProviderFailure>, at now: ResolverInstant
   ) {
+    guard let query = queries[number] else { return }
     let question = query.question
     var result = result.flatMap { $0.fitting(question) }
     // For what callers are told; the life of the cache's entry is limited further down, against the policy's minimum.

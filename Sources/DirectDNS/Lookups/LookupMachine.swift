@@ -3,7 +3,8 @@
 /// served when nobody answers, and what is refreshed ahead of need.
 ///
 /// A value without a clock, socket, lock or task. It is told events and the time; it writes the cache, and returns
-/// everything else that is to be done as actions.
+/// everything else that is to be done as actions. What happens in it is in the other files: from outside it is told
+/// events, and asked the questions at the end of this file.
 struct LookupMachine: StateMachine {
   enum Action: Sendable {
     /// Do what the ``QueryMachine`` wants.
@@ -62,200 +63,163 @@ struct LookupMachine: StateMachine {
     case waiting(Int, known: Resolution.Freshness?)
   }
 
-  /// Whose time has come.
-  enum Due: Sendable {
-    case lookup(Int)
-    /// A query has waited long enough for the store, or is to read it again.
-    case store(Int)
-    case keepAlive(HostName)
-  }
-
-  let cache: AnswerCache
-  let hasStore: Bool
-  let hasLeases: Bool
-  /// Whether there are metrics or an observer to tell.
-  let isWatched: Bool
-  var settings: ResolverSettings
-  var servers: QueryMachine
-  var systemFailures: FailureCache
-  var systemTally = QueryTally()
-  var isShutDown = false
-  var keptAlive: KeepAliveMachine
-  var lookups = NumberTable<Lookup>()
-  var queries = NumberTable<InFlightQuery>()
-  var numbers: [InFlightQuery.Key: Int] = [:]
-  var batches: [Int: QuestionBatch] = [:]
-  /// Questions that have ended, and whose outcomes have yet to be told to those who wait.
-  var queryOutcomes: [(Int, QueryOutcome)] = []
-  var drains: [Int: Set<Int>] = [:]
-  var ends = LookupEnds()
-  /// When queries have waited long enough for the store, or read it again.
-  var storeTimers = TimerQueue<Int, ResolverInstant>()
-  var actions: [Action] = []
-  var endings: [Ending] = []
-  /// An empty array that is kept for its capacity, between one ``advance(at:)`` and the next.
-  private var room: [QueryMachine.Action] = []
-  /// The source that answered last, and its code.
-  var lastSource = (provider: "", code: SourceNames.system)
-  /// The number of the present configuration.
-  var generation = 0
-  /// When the network last changed.
-  var networkChangedAt: ResolverInstant?
-  private var lastNumber = 0
+  private(set) var state: State
 
   init(
     _ settings: ResolverSettings, cache: AnswerCache, hasStore: Bool, hasLeases: Bool, isWatched: Bool = true,
     seed: UInt64, at now: ResolverInstant
   ) {
-    self.settings = settings
-    self.isWatched = isWatched
-    self.cache = cache
-    self.hasStore = hasStore
-    self.hasLeases = hasLeases
-    let configuration = settings.configuration
-    servers = QueryMachine(configuration, isWatched: isWatched, at: now)
-    systemFailures = FailureCache(policy: configuration.cache, capacity: configuration.capacity)
-    keptAlive = KeepAliveMachine(configuration, seed: seed)
+    state = State(
+      settings, cache: cache, hasStore: hasStore, hasLeases: hasLeases, isWatched: isWatched, seed: seed, at: now)
   }
 
-  mutating func takeActions(into taken: inout [Action]) { swap(&taken, &actions) }
+  mutating func takeActions(into taken: inout [Action]) { swap(&taken, &state.actions) }
 
-  mutating func takeEndings(into taken: inout [Ending]) { swap(&taken, &endings) }
+  mutating func takeEndings(into taken: inout [Ending]) { swap(&taken, &state.endings) }
 
-  mutating func nextInstant() -> ResolverInstant? {
-    var next = servers.nextInstant()
-    if let end = ends.next(among: lookups) { next = min(end, next ?? end) }
-    if let timer = storeTimers.next() { next = min(timer, next ?? timer) }
-    if let due = keptAlive.next() { next = min(due, next ?? due) }
-    return next
-  }
+  mutating func nextInstant() -> ResolverInstant? { state.nextInstant() }
 
-  /// What is due first; of several at the same instant a lookup, and a kept-alive name last.
-  mutating func takeDue(at now: ResolverInstant) -> Due? {
-    let (lookup, store, keepAlive) = (ends.next(among: lookups), storeTimers.next(), keptAlive.next())
-    guard let first = [lookup, store, keepAlive].compactMap(\.self).min() else { return nil }
-    if lookup == first { return ends.takeDue(among: lookups, at: now).map { .lookup($0) } }
-    if store == first { return storeTimers.takeDue(at: now).map { .store($0) } }
-    return keptAlive.takeDue(at: now).map { .keepAlive($0) }
-  }
-
-  mutating func number() -> Int {
-    lastNumber += 1
-    return lastNumber
-  }
-
-  mutating func report(_ notice: Notice) { if isWatched || notice.isLogged { actions.append(.report(notice)) } }
-
-  // MARK: Lookups
+  // MARK: What callers want
 
   /// Begins the lookup of a name that has no fresh answer.
   mutating func begin(_ request: LookupRequest, at now: ResolverInstant) -> Beginning {
-    defer { advance(at: now) }
-    let cached = find(request, at: now)
-    switch cached?.verdict {
-    case .serve(let served, _, let refresh):
-      guard let resolution = cached?.resolution else { break }
-      let open = refresh ? openFamilies(request, served, at: now) : []
-      report(.hit(request.host, resolution.freshness))
-      guard !open.isEmpty, request.purpose == .handingOut else { return .known(.success(resolution)) }
-      let caller = caller(request, at: now)
-      complete(caller, resolution, open, at: now)
-      return .waiting(caller.number, known: resolution.freshness)
-    case .negative(let negative, let left):
-      return .known(.failure(DirectDNSError(negative, of: request.host, request.wanted, left: left)))
-    case .wait:
-      let caller = caller(request, at: now)
-      refresh(caller, at: now)
-      return .waiting(caller.number, known: nil)
-    case .miss, nil: break
-    }
-    let caller = caller(request, at: now)
-    ask(caller, hasRecord: cached != nil, at: now)
-    return .waiting(caller.number, known: nil)
+    state.begin(request, at: now)
   }
 
   /// Begins a lookup that refreshes everything about a name that is not fresh, and waits for all of it.
+  ///
+  /// - Returns: the number that its result will have.
   mutating func renew(_ request: LookupRequest, isPatient: Bool, at now: ResolverInstant) -> Int {
-    defer { advance(at: now) }
-    let caller = caller(request, at: now)
-    renew(caller, isPatient: isPatient, round: 0, at: now)
-    return caller.number
+    state.renew(request, isPatient: isPatient, at: now)
+  }
+
+  /// Looks up a name by the system's DNS alone.
+  ///
+  /// - Returns: the number that the result will have.
+  mutating func askSystemAlone(_ request: LookupRequest, at now: ResolverInstant) -> Int {
+    state.askSystemAlone(request, at: now)
   }
 
   /// Ends a lookup whose caller was cancelled; its queries go on, for the cache.
-  mutating func cancel(_ number: Int, at now: ResolverInstant) {
-    guard let lookup = lookups.removeValue(forKey: number) else { return }
-    finish(lookup.caller, .failure(cancelledError(lookup.request.host)))
-    advance(at: now)
+  mutating func cancel(_ number: Int, at now: ResolverInstant) { state.cancel(number, at: now) }
+
+  /// Asks for records, of the servers that carry them.
+  ///
+  /// No other caller shares the query, and nothing is kept.
+  ///
+  /// - Returns: the number that the result will have.
+  mutating func askRecords(_ question: DNSQuestion, _ timeout: Duration?, at now: ResolverInstant) -> Int {
+    state.askRecords(question, timeout, at: now)
+  }
+
+  /// The caller of a lookup of records has been cancelled.
+  mutating func cancelRecords(_ number: Int, at now: ResolverInstant) {
+    state.servers.cancel(number)
+    state.advance(at: now)
   }
 
   /// Refreshes what is not fresh, without a lookup that waits for it.
   mutating func refreshBehind(_ request: LookupRequest, at now: ResolverInstant) {
-    _ = startRefreshBehind(request, at: now)
-    advance(at: now)
+    _ = state.startRefreshBehind(request, at: now)
+    state.advance(at: now)
   }
 
   /// Asks for everything about several names that is not fresh, in one query.
   mutating func askTogether(_ hosts: [HostName], _ families: AddressFamilies, at now: ResolverInstant) {
-    let deadlines = deadlines(nil, from: now)
-    let batch = number()
-    batches[batch] = QuestionBatch(deadlines)
-    for host in hosts where settings.configuration.localZones.route(host) == .providers {
-      _ = startRefresh(host, families, .providers, deadlines, batch: batch, at: now)
-    }
-    batches[batch]?.close()
-    send(batch, at: now)
-    advance(at: now)
+    state.askTogether(hosts, families, at: now)
   }
 
-  /// How many questions are under way.
-  var queryCount: Int { queries.count }
-
-  // MARK: Consequences
-
-  /// Handles what the servers and ended questions lead to, until nothing more follows.
-  mutating func advance(at now: ResolverInstant) {
-    while true {
-      guard !servers.actions.isEmpty || !queryOutcomes.isEmpty else { return }
-      var answers: [QueryMachine.Action] = []
-      swap(&answers, &room)
-      servers.takeActions(into: &answers)
-      for action in answers {
-        switch action {
-        case .finished(let number, let result): serversAnswered(number, result, at: now)
-        case .finishedBatch(let number, let outcomes): batchAnswered(number, outcomes, at: now)
-        case .finishedRecords(let number, let result):
-          if case .success(let answered) = result { serverAnswered(.provider(answered.server), at: now) }
-          endings.append(.records(number, result))
-        default: actions.append(.query(action))
-        }
-      }
-      answers.removeAll(keepingCapacity: true)
-      swap(&answers, &room)
-      // Outcomes that these lead to wait for the next round.
-      let count = queryOutcomes.count
-      for index in 0..<count {
-        let (number, outcome) = queryOutcomes[index]
-        deliver(number, outcome, at: now)
-      }
-      queryOutcomes.removeFirst(count)
-    }
+  /// Asks to be told when all questions that are under way now have ended.
+  ///
+  /// - Parameters:
+  ///   - host: only questions about this name count; nil for all.
+  ///   - servers: only questions to these servers count.
+  /// - Returns: the number that ``Ending/drained(_:)`` will have.
+  mutating func drain(_ host: HostName? = nil, _ servers: Set<InFlightQuery.Server>) -> Int {
+    state.drain(host, servers)
   }
 
-  mutating func caller(_ request: LookupRequest, at now: ResolverInstant) -> LookupCaller {
-    LookupCaller(number: number(), request: request, deadlines: deadlines(request.timeout, from: now), began: now)
+  // MARK: What has happened
+
+  /// A query has ended.
+  mutating func ended(_ query: Int, _ reply: QueryMachine.Reply, at now: ResolverInstant) {
+    state.servers.ended(query, reply, at: now)
+    state.advance(at: now)
   }
 
-  func deadlines(_ timeout: Duration?, from now: ResolverInstant, hasSystem: Bool? = nil) -> LookupDeadlines {
-    LookupDeadlines(
-      timeout: timeout ?? settings.configuration.timeout, from: now, hasSystem: hasSystem ?? (settings.system != nil),
-      usual: timeout == nil ? nil : settings.configuration.timeout)
+  /// The system's DNS has answered, or has failed to.
+  mutating func systemAnswered(_ number: Int, _ result: Result<Answer, ProviderFailure>, at now: ResolverInstant) {
+    state.noteSystem(number, result, at: now)
+    state.advance(at: now)
   }
 
-  /// What the cache has for a lookup, if anything.
-  func find(_ request: LookupRequest, at now: ResolverInstant) -> AnswerCache.Found? {
-    cache.find(
-      request.host, request.wanted, request.expired, prefersIPv6: request.prefersIPv6,
-      addsStale: request.purpose == .handingOut, at: now)
+  /// The store has been read.
+  mutating func storeRead(_ number: Int, _ reading: StoreReading<CacheEntry>, at now: ResolverInstant) {
+    state.noteStore(number, reading, at: now)
+    state.advance(at: now)
   }
+
+  /// The store has said who holds the lease on a question.
+  mutating func leaseTaken(_ number: Int, _ lease: StoreLease.State, at now: ResolverInstant) {
+    state.noteLease(number, lease, at: now)
+    state.advance(at: now)
+  }
+
+  /// The instant has come that ``nextInstant()`` named.
+  mutating func timePassed(at now: ResolverInstant) { state.timePassed(at: now) }
+
+  // MARK: What changes
+
+  /// Takes over new settings.
+  mutating func update(_ settings: ResolverSettings, at now: ResolverInstant) { state.update(settings, at: now) }
+
+  /// The computer is on another network: forgets failures and the servers' health.
+  mutating func networkDidChange(at now: ResolverInstant) { state.networkDidChange(at: now) }
+
+  /// Forgets what is known about a name, and detaches the queries under way: who asks from now on does not join them,
+  /// and their answers are not kept.
+  mutating func invalidate(_ host: HostName, at now: ResolverInstant) { state.invalidate(host, at: now) }
+
+  /// Sets the names that are kept alive, as many as the cache has room for.
+  ///
+  /// - Returns: how many names were left out.
+  @discardableResult
+  mutating func keepAlive(_ names: Set<HostName>, at now: ResolverInstant) -> Int { state.keepAlive(names, at: now) }
+
+  /// Adds names to those that are kept alive; they stay when a later configuration does not name them.
+  ///
+  /// - Returns: how many names were left out.
+  mutating func keepAlive(adding names: Set<HostName>, at now: ResolverInstant) -> Int {
+    state.keepAlive(adding: names, at: now)
+  }
+
+  /// Asks soon for those of the names that are kept alive: they are looked up elsewhere by now.
+  mutating func refreshSoon(_ hosts: Set<HostName>, at now: ResolverInstant) {
+    state.keptAlive.refreshSoon(hosts, at: now)
+  }
+
+  /// Ends all lookups and queries; nothing is asked afterwards.
+  mutating func shutdown(at now: ResolverInstant) { state.shutdown(at: now) }
+
+  // MARK: Questions
+
+  var isShutDown: Bool { state.isShutDown }
+
+  /// Whether anything is being asked.
+  var isAsking: Bool { !state.queries.isEmpty }
+
+  /// How many names the first server takes in one query.
+  func batchLimit(at now: ResolverInstant) -> Int { state.servers.batchLimit(at: now) }
+
+  /// The server whose pause ends first, and when; nil unless all servers have said 429.
+  func pause(at now: ResolverInstant) -> (server: String, end: ResolverInstant)? { state.servers.pause(at: now) }
+
+  /// Whether the breakers of all servers are open.
+  var areAllBreakersOpen: Bool { state.servers.areAllBreakersOpen }
+
+  /// The servers in the configured order, with their health and how their queries ended.
+  var serverStates: [DNSServerState] { state.servers.serverStates }
+
+  /// How the queries of the system's DNS ended.
+  var systemTally: QueryTally { state.systemTally }
 }

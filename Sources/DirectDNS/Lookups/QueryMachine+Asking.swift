@@ -2,7 +2,7 @@
 internal import HTTPTypes
 
 /// How a question goes on: to the next server, to a wait, or to its end.
-extension QueryMachine {
+extension QueryMachine.State {
   /// Asks the next server that may be asked now; waits if there is none, or fails if none can be asked in time.
   ///
   /// A server whose request rate is used up has not failed: the next one is asked instead, and if no server has room,
@@ -118,7 +118,7 @@ extension QueryMachine {
     question.running.removeAll { $0 == number }
     question.race?.end(late)
     let failure = ProviderFailure(HTTPTransportError.timedOut)
-    let reply = Reply(failure, .timedOut, asked: attempt.begun, to: attempt.subject)
+    let reply = QueryMachine.Reply(failure, .timedOut, asked: attempt.begun, to: attempt.subject)
     _ = note(attempt, reply, at: now)
     question.candidates.note(reply.failure(failure, of: attempt.server))
   }
@@ -147,7 +147,7 @@ extension QueryMachine {
   }
 
   /// Reports that no server answers a question.
-  mutating func fail(_ number: Int, _ subject: Subject, _ failed: Failed) {
+  mutating func fail(_ number: Int, _ subject: QueryMachine.Subject, _ failed: QueryMachine.Failed) {
     timers.set(number, at: nil)
     switch subject {
     case .one: actions.append(.finished(number, .failure(failed)))
@@ -165,22 +165,22 @@ extension QueryMachine {
   }
 
   /// The numbers of the servers that can be asked a question, in the order of asking.
-  func order(for subject: Subject, at now: ResolverInstant) -> [Int] {
+  func order(for subject: QueryMachine.Subject, at now: ResolverInstant) -> [Int] {
     let order = states.order(at: now)
     guard case .records(let question) = subject else { return order }
     let able = Set(states.all.filter { $0.configuration.provider.carries(question) }.map(\.number))
     return order.filter(able.contains)
   }
 
-  mutating func finishBatch(_ attempt: Attempt, _ reply: Reply, _ reading: BatchReading) {
+  mutating func finishBatch(_ attempt: Attempt, _ reply: QueryMachine.Reply, _ reading: BatchReading) {
     guard case .batch(let questions) = attempt.subject else { return }
     if reading.isRefusal { states.noteBatchRefusal(attempt.server.number) }
     let provider = attempt.server.name
-    let outcomes = reading.results(of: questions).mapValues { result -> BatchOutcome in
+    let outcomes = reading.results(of: questions).mapValues { result -> QueryMachine.BatchOutcome in
       switch (result, reading) {
       case (.success(let answer), _):
         .answered(
-          Answered(answer: answer, server: attempt.server.number, provider: provider, asked: reply.asked))
+          QueryMachine.Answered(answer: answer, server: attempt.server.number, provider: provider, asked: reply.asked))
       case (.failure(let failure), .serverFailed): .alone(after: reply.failure(failure, of: attempt.server))
       case (.failure, _): .alone(after: nil)
       }
@@ -192,7 +192,7 @@ extension QueryMachine {
   ///
   /// - Returns: what counts for the server's health.
   mutating func note(
-    _ attempt: Attempt, _ reply: Reply, at now: ResolverInstant
+    _ attempt: Attempt, _ reply: QueryMachine.Reply, at now: ResolverInstant
   ) -> Result<Answer, ProviderFailure> {
     let duration = now - reply.asked
     let result = reply.health(of: attempt.subject)
@@ -210,7 +210,7 @@ extension QueryMachine {
     if !isWatched, case .success = result { return result }
     actions.append(
       .ended(
-        EndedQuery(
+        QueryMachine.EndedQuery(
           server: attempt.server, results: reply.results(of: attempt.subject),
           label: QueryLabel(result, error: reply.sendError, status: reply.status.map { .init(code: $0) }),
           status: reply.status, address: reply.address, isHedge: attempt.isHedge, duration: duration)))

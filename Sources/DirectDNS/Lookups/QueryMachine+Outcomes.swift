@@ -75,7 +75,9 @@ extension QueryMachine {
     /// It has to be asked by itself, though not of the server that failed the batch, if it did.
     case alone(after: Failure?)
   }
+}
 
+extension QueryMachine.State {
   /// The servers that a question can still be asked of, and how the others failed it.
   struct Candidates: Sendable {
     /// Their numbers, in the order of asking.
@@ -113,19 +115,19 @@ extension QueryMachine {
       attempts += reasons.filter { reason in !attempts.contains { $0.server == reason.server } }
     }
 
-    mutating func note(_ failure: Failure) {
+    mutating func note(_ failure: QueryMachine.Failure) {
       attempts.append(failure.attempt)
       if failure.cause == .cancelled { isCancelled = true } else { servers.append(failure.server) }
       if failure.cause == .timedOut { timeouts += 1 }
     }
 
-    func failed(isLate: Bool) -> Failed {
+    func failed(isLate: Bool) -> QueryMachine.Failed {
       let isLate = isLate || timeouts > 0
-      let cause: Failed.Cause =
+      let cause: QueryMachine.Failed.Cause =
         if isCancelled { .cancelled } else if isLate { timeouts == attempts.count ? .timedOut : .failedLate } else {
           .failed
         }
-      return Failed(attempts: attempts, servers: servers, cause: cause)
+      return QueryMachine.Failed(attempts: attempts, servers: servers, cause: cause)
     }
   }
 }

@@ -89,7 +89,7 @@ extension DirectResolver {
   /// How many names the first server takes in one query.
   var batchLimit: Int {
     let now = clock.now
-    return lookups.look { $0.servers.states.batchServer(at: now)?.limit ?? 1 }
+    return lookups.look { $0.batchLimit(at: now) }
   }
 
   /// Asks for everything about several names that is not fresh, in one query; lookups of these names then join it.

@@ -30,7 +30,7 @@ extension DirectResolver {
   ///
   /// - Parameter limit: how long to wait at most.
   public func finishQueries(within limit: Duration) async {
-    guard lookups.look({ $0.queryCount > 0 }) else { return }
+    guard lookups.look(\.isAsking) else { return }
     _ = await Deadline.wait(until: clock.now + limit, clock, endsIfCancelled: true) { [lookups] in
       await lookups.finished(servers: [.providers])
     }

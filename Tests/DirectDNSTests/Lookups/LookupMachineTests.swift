@@ -4,17 +4,6 @@ import Testing
 @testable import DirectDNS
 
 /// The lookups' machine by itself: what it is told, and what it wants done, in moved time.
-struct InFlightQueryTests {
-  @Test func `who waits already does not wait twice, and all others do in their order`() {
-    var query = InFlightQuery(
-      key: .init(question: AddressQuestion(Sample.name("a.test"), .ipv4), server: .providers),
-      deadlines: LookupDeadlines(timeout: .seconds(5), from: Sample.at(0)), asked: Sample.at(0), generation: 0)
-    let kept = InFlightQuery.Waiter.keepAlive(Sample.name("a.test"))
-    for waiter in [.lookup(7), kept, .lookup(7), .lookup(9), kept, .lookup(7), .lookup(8)] { query.add(waiter) }
-    #expect(query.waiters == [.lookup(7), kept, .lookup(9), .lookup(8)])
-  }
-}
-
 struct LookupMachineTests {
   static let host = ResolverFixture.host
   static let question = AddressQuestion(host, .ipv4)
@@ -169,7 +158,7 @@ struct LookupMachineTests {
       #expect(
         words(&machine) == [patient, other].map { "answer \($0): [\"192.0.2.1\"] fresh" })
     }
-    #expect(!machine.servers.areAllOpen)
+    #expect(!machine.areAllBreakersOpen)
   }
 
   @Test func `a server that is silent for those who have little time stays closed, and for others it does not`() {
@@ -183,7 +172,7 @@ struct LookupMachineTests {
         _ = begin(&machine, request(timeout: timeout), at: start)
         machine.ended(query, late, at: Sample.at(start + 5))
       }
-      #expect(machine.servers.areAllOpen == isOpen, "\(timeout)")
+      #expect(machine.areAllBreakersOpen == isOpen, "\(timeout)")
     }
   }
 

@@ -142,7 +142,9 @@ extension LookupWorld {
   /// What is asked for because its name is kept alive alone is not asked for while most of its life is left, nor again and
   /// again.
   private mutating func checkNeed(of question: AddressQuestion) throws(Fault) {
-    let query = machine.numbers[.init(question: question, server: .providers)].flatMap { machine.queries[$0] }
+    let query = machine.queries.number(of: .init(question: question, server: .providers)).flatMap {
+      machine.queries[$0]
+    }
     guard query?.waiters == [.keepAlive(question.host)] else { return }
     var times = refreshes[question, default: []]
     times.removeAll { $0 < now - .seconds(10) }

@@ -67,10 +67,10 @@ final class QueryFixture: QueryRecipient {
 
   func update(_ configuration: ResolverConfiguration) { send { $0.update(configuration, at: $1) } }
 
-  private var servers: [DNSServerState] { runner.look { $0.states.all } }
+  private var servers: [DNSServerState] { runner.look(\.serverStates) }
   var tallies: [QueryTally] { servers.map(\.tally) }
   var status: [ProviderStatus] { servers.map { ProviderStatus($0.configuration.provider, $0.health) } }
   /// When somebody may be asked again, and who; nil unless all of them said 429.
   func pause(at now: ResolverInstant) -> (server: String, end: ResolverInstant)? { runner.look { $0.pause(at: now) } }
-  func areAllOpen() -> Bool { runner.look(\.areAllOpen) }
+  func areAllOpen() -> Bool { runner.look(\.areAllBreakersOpen) }
 }

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A question that is being asked.
+struct InFlightQuery: Sendable {
+  /// Who is asked.
+  enum Server: Sendable, Hashable {
+    /// The store, if there is one, and then the providers.
+    case providers
+    /// The system's DNS, as a fallback.
+    case system
+    /// The system's DNS instead of the providers; neither cached answers nor remembered failures count.
+    case systemAlone
+  }
+
+  /// Callers who ask the same question of the same server share one query.
+  struct Key: Sendable, Hashable {
+    var question: AddressQuestion
+    var server: Server
+  }
+
+  /// Who waits for it.
+  enum Waiter: Sendable, Hashable {
+    case lookup(Int)
+    case keepAlive(HostName)
+  }
+
+  let key: Key
+  let deadlines: LookupDeadlines
+  let asked: ResolverInstant
+  /// The number of the configuration that it was begun under.
+  let generation: Int
+  /// Whether its name was invalidated meanwhile: those who wait still get the answer, but it is not kept.
+  private(set) var isInvalidated = false
+  private(set) var waiters: [Waiter] = []
+  /// The highest number among the lookups that wait.
+  private var newest = Int.min
+  /// Its way through the store, if there is one.
+  var turn: StoreTurn?
+  /// Whether the name's other family was asked for meanwhile and brought nothing to keep.
+  var isOtherUnknown = false
+  /// The batch that it goes out with, if any.
+  var batch: Int?
+
+  var question: AddressQuestion { key.question }
+
+  init(key: Key, deadlines: LookupDeadlines, asked: ResolverInstant, generation: Int) {
+    self.key = key
+    self.deadlines = deadlines
+    self.asked = asked
+    self.generation = generation
+  }
+
+  /// Its name is invalidated: a refresh ahead of need does not wait for it any more, since it begins anew.
+  mutating func invalidate() {
+    isInvalidated = true
+    waiters.removeAll { if case .keepAlive = $0 { true } else { false } }
+  }
+
+  /// Adds somebody who waits, unless he does already.
+  ///
+  /// Lookups get ascending numbers, so that a new one need not be searched for among the thousands that may wait.
+  mutating func add(_ waiter: Waiter) {
+    if case .lookup(let number) = waiter, number > newest {
+      newest = number
+    } else if waiters.contains(waiter) {
+      return
+    }
+    waiters.append(waiter)
+  }
+}
+
+/// The questions that are being asked, by their numbers and by what they ask of whom: a value.
+struct InFlightQueries: Sendable {
+  private var queries = NumberTable<InFlightQuery>()
+  /// The numbers of those that others may join.
+  private var numbers: [InFlightQuery.Key: Int] = [:]
+
+  var isEmpty: Bool { queries.isEmpty }
+
+  /// How many there are, with those that nobody can join any more.
+  var count: Int { queries.count }
+
+  /// All of them, by ascending numbers.
+  var all: [(number: Int, value: InFlightQuery)] { queries.all }
+
+  /// The query of that number, which may be changed in place; nil once it has ended.
+  subscript(number: Int) -> InFlightQuery? {
+    get { queries[number] }
+    _modify { yield &queries[number] }
+  }
+
+  /// The number of the query that whoever asks this would join; nil if there is none.
+  func number(of key: InFlightQuery.Key) -> Int? { numbers[key] }
+
+  /// Adds one that others may join.
+  mutating func add(_ query: consuming InFlightQuery, under number: Int) {
+    numbers[query.key] = number
+    queries[number] = query
+  }
+
+  /// Removes one that has ended.
+  mutating func remove(_ number: Int) -> InFlightQuery? {
+    guard let query = queries.removeValue(forKey: number) else { return nil }
+    // After an invalidation the same may have been asked anew.
+    if numbers[query.key] == number { numbers[query.key] = nil }
+    return query
+  }
+
+  /// Invalidates the one that asks this: nobody joins it any more, and what it brings is not kept.
+  mutating func invalidate(_ key: InFlightQuery.Key) {
+    if let number = numbers.removeValue(forKey: key) { queries[number]?.invalidate() }
+  }
+}

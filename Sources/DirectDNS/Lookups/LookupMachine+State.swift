@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+extension LookupMachine {
+  /// What the machine knows, and how it decides; only the machine's events change it.
+  struct State: Sendable {
+    /// Whose time has come.
+    enum Due: Sendable {
+      case lookup(Int)
+      /// A query has waited long enough for the store, or is to read it again.
+      case store(Int)
+      case keepAlive(HostName)
+    }
+
+    let cache: AnswerCache
+    let hasStore: Bool
+    let hasLeases: Bool
+    /// Whether there are metrics or an observer to tell.
+    let isWatched: Bool
+    var settings: ResolverSettings
+    var servers: QueryMachine
+    var systemFailures: FailureCache
+    var systemTally = QueryTally()
+    var isShutDown = false
+    var keptAlive: KeepAliveMachine
+    var lookups = WaitingLookups()
+    var queries = InFlightQueries()
+    var batches: [Int: QuestionBatch] = [:]
+    /// Questions that have ended, and whose outcomes have yet to be told to those who wait.
+    var queryOutcomes: [(Int, QueryOutcome)] = []
+    var drains: [Int: Set<Int>] = [:]
+    /// When queries have waited long enough for the store, or read it again.
+    var storeTimers = TimerQueue<Int, ResolverInstant>()
+    var actions: [Action] = []
+    var endings: [Ending] = []
+    /// An empty array that is kept for its capacity, between one ``advance(at:)`` and the next.
+    private var room: [QueryMachine.Action] = []
+    /// The source that answered last, and its code.
+    var lastSource = (provider: "", code: SourceNames.system)
+    /// The number of the present configuration.
+    var generation = 0
+    /// When the network last changed.
+    var networkChangedAt: ResolverInstant?
+    private var lastNumber = 0
+
+    init(
+      _ settings: ResolverSettings, cache: AnswerCache, hasStore: Bool, hasLeases: Bool, isWatched: Bool,
+      seed: UInt64, at now: ResolverInstant
+    ) {
+      self.settings = settings
+      self.isWatched = isWatched
+      self.cache = cache
+      self.hasStore = hasStore
+      self.hasLeases = hasLeases
+      let configuration = settings.configuration
+      servers = QueryMachine(configuration, isWatched: isWatched, at: now)
+      systemFailures = FailureCache(policy: configuration.cache, capacity: configuration.capacity)
+      keptAlive = KeepAliveMachine(configuration, seed: seed)
+    }
+
+    mutating func nextInstant() -> ResolverInstant? {
+      var next = servers.nextInstant()
+      if let end = lookups.nextEnd() { next = min(end, next ?? end) }
+      if let timer = storeTimers.next() { next = min(timer, next ?? timer) }
+      if let due = keptAlive.next() { next = min(due, next ?? due) }
+      return next
+    }
+
+    /// What is due first; of several at the same instant a lookup, and a kept-alive name last.
+    mutating func takeDue(at now: ResolverInstant) -> Due? {
+      let (lookup, store, keepAlive) = (lookups.nextEnd(), storeTimers.next(), keptAlive.next())
+      guard let first = [lookup, store, keepAlive].compactMap(\.self).min() else { return nil }
+      if lookup == first { return lookups.takeDue(at: now).map { .lookup($0) } }
+      if store == first { return storeTimers.takeDue(at: now).map { .store($0) } }
+      return keptAlive.takeDue(at: now).map { .keepAlive($0) }
+    }
+
+    mutating func number() -> Int {
+      lastNumber += 1
+      return lastNumber
+    }
+
+    mutating func report(_ notice: Notice) { if isWatched || notice.isLogged { actions.append(.report(notice)) } }
+
+    // MARK: Consequences
+
+    /// Handles what the servers and ended questions lead to, until nothing more follows.
+    mutating func advance(at now: ResolverInstant) {
+      while true {
+        guard servers.hasActions || !queryOutcomes.isEmpty else { return }
+        var answers: [QueryMachine.Action] = []
+        swap(&answers, &room)
+        servers.takeActions(into: &answers)
+        for action in answers {
+          switch action {
+          case .finished(let number, let result): serversAnswered(number, result, at: now)
+          case .finishedBatch(let number, let outcomes): batchAnswered(number, outcomes, at: now)
+          case .finishedRecords(let number, let result):
+            if case .success(let answered) = result { serverAnswered(.provider(answered.server), at: now) }
+            endings.append(.records(number, result))
+          default: actions.append(.query(action))
+          }
+        }
+        answers.removeAll(keepingCapacity: true)
+        swap(&answers, &room)
+        // Outcomes that these lead to wait for the next round.
+        let count = queryOutcomes.count
+        for index in 0..<count {
+          let (number, outcome) = queryOutcomes[index]
+          deliver(number, outcome, at: now)
+        }
+        queryOutcomes.removeFirst(count)
+      }
+    }
+
+    mutating func caller(_ request: LookupRequest, at now: ResolverInstant) -> LookupCaller {
+      LookupCaller(number: number(), request: request, deadlines: deadlines(request.timeout, from: now), began: now)
+    }
+
+    func deadlines(_ timeout: Duration?, from now: ResolverInstant, hasSystem: Bool? = nil) -> LookupDeadlines {
+      LookupDeadlines(
+        timeout: timeout ?? settings.configuration.timeout, from: now, hasSystem: hasSystem ?? (settings.system != nil),
+        usual: timeout == nil ? nil : settings.configuration.timeout)
+    }
+
+    /// What the cache has for a lookup, if anything.
+    func find(_ request: LookupRequest, at now: ResolverInstant) -> AnswerCache.Found? {
+      cache.find(
+        request.host, request.wanted, request.expired, prefersIPv6: request.prefersIPv6,
+        addsStale: request.purpose == .handingOut, at: now)
+    }
+  }
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What follows the events that the machine is told of.
+extension QueryMachine.State {
+  mutating func ask(
+    _ number: Int, _ subject: QueryMachine.Subject, _ deadlines: LookupDeadlines,
+    after failed: QueryMachine.Failure? = nil,
+    at now: ResolverInstant
+  ) {
+    let order = order(for: subject, at: now)
+    guard !isShutDown, !order.isEmpty else {
+      return fail(number, subject, QueryMachine.Failed(attempts: [], cause: isShutDown ? .cancelled : .failed))
+    }
+    var candidates = Candidates(order: failed == nil ? order : order.filter { $0 != failed?.server })
+    if let failed { candidates.note(failed) }
+    let race = race(among: candidates, deadlines)
+    start(
+      number, PendingQuestion(subject: subject, deadlines: deadlines, candidates: candidates, race: race), at: now)
+  }
+
+  /// The race of a question that can be asked of several servers; nil if there is only one.
+  func race(among candidates: Candidates, _ deadlines: LookupDeadlines) -> AttemptRace? {
+    candidates.order.count > 1 ? AttemptRace(time: deadlines.attempt, hedges: states.hedges) : nil
+  }
+
+  mutating func askTogether(
+    _ number: Int, _ questions: [AddressQuestion], _ deadlines: LookupDeadlines, at now: ResolverInstant
+  ) {
+    guard !isShutDown, let first = states.batchServer(at: now) else {
+      actions.append(.finishedBatch(number, [:]))
+      return
+    }
+    let question = PendingQuestion(
+      subject: .batch(questions), deadlines: deadlines, candidates: Candidates(order: [first.number]))
+    start(number, question, at: now)
+  }
+
+  mutating func ended(_ number: Int, _ reply: QueryMachine.Reply, at now: ResolverInstant) {
+    guard let attempt = attempts.removeValue(forKey: number) else { return }
+    var reply = reply
+    if attempt.standing == .givenUp { reply.countAsTimedOut() }
+    let result = note(attempt, reply, at: now)
+    guard var question = pending.removeValue(forKey: attempt.question) else { return }
+    question.running.removeAll { $0 == number }
+    switch (reply.reading, result) {
+    case (.batch(let reading), _): finishBatch(attempt, reply, reading)
+    case (.one, .success(let answer)):
+      endRace(question)
+      timers.set(attempt.question, at: nil)
+      let answered = QueryMachine.Answered(
+        answer: answer, server: attempt.server.number, provider: attempt.server.name, asked: reply.asked)
+      actions.append(.finished(attempt.question, .success(answered)))
+    case (.records(.success(let answer)), _):
+      endRace(question)
+      timers.set(attempt.question, at: nil)
+      let answered = QueryMachine.AnsweredRecords(
+        answer: answer, server: attempt.server.number, provider: attempt.server.name)
+      actions.append(.finishedRecords(attempt.question, .success(answered)))
+    case (_, .failure(let failure)):
+      question.candidates.note(reply.failure(failure, of: attempt.server))
+      if case .rateLimited = failure.kind, states.isBlocked(attempt.server.number, at: now) {
+        question.candidates.pause(attempt.server.number)
+      }
+      question.race?.end(attempt.server.number)
+      guard !question.running.isEmpty else { return start(attempt.question, question, at: now) }
+      // One that was given up has been replaced already.
+      if attempt.standing != .givenUp { askAnother(attempt.question, &question, isHedge: attempt.isHedge, at: now) }
+      setTimer(attempt.question, question)
+      pending[attempt.question] = question
+    // Impossible: a failure to get records also counts as one for the server's health.
+    case (.records(.failure), .success): break
+    }
+  }
+
+  mutating func cancel(_ number: Int) {
+    if let question = pending.removeValue(forKey: number) { end(number, question, isCancelled: true) }
+  }
+
+  mutating func timePassed(at now: ResolverInstant) {
+    while let number = timers.takeDue(at: now) {
+      guard var question = pending.removeValue(forKey: number) else { continue }
+      switch question.turn {
+      case .reserved(let next)?:
+        question.turn = nil
+        // The server may have said 429 meanwhile, or the time may be over.
+        if now < question.deadlines.providers, let server = states.begin(next, at: now) {
+          question.candidates.take(next)
+          begin(number, &question, server, at: now)
+          setTimer(number, question)
+          pending[number] = question
+        } else {
+          start(number, question, at: now)
+        }
+      case .blocked?: start(number, question, at: now)
+      case nil where question.isRecords && now >= question.deadlines.whole: end(number, question)
+      case nil:
+        // After that it is too late for another query; those under way end by their own timeouts.
+        if now < question.deadlines.providers {
+          decide(number, &question, at: now)
+          setTimer(number, question)
+        } else if question.isRecords {
+          timers.set(number, at: question.deadlines.whole)
+        }
+        pending[number] = question
+      }
+    }
+  }
+
+  // MARK: All questions at once
+
+  mutating func update(_ configuration: ResolverConfiguration, at now: ResolverInstant) {
+    let gone = states.all
+    states.update(configuration, at: now)
+    // A server that was added may have the name of one that was removed.
+    let names = Set(states.all.map(\.server.name))
+    for state in gone where !names.contains(state.server.name) { actions.append(.removed(state.server)) }
+    reportBreakers()
+  }
+
+  mutating func networkDidChange(at now: ResolverInstant) {
+    states.networkDidChange()
+    reportBreakers()
+    for (number, question) in pending.all {
+      var question = question
+      if case .reserved? = question.turn { continue }
+      pending[number] = nil
+      timers.set(number, at: nil)
+      for attempt in question.running {
+        actions.append(.cancel(attempt))
+        attempts[attempt] = nil
+      }
+      if case .batch = question.subject {
+        actions.append(.finishedBatch(number, [:]))
+        continue
+      }
+      (question.running, question.turn) = ([], nil)
+      question.candidates = Candidates(order: order(for: question.subject, at: now))
+      question.race = race(among: question.candidates, question.deadlines)
+      start(number, question, at: now)
+    }
+  }
+
+  mutating func shutdown() {
+    isShutDown = true
+    for (number, _) in pending.all { cancel(number) }
+  }
+}
