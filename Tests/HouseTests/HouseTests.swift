@@ -63,7 +63,7 @@ struct HouseTests {
     "Sources/DirectDNS/Lookups/LookupMachine+State.swift": "LookupMachineTests, LookupSimulationTests",
     "Sources/DirectDNS/Lookups/LookupMachine+Phases.swift": "DirectResolver+AskingTests, LookupSimulationTests",
     "Sources/DirectDNS/Lookups/LookupMachine+System.swift": "DirectResolver+AskingTests, LookupSimulationTests",
-    "Sources/DirectDNS/Lookups/LookupMachine+Queries.swift": "DirectResolver+StoreTests, LookupSimulationTests",
+    "Sources/DirectDNS/Lookups/LookupMachine+Questions.swift": "DirectResolver+StoreTests, LookupSimulationTests",
     "Sources/DirectDNS/Lookups/DNSServerState.swift": "ServerStatesTests",
     "Sources/DirectDNS/Lookups/QueryMachine+Asking.swift": "QueryMachineTests",
     "Sources/DirectDNS/Lookups/QueryMachine+Events.swift": "QueryMachineTests, LookupMachineTests",

@@ -52,7 +52,7 @@ struct FamilyWait: Sendable {
   /// Notes a family's outcome, unless the wait is over.
   ///
   /// A family that failed, or has no address, does not end the wait for the other one.
-  mutating func note(_ family: IPAddress.Family, _ outcome: QueryOutcome, at now: ResolverInstant) {
+  mutating func note(_ family: IPAddress.Family, _ outcome: QuestionOutcome, at now: ResolverInstant) {
     guard !isOver else { return }
     outcomes[family] = outcome
     open.remove(AddressFamilies(family))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a query does while the processes that share a store (a fleet) take turns to ask: a pure function of the lease's
-/// state and the time.
+/// What a question does while the processes that share a store (a fleet) take turns to ask: a pure function of the
+/// lease's state and the time.
 ///
 /// Only the holder of the lease on a question asks the providers; the others find its answer in the store.
 struct LeaseWait: Sendable, Hashable {

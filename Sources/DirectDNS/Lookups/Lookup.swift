@@ -55,7 +55,7 @@ struct Lookup: Sendable {
   var deadlines: LookupDeadlines { caller.deadlines }
 
   /// Whether it still waits for that server's answers: it may have gone on to another phase.
-  func waits(for server: InFlightQuery.Server) -> Bool {
+  func waits(for server: InFlightQuestion.Server) -> Bool {
     switch phase {
     case .fallingBack: server == .system
     case .askingSystemAlone: server == .systemAlone

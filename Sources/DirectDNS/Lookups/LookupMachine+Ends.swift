@@ -14,33 +14,33 @@ extension LookupMachine.State {
   ///
   /// - Returns: the outcome for those who wait for it.
   mutating func keep(
-    _ answer: Answer, _ entry: CacheEntry?, _ query: InFlightQuery, _ source: UInt16, asked: ResolverInstant,
+    _ answer: Answer, _ entry: CacheEntry?, _ inFlight: InFlightQuestion, _ source: UInt16, asked: ResolverInstant,
     at now: ResolverInstant
-  ) -> QueryOutcome {
-    let entry = query.isInvalidated ? nil : entry
-    if !query.isInvalidated { report(.kept(evicted: cache.store(entry, inAnswerTo: query.question, now: now))) }
+  ) -> QuestionOutcome {
+    let entry = inFlight.isInvalidated ? nil : entry
+    if !inFlight.isInvalidated { report(.kept(evicted: cache.store(entry, inAnswerTo: inFlight.question, now: now))) }
     let life = entry?.life ?? CacheLife(askedAt: asked.nanoseconds, expireAt: now.nanoseconds)
     return .answered(answer, cache.sources[Int(source)], life)
   }
 
   /// Ends a question, and tells everybody who waits for it.
-  mutating func deliver(_ number: Int, _ outcome: QueryOutcome, at now: ResolverInstant) {
-    guard let query = queries.remove(number) else { return }
+  mutating func deliver(_ number: Int, _ outcome: QuestionOutcome, at now: ResolverInstant) {
+    guard let inFlight = questions.remove(number) else { return }
     if hasStore { storeTimers.set(number, at: nil) }
-    noteUnkept(query, outcome, at: now)
-    if query.generation != generation { forgetMoved(query, at: now) }
-    for waiter in query.waiters {
-      if case .failed = outcome, let deadlines = deadlinesToAskAgain(for: waiter, after: query, at: now) {
-        join(query.key, deadlines, waiter, at: now)
+    noteUnkept(inFlight, outcome, at: now)
+    if inFlight.generation != generation { forgetMoved(inFlight, at: now) }
+    for waiter in inFlight.waiters {
+      if case .failed = outcome, let deadlines = deadlinesToAskAgain(for: waiter, after: inFlight, at: now) {
+        join(inFlight.key, deadlines, waiter, at: now)
         continue
       }
       switch waiter {
       case .lookup(let waiting):
-        guard lookups.waits(waiting, for: query.key.server), var lookup = lookups.remove(waiting) else { continue }
-        lookup.wait.note(query.question.family, outcome, at: now)
+        guard lookups.waits(waiting, for: inFlight.key.server), var lookup = lookups.remove(waiting) else { continue }
+        lookup.wait.note(inFlight.question.family, outcome, at: now)
         proceed(lookup, at: now)
       case .keepAlive(let host):
-        keptAlive.answered(query.question, isKept: outcome.isKept(at: now), known(host, at: now), at: now)
+        keptAlive.answered(inFlight.question, isKept: outcome.isKept(at: now), known(host, at: now), at: now)
       }
     }
     guard !drains.isEmpty else { return }
@@ -54,13 +54,13 @@ extension LookupMachine.State {
 
   /// Notes for the cache that a family was asked for and brought nothing to keep, or the next lookups would ask for it
   /// again: where the name has no record yet, as soon as it gets one by its other family.
-  private mutating func noteUnkept(_ query: InFlightQuery, _ outcome: QueryOutcome, at now: ResolverInstant) {
-    guard !query.isInvalidated else { return }
-    let other = query.question.ofOtherFamily
+  private mutating func noteUnkept(_ inFlight: InFlightQuestion, _ outcome: QuestionOutcome, at now: ResolverInstant) {
+    guard !inFlight.isInvalidated else { return }
+    let other = inFlight.question.ofOtherFamily
     if outcome.isKept(at: now) {
-      if query.isOtherUnknown { cache.noteAsked(other, now: now) }
-    } else if let number = queries.number(of: .init(question: other, server: query.key.server)) {
-      queries[number]?.isOtherUnknown = true
+      if inFlight.isOtherUnknown { cache.noteAsked(other, now: now) }
+    } else if let number = questions.number(of: .init(question: other, server: inFlight.key.server)) {
+      questions[number]?.isOtherUnknown = true
     }
   }
 
@@ -69,44 +69,44 @@ extension LookupMachine.State {
   /// It is if the question failed because its first caller had too little time, or because the network changed, and
   /// this waiter has time left.
   private func deadlinesToAskAgain(
-    for waiter: InFlightQuery.Waiter, after query: InFlightQuery, at now: ResolverInstant
+    for waiter: InFlightQuestion.Waiter, after inFlight: InFlightQuestion, at now: ResolverInstant
   ) -> LookupDeadlines? {
     guard !isShutDown else { return nil }
     let deadlines: LookupDeadlines
     switch waiter {
     case .lookup(let number):
-      guard let lookup = lookups[number], lookup.waits(for: query.key.server) else { return nil }
+      guard let lookup = lookups[number], lookup.waits(for: inFlight.key.server) else { return nil }
       deadlines = lookup.deadlines
     case .keepAlive(let host):
-      // Another query may have refreshed it meanwhile.
-      guard !known(host, at: now).isYoung(query.question.family, at: now) else { return nil }
-      deadlines = self.deadlines(nil, from: query.asked)
+      // Another question may have refreshed it meanwhile.
+      guard !known(host, at: now).isYoung(inFlight.question.family, at: now) else { return nil }
+      deadlines = self.deadlines(nil, from: inFlight.asked)
     }
-    guard !isOver(deadlines, of: query.key.server, at: now) else { return nil }
+    guard !isOver(deadlines, of: inFlight.key.server, at: now) else { return nil }
     // When the network changed the providers were asked again at once; the system's DNS has yet to be.
-    let isLost = query.key.server != .providers && isOfOldNetwork(query)
-    return isLost || isOutOfTime(query, at: now) ? deadlines : nil
+    let isLost = inFlight.key.server != .providers && isOfOldNetwork(inFlight)
+    return isLost || isOutOfTime(inFlight, at: now) ? deadlines : nil
   }
 
-  func isOutOfTime(_ query: InFlightQuery, at now: ResolverInstant) -> Bool {
-    isOver(query.deadlines, of: query.key.server, at: now)
+  func isOutOfTime(_ inFlight: InFlightQuestion, at now: ResolverInstant) -> Bool {
+    isOver(inFlight.deadlines, of: inFlight.key.server, at: now)
   }
 
   private func isOver(
-    _ deadlines: LookupDeadlines, of server: InFlightQuery.Server, at now: ResolverInstant
+    _ deadlines: LookupDeadlines, of server: InFlightQuestion.Server, at now: ResolverInstant
   ) -> Bool {
     // Timeouts are passed on in whole milliseconds: what is left may be a little more than nothing.
     (server == .providers ? deadlines.providers : deadlines.whole) <= now + .milliseconds(2)
   }
 
-  func isOfOldNetwork(_ query: InFlightQuery) -> Bool { networkChangedAt.map { query.asked < $0 } ?? false }
+  func isOfOldNetwork(_ inFlight: InFlightQuestion) -> Bool { networkChangedAt.map { inFlight.asked < $0 } ?? false }
 
   /// Forgets an answer whose name is looked up elsewhere by now: when the configuration changed, it had not come yet.
-  private mutating func forgetMoved(_ query: InFlightQuery, at now: ResolverInstant) {
-    let host = query.question.host
+  private mutating func forgetMoved(_ inFlight: InFlightQuestion, at now: ResolverInstant) {
+    let host = inFlight.question.host
     let route = settings.configuration.localZones.route(host)
     let isMoved =
-      switch query.key.server {
+      switch inFlight.key.server {
       case .providers: route != .providers
       case .system: route != .providers && route != .system
       case .systemAlone: false

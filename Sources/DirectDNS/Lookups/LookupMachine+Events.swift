@@ -109,8 +109,8 @@ extension LookupMachine.State {
       let question = AddressQuestion(host, family)
       systemFailures.forget(question)
       if hasStore { actions.append(.forgetStored(question)) }
-      for server in [InFlightQuery.Server.providers, .system] {
-        queries.invalidate(.init(question: question, server: server))
+      for server in [InFlightQuestion.Server.providers, .system] {
+        questions.invalidate(.init(question: question, server: server))
       }
     }
     keptAlive.beginAnew(host, at: now)
@@ -122,8 +122,8 @@ extension LookupMachine.State {
     keepAlive([], at: now)
     servers.shutdown()
     advance(at: now)
-    for (number, query) in queries.all {
-      queryOutcomes.append((number, .failed(shutDownError(query.question.host))))
+    for (number, inFlight) in questions.all {
+      questionOutcomes.append((number, .failed(shutDownError(inFlight.question.host))))
       endLease(of: number)
     }
     advance(at: now)
@@ -131,10 +131,10 @@ extension LookupMachine.State {
     batches = [:]
   }
 
-  mutating func drain(_ host: HostName?, _ servers: Set<InFlightQuery.Server>) -> Int {
+  mutating func drain(_ host: HostName?, _ servers: Set<InFlightQuestion.Server>) -> Int {
     let number = number()
-    let open = queries.all.filter { _, query in
-      servers.contains(query.key.server) && (host == nil || query.question.host == host)
+    let open = questions.all.filter { _, inFlight in
+      servers.contains(inFlight.key.server) && (host == nil || inFlight.question.host == host)
     }
     if open.isEmpty { endings.append(.drained(number)) } else { drains[number] = Set(open.map(\.number)) }
     return number

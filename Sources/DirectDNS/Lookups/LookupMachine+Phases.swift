@@ -19,7 +19,7 @@ extension LookupMachine.State {
   private func staleServesAt(
     _ families: AddressFamilies, _ request: LookupRequest, _ timeout: Duration, at now: ResolverInstant
   ) -> ResolverInstant {
-    (families.members.compactMap { queryBegan(AddressQuestion(request.host, $0), request.route) }.max() ?? now)
+    (families.members.compactMap { questionBegan(AddressQuestion(request.host, $0), request.route) }.max() ?? now)
       + timeout
   }
 

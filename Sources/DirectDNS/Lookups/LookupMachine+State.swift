@@ -5,7 +5,7 @@ extension LookupMachine {
     /// Whose time has come.
     enum Due: Sendable {
       case lookup(Int)
-      /// A query has waited long enough for the store, or is to read it again.
+      /// A question has waited long enough for the store, or is to read it again.
       case store(Int)
       case keepAlive(HostName)
     }
@@ -22,12 +22,12 @@ extension LookupMachine {
     var isShutDown = false
     var keptAlive: KeepAliveMachine
     var lookups = WaitingLookups()
-    var queries = InFlightQueries()
+    var questions = InFlightQuestions()
     var batches: [Int: QuestionBatch] = [:]
     /// Questions that have ended, and whose outcomes have yet to be told to those who wait.
-    var queryOutcomes: [(Int, QueryOutcome)] = []
+    var questionOutcomes: [(Int, QuestionOutcome)] = []
     var drains: [Int: Set<Int>] = [:]
-    /// When queries have waited long enough for the store, or read it again.
+    /// When questions have waited long enough for the store, or read it again.
     var storeTimers = TimerQueue<Int, ResolverInstant>()
     var actions: [Action] = []
     var endings: [Ending] = []
@@ -85,7 +85,7 @@ extension LookupMachine {
     /// Handles what the servers and ended questions lead to, until nothing more follows.
     mutating func advance(at now: ResolverInstant) {
       while true {
-        guard servers.hasActions || !queryOutcomes.isEmpty else { return }
+        guard servers.hasActions || !questionOutcomes.isEmpty else { return }
         var answers: [QueryMachine.Action] = []
         swap(&answers, &room)
         servers.takeActions(into: &answers)
@@ -102,12 +102,12 @@ extension LookupMachine {
         answers.removeAll(keepingCapacity: true)
         swap(&answers, &room)
         // Outcomes that these lead to wait for the next round.
-        let count = queryOutcomes.count
+        let count = questionOutcomes.count
         for index in 0..<count {
-          let (number, outcome) = queryOutcomes[index]
+          let (number, outcome) = questionOutcomes[index]
           deliver(number, outcome, at: now)
         }
-        queryOutcomes.removeFirst(count)
+        questionOutcomes.removeFirst(count)
       }
     }
 

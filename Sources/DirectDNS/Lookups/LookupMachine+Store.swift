@@ -5,15 +5,15 @@ extension LookupMachine.State {
   mutating func noteStore(
     _ number: Int, _ reading: StoreReading<CacheEntry>, at now: ResolverInstant
   ) {
-    guard let query = queries[number], query.turn?.isReading == true else { return }
+    guard let inFlight = questions[number], inFlight.turn?.isReading == true else { return }
     // Its answer may be the one that was invalidated.
-    let restored = query.isInvalidated ? .nothing : restored(query.question, reading, at: now)
-    follow(queries[number]?.turn?.read(restored, at: now), number, at: now)
+    let restored = inFlight.isInvalidated ? .nothing : restored(inFlight.question, reading, at: now)
+    follow(questions[number]?.turn?.read(restored, at: now), number, at: now)
   }
 
   /// The store has said who holds the lease; it is given back if the question has gone on without it.
   mutating func noteLease(_ number: Int, _ state: StoreLease.State, at now: ResolverInstant) {
-    if let step = queries[number]?.turn?.lease(state, at: now) {
+    if let step = questions[number]?.turn?.lease(state, at: now) {
       follow(step, number, at: now)
     } else if case .taken(let lease) = state {
       actions.append(.endLease(lease))
@@ -22,51 +22,51 @@ extension LookupMachine.State {
 
   /// The time is over that a question waits for the store, or for another process.
   mutating func storeTimePassed(_ number: Int, at now: ResolverInstant) {
-    follow(queries[number]?.turn?.timePassed(at: now), number, at: now)
+    follow(questions[number]?.turn?.timePassed(at: now), number, at: now)
   }
 
   /// Carries out a step.
   mutating func follow(_ step: StoreTurn.Step?, _ number: Int, at now: ResolverInstant) {
-    guard let step, let query = queries[number] else { return }
+    guard let step, let inFlight = questions[number] else { return }
     storeTimers.set(number, at: nil)
     switch step {
     case .read(let end, let turn):
       if let turn { report(.turn(turn)) }
-      actions.append(.readStore(number, query.question))
+      actions.append(.readStore(number, inFlight.question))
       storeTimers.set(number, at: end)
     case .takeLease(let duration, let end):
-      actions.append(.takeLease(number, query.question, for: duration))
+      actions.append(.takeLease(number, inFlight.question, for: duration))
       storeTimers.set(number, at: end)
     case .wait(let end):
       // The rest of its batch does not wait for another process.
-      leaveBatch(query, at: now)
-      queries[number]?.batch = nil
+      leaveBatch(inFlight, at: now)
+      questions[number]?.batch = nil
       storeTimers.set(number, at: end)
     case .found(let outcome, let turn):
       if let turn { report(.turn(turn)) }
       endLease(of: number)
-      leaveBatch(query, at: now)
-      queryOutcomes.append((number, outcome))
+      leaveBatch(inFlight, at: now)
+      questionOutcomes.append((number, outcome))
     case .ask(let turn):
       if let turn { report(.turn(turn)) }
-      askServers(number, query.question, query.deadlines, batch: query.batch, at: now)
+      askServers(number, inFlight.question, inFlight.deadlines, batch: inFlight.batch, at: now)
     }
   }
 
   /// Gives the lease back that a question holds.
   mutating func endLease(of number: Int) {
-    if hasLeases, let lease = queries[number]?.turn?.takeLease() {
+    if hasLeases, let lease = questions[number]?.turn?.takeLease() {
       actions.append(.endLease(lease))
     }
   }
 
   /// Takes over the store's answer if it is newer than what the cache has.
   ///
-  /// - Returns: the question's outcome: a fresh answer, or ``QueryOutcome/restored`` for one that is not; `nothing` if
-  ///   the providers are to be asked.
+  /// - Returns: the question's outcome: a fresh answer, or ``QuestionOutcome/restored`` for one that is not; `nothing`
+  ///   if the providers are to be asked.
   private mutating func restored(
     _ question: AddressQuestion, _ reading: StoreReading<CacheEntry>, at now: ResolverInstant
-  ) -> StoreReading<QueryOutcome> {
+  ) -> StoreReading<QuestionOutcome> {
     let stored: CacheEntry
     switch reading {
     case .found(let entry): stored = entry

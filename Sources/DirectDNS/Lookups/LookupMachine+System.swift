@@ -31,11 +31,11 @@ extension LookupMachine.State {
   }
 
   private mutating func askSystem(
-    _ caller: LookupCaller, _ phase: Lookup.Phase, _ families: AddressFamilies, as server: InFlightQuery.Server,
+    _ caller: LookupCaller, _ phase: Lookup.Phase, _ families: AddressFamilies, as server: InFlightQuestion.Server,
     at now: ResolverInstant
   ) {
     for family in families.members {
-      let key = InFlightQuery.Key(question: AddressQuestion(caller.request.host, family), server: server)
+      let key = InFlightQuestion.Key(question: AddressQuestion(caller.request.host, family), server: server)
       join(key, caller.deadlines, .lookup(caller.number), at: now)
     }
     wait(caller, phase, families, until: caller.deadlines.whole, at: now)
@@ -83,7 +83,7 @@ extension LookupMachine.State {
     finish(caller, .failure(negativeError(request, outcomes)))
   }
 
-  // MARK: Its queries
+  // MARK: Its questions
 
   mutating func askSystem(
     _ number: Int, _ question: AddressQuestion, _ deadlines: LookupDeadlines, _ system: any SystemSource,
@@ -96,20 +96,20 @@ extension LookupMachine.State {
   mutating func noteSystem(
     _ number: Int, _ result: Result<Answer, ProviderFailure>, at now: ResolverInstant
   ) {
-    guard let query = queries[number] else { return }
-    let question = query.question
+    guard let inFlight = questions[number] else { return }
+    let question = inFlight.question
     var result = result.flatMap { $0.fitting(question) }
     // For what callers are told; the life of the cache's entry is limited further down, against the policy's minimum.
-    if query.key.server == .system, case .success(var answer) = result {
+    if inFlight.key.server == .system, case .success(var answer) = result {
       answer.ttl = answer.ttl.map { min($0, UInt32(Self.systemLifetimeLimit.components.seconds)) }
       result = .success(answer)
     }
-    report(.systemAnswered(question, result, now - query.asked))
-    let life = CacheLife(askedAt: query.asked.nanoseconds, expireAt: query.asked.nanoseconds)
-    if query.key.server == .systemAlone {
+    report(.systemAnswered(question, result, now - inFlight.asked))
+    let life = CacheLife(askedAt: inFlight.asked.nanoseconds, expireAt: inFlight.asked.nanoseconds)
+    if inFlight.key.server == .systemAlone {
       switch result {
-      case .success(let answer): queryOutcomes.append((number, .answered(answer, .system, life)))
-      case .failure(let failure): queryOutcomes.append((number, .failed(Self.systemFailed(failure))))
+      case .success(let answer): questionOutcomes.append((number, .answered(answer, .system, life)))
+      case .failure(let failure): questionOutcomes.append((number, .failed(Self.systemFailed(failure))))
       }
       return
     }
@@ -125,26 +125,28 @@ extension LookupMachine.State {
         isItsOwn || settings.system != nil && !answer.addresses.isEmpty
         ? CacheEntry(
           answer, source: SourceNames.system, policy: settings.configuration.cache.atMost(Self.systemLifetimeLimit),
-          asked: query.asked, now: now) : nil
+          asked: inFlight.asked, now: now) : nil
       // The system's answer never replaces a provider's that may still be used. And an answer that is not kept must not
       // clear the remembered failures of the providers, or they would be asked again at once.
       guard isItsOwn || entry != nil, !cache.hasProviderEntry(question, at: now) else {
-        return queryOutcomes.append((number, .answered(answer, .system, life)))
+        return questionOutcomes.append((number, .answered(answer, .system, life)))
       }
-      queryOutcomes.append((number, keep(answer, entry, query, SourceNames.system, asked: query.asked, at: now)))
+      questionOutcomes.append(
+        (number, keep(answer, entry, inFlight, SourceNames.system, asked: inFlight.asked, at: now)))
     case .failure(let failure):
       let error = Self.systemFailed(question.host, failure)
       // A failure is not remembered if the caller allowed too little time, or if the network has changed.
-      guard !query.isInvalidated, !isOfOldNetwork(query), !query.deadlines.isShort || !isOutOfTime(query, at: now)
+      guard !inFlight.isInvalidated, !isOfOldNetwork(inFlight),
+        !inFlight.deadlines.isShort || !isOutOfTime(inFlight, at: now)
       else {
-        return queryOutcomes.append((number, .failed(error)))
+        return questionOutcomes.append((number, .failed(error)))
       }
       systemFailures.note(error, for: question, by: [.system], at: now)
       // For a name that only the system knows, this failure counts like one of the providers does for other names.
       if settings.configuration.localZones.route(question.host) == .system {
         cache.remember(error, for: question, by: [.system], now: now)
       }
-      queryOutcomes.append((number, .failed(error)))
+      questionOutcomes.append((number, .failed(error)))
     }
   }
 

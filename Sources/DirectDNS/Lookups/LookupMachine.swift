@@ -100,12 +100,12 @@ struct LookupMachine: StateMachine {
     state.askSystemAlone(request, at: now)
   }
 
-  /// Ends a lookup whose caller was cancelled; its queries go on, for the cache.
+  /// Ends a lookup whose caller was cancelled; its questions go on, for the cache.
   mutating func cancel(_ number: Int, at now: ResolverInstant) { state.cancel(number, at: now) }
 
   /// Asks for records, of the servers that carry them.
   ///
-  /// No other caller shares the query, and nothing is kept.
+  /// No other caller shares the question, and nothing is kept.
   ///
   /// - Returns: the number that the result will have.
   mutating func askRecords(_ question: DNSQuestion, _ timeout: Duration?, at now: ResolverInstant) -> Int {
@@ -135,7 +135,7 @@ struct LookupMachine: StateMachine {
   ///   - host: only questions about this name count; nil for all.
   ///   - servers: only questions to these servers count.
   /// - Returns: the number that ``Ending/drained(_:)`` will have.
-  mutating func drain(_ host: HostName? = nil, _ servers: Set<InFlightQuery.Server>) -> Int {
+  mutating func drain(_ host: HostName? = nil, _ servers: Set<InFlightQuestion.Server>) -> Int {
     state.drain(host, servers)
   }
 
@@ -176,7 +176,7 @@ struct LookupMachine: StateMachine {
   /// The computer is on another network: forgets failures and the servers' health.
   mutating func networkDidChange(at now: ResolverInstant) { state.networkDidChange(at: now) }
 
-  /// Forgets what is known about a name, and detaches the queries under way: who asks from now on does not join them,
+  /// Forgets what is known about a name, and detaches the questions under way: who asks from now on does not join them,
   /// and their answers are not kept.
   mutating func invalidate(_ host: HostName, at now: ResolverInstant) { state.invalidate(host, at: now) }
 
@@ -206,7 +206,7 @@ struct LookupMachine: StateMachine {
   var isShutDown: Bool { state.isShutDown }
 
   /// Whether anything is being asked.
-  var isAsking: Bool { !state.queries.isEmpty }
+  var isAsking: Bool { !state.questions.isEmpty }
 
   /// How many names the first server takes in one query.
   func batchLimit(at now: ResolverInstant) -> Int { state.servers.batchLimit(at: now) }

@@ -13,7 +13,7 @@ struct StoreTurn: Sendable {
     /// Another process asks: wait until then.
     case wait(until: ResolverInstant)
     /// The store has the answer.
-    case found(QueryOutcome, LeaseTurn? = nil)
+    case found(QuestionOutcome, LeaseTurn? = nil)
     /// Ask the providers.
     case ask(LeaseTurn? = nil)
   }
@@ -80,7 +80,7 @@ struct StoreTurn: Sendable {
   ///   - reading: the question's outcome, if the store has one.
   ///   - now: the present.
   /// - Returns: what comes next; nil if the question has gone on without this reading.
-  mutating func read(_ reading: StoreReading<QueryOutcome>, at now: ResolverInstant) -> Step? {
+  mutating func read(_ reading: StoreReading<QuestionOutcome>, at now: ResolverInstant) -> Step? {
     switch (stage, reading) {
     case (.reading(let wait), .found(let outcome)):
       stage = .over
@@ -90,7 +90,7 @@ struct StoreTurn: Sendable {
         wait
           ?? LeaseWait(
             from: now, clientResponseTimeout: clientResponseTimeout, deadlines: deadlines))
-      // It expires a second after the query would have ended, in case this process dies.
+      // It expires a second after the question would have ended, in case this process dies.
       return .takeLease(deadlines.whole - now + .seconds(1), until: end)
     case (.readingUnderLease, .found(let outcome)):
       // The last holder of the lease has written its answer before it gave the lease back.

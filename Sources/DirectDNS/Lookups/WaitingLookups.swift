@@ -28,7 +28,7 @@ struct WaitingLookups: Sendable {
   subscript(number: Int) -> Lookup? { lookups[number] }
 
   /// Whether a lookup waits for that server's answers.
-  func waits(_ number: Int, for server: InFlightQuery.Server) -> Bool {
+  func waits(_ number: Int, for server: InFlightQuestion.Server) -> Bool {
     lookups.read(number) { $0.waits(for: server) } ?? false
   }
 

@@ -59,7 +59,7 @@ final class LookupRunner: QueryRecipient {
   }
 
   /// Waits until all questions have ended that are under way now.
-  func finished(_ host: HostName? = nil, servers: Set<InFlightQuery.Server>) async {
+  func finished(_ host: HostName? = nil, servers: Set<InFlightQuestion.Server>) async {
     let number = send { machine, _ in machine.drain(host, servers) }
     await drained.value(of: number)
   }

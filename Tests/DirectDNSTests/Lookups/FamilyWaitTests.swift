@@ -5,10 +5,10 @@ import Testing
 
 struct FamilyWaitTests {
   private static let life = Sample.life(0, 100)
-  private static let good4 = QueryOutcome.answered(.addresses("192.0.2.1"), .provider("one"), life)
-  private static let good6 = QueryOutcome.answered(.addresses("2001:db8::1"), .provider("one"), life)
-  private static let empty = QueryOutcome.answered(.negative(.noAddress), .provider("one"), life)
-  private static let failed = QueryOutcome.failed(DirectDNSError(.upstreamFailed, "no"))
+  private static let good4 = QuestionOutcome.answered(.addresses("192.0.2.1"), .provider("one"), life)
+  private static let good6 = QuestionOutcome.answered(.addresses("2001:db8::1"), .provider("one"), life)
+  private static let empty = QuestionOutcome.answered(.negative(.noAddress), .provider("one"), life)
+  private static let failed = QuestionOutcome.failed(DirectDNSError(.upstreamFailed, "no"))
 
   private func wait(
     _ families: AddressFamilies = .any, for purpose: FamilyWait.Purpose = .connecting, until end: Double = 5

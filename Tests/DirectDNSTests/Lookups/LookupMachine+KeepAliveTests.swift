@@ -110,7 +110,7 @@ extension LookupMachineTests {
     #expect(words(&machine).allSatisfy { $0.hasPrefix("answer ") })
     // At three quarters of its minute, a tenth of that earlier or later.
     let next = machine.nextInstant()
-    #expect(machine.queryCount == 0)
+    #expect(machine.questionCount == 0)
     #expect(next.map { $0 > Sample.at(38) && $0 < Sample.at(52) } == true)
   }
 

@@ -143,7 +143,7 @@ extension LookupMachineTests {
     #expect(words(&machine).isEmpty)
     machine.ended(1, reply(.addresses("192.0.2.1"), asked: 0.05), at: Sample.at(0.07))
     #expect(words(&machine).last == "answer \(caller ?? 0): [\"192.0.2.1\"] fresh")
-    #expect(machine.lookupCount == 0 && machine.queryCount == 0 && machine.nextInstant() == nil)
+    #expect(machine.lookupCount == 0 && machine.questionCount == 0 && machine.nextInstant() == nil)
   }
 
   @Test func `a store that answers in time is waited for no more`() {

@@ -37,7 +37,7 @@ extension LookupMachineTests {
     machine.ended(2, reply(.addresses("192.0.2.2"), asked: 1), at: Sample.at(3))
     #expect(words(&machine) == ["answer \(after): [\"192.0.2.2\"] fresh"])
     #expect(machine.cache.value(Self.host)?.ipv4.entry != nil)
-    #expect(machine.queryCount == 0)
+    #expect(machine.questionCount == 0)
   }
 
   @Test func `a failure from before a name was forgotten is not remembered`() throws {
@@ -86,7 +86,7 @@ extension LookupMachineTests {
     #expect(said.contains("fail \(caller): shutDown") && said.contains("cancel 1") && said.contains("cancel 2"))
     let late = try #require(begin(&machine, request(), at: 2))
     #expect(words(&machine) == ["fail \(late): shutDown"])
-    #expect(machine.queryCount == 0 && machine.lookupCount == 0 && machine.nextInstant() == nil)
+    #expect(machine.questionCount == 0 && machine.lookupCount == 0 && machine.nextInstant() == nil)
   }
 
   @Test func `who wants to know when all is over is told then`() {

@@ -100,7 +100,7 @@ struct LookupMachineTests {
     #expect(words(&machine) == ["send 1 to 0: [A]"])
     machine.ended(1, reply(.addresses("192.0.2.1")), at: Sample.at(1))
     #expect(words(&machine) == callers.compactMap { $0.map { "answer \($0): [\"192.0.2.1\"] fresh" } })
-    #expect(machine.lookupCount == 0 && machine.queryCount == 0 && machine.nextInstant() == nil)
+    #expect(machine.lookupCount == 0 && machine.questionCount == 0 && machine.nextInstant() == nil)
   }
 
   @Test func `an end that is told twice counts once`() {

@@ -6,7 +6,7 @@ import Testing
 struct StoreTurnTests {
   private let lease = StoreLease(
     question: AddressQuestion(ResolverFixture.host, .ipv4), holder: "this one")
-  private let outcome = QueryOutcome.restored
+  private let outcome = QuestionOutcome.restored
 
   /// A turn that begins at 0 s, where the store has 50 ms and another process 300 ms.
   private func turn(hasLeases: Bool = true, timeout: Duration = .seconds(5)) -> StoreTurn {
@@ -32,7 +32,7 @@ struct StoreTurnTests {
   }
 
   private func read(
-    _ turn: inout StoreTurn, _ reading: StoreReading<QueryOutcome>, at seconds: Double
+    _ turn: inout StoreTurn, _ reading: StoreReading<QuestionOutcome>, at seconds: Double
   ) -> String? {
     words(turn.read(reading, at: Sample.at(seconds)))
   }

@@ -134,7 +134,7 @@ extension LookupWorld {
   private func wasForgotten(_ question: AddressQuestion, before number: Int) -> Bool {
     guard let ask = machine.servers.attempts[number]?.question else { return false }
     let member = machine.batches[ask]?.members.first { $0.question == question }?.number
-    return machine.queries[member ?? ask]?.isInvalidated == true
+    return machine.questions[member ?? ask]?.isInvalidated == true
   }
 
   // MARK: What must hold
@@ -142,8 +142,8 @@ extension LookupWorld {
   /// What is asked for because its name is kept alive alone is not asked for while most of its life is left, nor again and
   /// again.
   private mutating func checkNeed(of question: AddressQuestion) throws(Fault) {
-    let query = machine.queries.number(of: .init(question: question, server: .providers)).flatMap {
-      machine.queries[$0]
+    let query = machine.questions.number(of: .init(question: question, server: .providers)).flatMap {
+      machine.questions[$0]
     }
     guard query?.waiters == [.keepAlive(question.host)] else { return }
     var times = refreshes[question, default: []]
@@ -200,7 +200,7 @@ extension LookupWorld {
     for (number, lookup) in machine.lookups.all {
       try expect(
         next.map { $0 <= lookup.wait.end } ?? false, "lookup \(number) is due before the machine wants to be woken")
-      let isAwaiting = machine.queries.all.contains { $0.value.waiters.contains(.lookup(number)) }
+      let isAwaiting = machine.questions.all.contains { $0.value.waiters.contains(.lookup(number)) }
       try expect(isAwaiting, "lookup \(number) waits for nobody")
     }
     try expect(machine.cache.count <= configuration.capacity, "the cache has \(machine.cache.count) names")
@@ -235,7 +235,7 @@ extension LookupWorld {
     try expect(recordCallers.isEmpty, "\(recordCallers.count) callers never got records")
     try expect(machine.servers.pending.isEmpty, "\(machine.servers.pending.count) questions are left")
     try expect(machine.lookupCount == 0, "\(machine.lookupCount) lookups are left")
-    try expect(machine.queryCount == 0, "\(machine.queryCount) questions are left")
+    try expect(machine.questionCount == 0, "\(machine.questionCount) questions are left")
     try expect(machine.batches.isEmpty, "\(machine.batches.count) batches are left")
     try expect(machine.servers.attempts.isEmpty, "\(machine.servers.attempts.count) queries are left")
     try expect(machine.nextInstant() == nil, "it wants to be woken for nothing")

@@ -160,7 +160,7 @@ struct LookupWorld {
       }
     }
     let last = now + .seconds(120)
-    while now < last, machine.queryCount + machine.lookupCount > 0 || !events.isEmpty { try step() }
+    while now < last, machine.questionCount + machine.lookupCount > 0 || !events.isEmpty { try step() }
     try checkEnd()
   }
 

@@ -7,7 +7,7 @@ extension LookupMachine {
   var settings: ResolverSettings { state.settings }
   var keptAlive: KeepAliveMachine { state.keptAlive }
   var lookups: WaitingLookups { state.lookups }
-  var queries: InFlightQueries { state.queries }
+  var questions: InFlightQuestions { state.questions }
   var batches: [Int: QuestionBatch] { state.batches }
   var servers: QueryMachine.State { state.servers.state }
 
@@ -15,11 +15,11 @@ extension LookupMachine {
   var lookupCount: Int { lookups.count }
 
   /// How many questions are being asked.
-  var queryCount: Int { queries.count }
+  var questionCount: Int { questions.count }
 
   /// Whether a question waits for another member of the fleet.
   var waitsForLease: Bool {
-    queries.all.contains { $0.value.turn?.isWaiting == true }
+    questions.all.contains { $0.value.turn?.isWaiting == true }
   }
 
   func find(_ request: LookupRequest, at now: ResolverInstant) -> AnswerCache.Found? { state.find(request, at: now) }

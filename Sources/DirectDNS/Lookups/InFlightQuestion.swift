@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A question that is being asked.
-struct InFlightQuery: Sendable {
+struct InFlightQuestion: Sendable {
   /// Who is asked.
   enum Server: Sendable, Hashable {
     /// The store, if there is one, and then the providers.
@@ -11,7 +11,7 @@ struct InFlightQuery: Sendable {
     case systemAlone
   }
 
-  /// Callers who ask the same question of the same server share one query.
+  /// Callers who ask the same of the same server share one question.
   struct Key: Sendable, Hashable {
     var question: AddressQuestion
     var server: Server
@@ -69,44 +69,44 @@ struct InFlightQuery: Sendable {
 }
 
 /// The questions that are being asked, by their numbers and by what they ask of whom: a value.
-struct InFlightQueries: Sendable {
-  private var queries = NumberTable<InFlightQuery>()
+struct InFlightQuestions: Sendable {
+  private var questions = NumberTable<InFlightQuestion>()
   /// The numbers of those that others may join.
-  private var numbers: [InFlightQuery.Key: Int] = [:]
+  private var numbers: [InFlightQuestion.Key: Int] = [:]
 
-  var isEmpty: Bool { queries.isEmpty }
+  var isEmpty: Bool { questions.isEmpty }
 
   /// How many there are, with those that nobody can join any more.
-  var count: Int { queries.count }
+  var count: Int { questions.count }
 
   /// All of them, by ascending numbers.
-  var all: [(number: Int, value: InFlightQuery)] { queries.all }
+  var all: [(number: Int, value: InFlightQuestion)] { questions.all }
 
-  /// The query of that number, which may be changed in place; nil once it has ended.
-  subscript(number: Int) -> InFlightQuery? {
-    get { queries[number] }
-    _modify { yield &queries[number] }
+  /// The question of that number, which may be changed in place; nil once it has ended.
+  subscript(number: Int) -> InFlightQuestion? {
+    get { questions[number] }
+    _modify { yield &questions[number] }
   }
 
-  /// The number of the query that whoever asks this would join; nil if there is none.
-  func number(of key: InFlightQuery.Key) -> Int? { numbers[key] }
+  /// The number of the one that whoever asks this would join; nil if there is none.
+  func number(of key: InFlightQuestion.Key) -> Int? { numbers[key] }
 
   /// Adds one that others may join.
-  mutating func add(_ query: consuming InFlightQuery, under number: Int) {
-    numbers[query.key] = number
-    queries[number] = query
+  mutating func add(_ question: consuming InFlightQuestion, under number: Int) {
+    numbers[question.key] = number
+    questions[number] = question
   }
 
   /// Removes one that has ended.
-  mutating func remove(_ number: Int) -> InFlightQuery? {
-    guard let query = queries.removeValue(forKey: number) else { return nil }
+  mutating func remove(_ number: Int) -> InFlightQuestion? {
+    guard let question = questions.removeValue(forKey: number) else { return nil }
     // After an invalidation the same may have been asked anew.
-    if numbers[query.key] == number { numbers[query.key] = nil }
-    return query
+    if numbers[question.key] == number { numbers[question.key] = nil }
+    return question
   }
 
   /// Invalidates the one that asks this: nobody joins it any more, and what it brings is not kept.
-  mutating func invalidate(_ key: InFlightQuery.Key) {
-    if let number = numbers.removeValue(forKey: key) { queries[number]?.invalidate() }
+  mutating func invalidate(_ key: InFlightQuestion.Key) {
+    if let number = numbers.removeValue(forKey: key) { questions[number]?.invalidate() }
   }
 }

@@ -2,7 +2,7 @@
 internal import HTTPTypes
 
 /// The outcome of one question.
-enum QueryOutcome: Sendable {
+enum QuestionOutcome: Sendable {
   /// An answer, which may be negative; its `expireAt` is not in the future if the cache does not keep it.
   case answered(Answer, Resolution.Source, CacheLife)
   /// The store had addresses that are not fresh any more; the cache has them now, and decides what they are good for.
@@ -29,15 +29,15 @@ enum QueryOutcome: Sendable {
 
 /// The outcomes of a name's questions; nil for a family that was not asked for, or has none yet.
 struct FamilyOutcomes: Sendable {
-  var ipv4: QueryOutcome?
-  var ipv6: QueryOutcome?
+  var ipv4: QuestionOutcome?
+  var ipv6: QuestionOutcome?
 
-  subscript(family: IPAddress.Family) -> QueryOutcome? {
+  subscript(family: IPAddress.Family) -> QuestionOutcome? {
     get { family == .ipv4 ? ipv4 : ipv6 }
     set { if family == .ipv4 { ipv4 = newValue } else { ipv6 = newValue } }
   }
 
-  var all: [QueryOutcome] { [ipv4, ipv6].compactMap(\.self) }
+  var all: [QuestionOutcome] { [ipv4, ipv6].compactMap(\.self) }
 
   var hasRestored: Bool { ipv4?.isRestored == true || ipv6?.isRestored == true }
 
@@ -55,7 +55,7 @@ struct FamilyOutcomes: Sendable {
     var source: Resolution.Source?
     var canonicalName: HostName?
     var isStored = false
-    func add(_ outcome: QueryOutcome?) {
+    func add(_ outcome: QuestionOutcome?) {
       guard case .answered(let answer, let from, let answerLife) = outcome, case .addresses(let found) = answer.content,
         !found.isEmpty
       else { return }

@@ -7,7 +7,7 @@ extension LookupMachine.State {
   /// already.
   mutating func join(
     _ question: AddressQuestion, _ route: NameRoute, _ deadlines: LookupDeadlines,
-    _ waiter: InFlightQuery.Waiter? = nil, batch: Int? = nil, at now: ResolverInstant
+    _ waiter: InFlightQuestion.Waiter? = nil, batch: Int? = nil, at now: ResolverInstant
   ) {
     join(
       .init(question: question, server: route == .system ? .system : .providers), deadlines, waiter, batch: batch,
@@ -15,23 +15,23 @@ extension LookupMachine.State {
   }
 
   mutating func join(
-    _ key: InFlightQuery.Key, _ deadlines: LookupDeadlines, _ waiter: InFlightQuery.Waiter?, batch: Int? = nil,
+    _ key: InFlightQuestion.Key, _ deadlines: LookupDeadlines, _ waiter: InFlightQuestion.Waiter?, batch: Int? = nil,
     at now: ResolverInstant
   ) {
-    if let number = queries.number(of: key) {
-      if let waiter { queries[number]?.add(waiter) }
+    if let number = questions.number(of: key) {
+      if let waiter { questions[number]?.add(waiter) }
       return
     }
     let number = number()
-    var query = InFlightQuery(key: key, deadlines: deadlines, asked: now, generation: generation)
-    if let waiter { query.add(waiter) }
+    var inFlight = InFlightQuestion(key: key, deadlines: deadlines, asked: now, generation: generation)
+    if let waiter { inFlight.add(waiter) }
     var turn: StoreTurn?
     if key.server == .providers {
-      query.batch = batch
+      inFlight.batch = batch
       if hasStore { turn = StoreTurn(deadlines, settings.configuration, hasLeases: hasLeases, at: now) }
-      query.turn = turn
+      inFlight.turn = turn
     }
-    queries.add(query, under: number)
+    questions.add(inFlight, under: number)
     switch key.server {
     case .providers:
       if let batch { batches[batch]?.expect() }
@@ -42,11 +42,11 @@ extension LookupMachine.State {
       }
     case .system:
       if let error = systemFailures.error(for: key.question, at: now) {
-        queryOutcomes.append((number, .failed(error)))
+        questionOutcomes.append((number, .failed(error)))
       } else if let system = settings.system {
         askSystem(number, key.question, deadlines, system, at: now)
       } else {
-        queryOutcomes.append((number, .failed(DirectDNSError(.refused, "The system's DNS is off."))))
+        questionOutcomes.append((number, .failed(DirectDNSError(.refused, "The system's DNS is off."))))
       }
     case .systemAlone:
       askSystem(number, key.question, deadlines, settings.systemSource, at: now)
@@ -54,9 +54,9 @@ extension LookupMachine.State {
   }
 
   /// When a question that is under way was asked, or asked again on this network; nil if it is not under way.
-  func queryBegan(_ question: AddressQuestion, _ route: NameRoute) -> ResolverInstant? {
-    let key = InFlightQuery.Key(question: question, server: route == .system ? .system : .providers)
-    guard let asked = queries.number(of: key).flatMap({ queries[$0]?.asked }) else { return nil }
+  func questionBegan(_ question: AddressQuestion, _ route: NameRoute) -> ResolverInstant? {
+    let key = InFlightQuestion.Key(question: question, server: route == .system ? .system : .providers)
+    guard let asked = questions.number(of: key).flatMap({ questions[$0]?.asked }) else { return nil }
     return max(asked, networkChangedAt ?? asked)
   }
 
@@ -67,7 +67,7 @@ extension LookupMachine.State {
   /// - Returns: the families that are asked for.
   mutating func startRefresh(
     _ host: HostName, _ wanted: AddressFamilies, _ route: NameRoute, _ deadlines: LookupDeadlines,
-    waiter: InFlightQuery.Waiter? = nil, batch: Int? = nil, at now: ResolverInstant
+    waiter: InFlightQuestion.Waiter? = nil, batch: Int? = nil, at now: ResolverInstant
   ) -> AddressFamilies {
     guard !isShutDown else { return [] }
     let value = cache.value(host)
@@ -123,8 +123,8 @@ extension LookupMachine.State {
     }
   }
 
-  mutating func leaveBatch(_ query: InFlightQuery, at now: ResolverInstant) {
-    guard let batch = query.batch else { return }
+  mutating func leaveBatch(_ inFlight: InFlightQuestion, at now: ResolverInstant) {
+    guard let batch = inFlight.batch else { return }
     batches[batch]?.leave()
     send(batch, at: now)
   }
@@ -146,13 +146,13 @@ extension LookupMachine.State {
   ) {
     guard let batch = batches.removeValue(forKey: number) else { return }
     for (member, question) in batch.members {
-      guard let query = queries[member] else { continue }
+      guard let inFlight = questions[member] else { continue }
       switch outcomes[question] {
       case .answered(let answered): serversAnswered(member, .success(answered), at: now)
       case .alone(let failed):
-        servers.ask(member, .one(question), query.deadlines, after: failed, at: now)
+        servers.ask(member, .one(question), inFlight.deadlines, after: failed, at: now)
       case nil:
-        servers.ask(member, .one(question), query.deadlines, at: now)
+        servers.ask(member, .one(question), inFlight.deadlines, at: now)
       }
     }
   }
@@ -160,39 +160,39 @@ extension LookupMachine.State {
   mutating func serversAnswered(
     _ number: Int, _ result: Result<QueryMachine.Answered, QueryMachine.Failed>, at now: ResolverInstant
   ) {
-    guard let query = queries[number] else { return }
-    let question = query.question
+    guard let inFlight = questions[number] else { return }
+    let question = inFlight.question
     switch result {
     case .success(let answered):
       serverAnswered(.provider(answered.server), at: now)
       let source = code(of: answered.provider)
       let entry = CacheEntry(
         answered.answer, source: source, policy: settings.configuration.cache, asked: answered.asked, now: now)
-      if query.isInvalidated {
+      if inFlight.isInvalidated {
         endLease(of: number)
       } else if hasStore {
-        let lease = hasLeases ? queries[number]?.turn?.takeLease() : nil
+        let lease = hasLeases ? questions[number]?.turn?.takeLease() : nil
         actions.append(.writeStore(entry, question, provider: answered.provider, lease))
       }
-      queryOutcomes.append((number, keep(answered.answer, entry, query, source, asked: answered.asked, at: now)))
+      questionOutcomes.append((number, keep(answered.answer, entry, inFlight, source, asked: answered.asked, at: now)))
     case .failure(let failed):
       endLease(of: number)
-      guard !isShutDown else { return queryOutcomes.append((number, .failed(shutDownDuring(question.host)))) }
+      guard !isShutDown else { return questionOutcomes.append((number, .failed(shutDownDuring(question.host)))) }
       let error = providersFailed(question, failed)
       // If no server was asked, none has failed: that the request rate is used up is not remembered as a failure.
-      let isTelling = !(query.deadlines.isShort && failed.isLate)
-      if !query.isInvalidated, !failed.servers.isEmpty, isTelling {
+      let isTelling = !(inFlight.deadlines.isShort && failed.isLate)
+      if !inFlight.isInvalidated, !failed.servers.isEmpty, isTelling {
         cache.remember(error, for: question, by: failed.servers.map { .provider($0) }, now: now)
       }
-      queryOutcomes.append((number, .failed(error)))
-      if isTelling { renewSystemAnswer(query, at: now) }
+      questionOutcomes.append((number, .failed(error)))
+      if isTelling { renewSystemAnswer(inFlight, at: now) }
     }
   }
 
   /// Asks the system's DNS again, if its own answer is what would be served while no provider answers.
-  private mutating func renewSystemAnswer(_ query: InFlightQuery, at now: ResolverInstant) {
-    let question = query.question
-    guard !isShutDown, !query.isInvalidated, settings.system != nil,
+  private mutating func renewSystemAnswer(_ inFlight: InFlightQuestion, at now: ResolverInstant) {
+    let question = inFlight.question
+    guard !isShutDown, !inFlight.isInvalidated, settings.system != nil,
       settings.configuration.localZones.route(question.host) == .providers,
       let entry = cache.value(question.host)?[question.family].entry, entry.source == SourceNames.system,
       cache.phase(of: entry, at: now) != .fresh
