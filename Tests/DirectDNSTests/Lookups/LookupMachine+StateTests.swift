@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+import Testing
+
+@testable import DirectDNS
+
+/// What is due when, and what follows from it before the machine rests.
+extension LookupMachineTests {
+  @Test func `of what is due at one instant a lookup comes first, and a name that is kept alive last`() {
+    var machine = machine(hasStore: true) { $0.storeTimeout = .seconds(1) }
+    machine.keepAlive([Sample.name("kept.example")], at: Sample.at(1))
+    let number = begin(&machine, request(timeout: .seconds(1)))
+    #expect(machine.nextInstant() == Sample.at(1))
+    var state = machine.state
+    var due: [String] = []
+    while let next = state.takeDue(at: Sample.at(1)) {
+      switch next {
+      case .lookup(let number): due.append("lookup \(number)")
+      case .store: due.append("store")
+      case .keepAlive(let host): due.append("\(host)")
+      }
+    }
+    #expect(due == ["lookup \(number ?? 0)", "store", "kept.example"])
+  }
+
+  @Test func `nothing is due before its time`() {
+    var machine = machine()
+    _ = begin(&machine, request(timeout: .seconds(1)))
+    var state = machine.state
+    #expect(state.takeDue(at: Sample.at(1).before) == nil && state.takeDue(at: Sample.at(1)) != nil)
+  }
+
+  @Test func `lookups and questions have ascending numbers, and no two the same`() {
+    var machine = machine()
+    let numbers = (0..<3).compactMap { _ in begin(&machine, request(.any)) }
+    #expect(numbers == numbers.sorted())
+    let all = numbers + machine.questions.all.map(\.number)
+    #expect(Set(all).count == 5)
+  }
+
+  @Test(arguments: [true, false])
+  func `who neither measures nor observes is told what the log says alone`(_ isWatched: Bool) {
+    let settings = ResolverSettings(ResolverFixture.configuration(["one"]), system: Unused())
+    let cache = AnswerCache(policy: settings.configuration.cache, capacity: 100)
+    var machine = LookupMachine(
+      settings, cache: cache, hasStore: false, hasLeases: false, isWatched: isWatched, seed: 1, at: Sample.at(0))
+    _ = LookupScript(providers: .fails).way(of: &machine, at: 0) { $0.begin(request(), at: $1) }
+    machine.refreshBehind(request(), at: Sample.at(50))
+    var told: [String] = []
+    for case .report(let notice) in machine.takeActions() {
+      if case .refresh = notice { told.append("refresh") }
+    }
+    #expect(told == (isWatched ? ["refresh"] : []))
+  }
+}
