@@ -8,11 +8,11 @@ struct AttemptRace: Sendable, Hashable {
     /// The first server takes longer than usual: a second one may be asked as well.
     case hedge
     /// The attempt at that server has used up its time: another server takes its place, if there is one.
-    case timeout(of: Int)
+    case timeout(of: DNSServer.Number)
   }
 
   private struct Attempt: Sendable, Hashable {
-    var number: Int
+    var server: DNSServer.Number
     /// When its time is used up; nil once that has been decided about.
     var timeoutAt: ResolverInstant?
   }
@@ -38,20 +38,20 @@ struct AttemptRace: Sendable, Hashable {
   /// An attempt begins.
   ///
   /// - Parameters:
-  ///   - number: the server's number.
+  ///   - server: the server's number.
   ///   - hedgingDelay: how long the first attempt is alone.
   ///   - now: the present.
-  mutating func begin(_ number: Int, hedgingDelay: Duration, at now: ResolverInstant) {
+  mutating func begin(_ server: DNSServer.Number, hedgingDelay: Duration, at now: ResolverInstant) {
     if hedges, !hasBegun { hedgeAt = now + hedgingDelay }
     hasBegun = true
-    running.append(Attempt(number: number, timeoutAt: now + time))
+    running.append(Attempt(server: server, timeoutAt: now + time))
   }
 
-  mutating func end(_ number: Int) { running.removeAll { $0.number == number } }
+  mutating func end(_ server: DNSServer.Number) { running.removeAll { $0.server == server } }
 
   /// Postpones the decision about an attempt.
-  mutating func postpone(_ number: Int, until instant: ResolverInstant) {
-    for index in running.indices where running[index].number == number { running[index].timeoutAt = instant }
+  mutating func postpone(_ server: DNSServer.Number, until instant: ResolverInstant) {
+    for index in running.indices where running[index].server == server { running[index].timeoutAt = instant }
   }
 
   /// When the next decision is due; nil if none is.
@@ -71,7 +71,7 @@ struct AttemptRace: Sendable, Hashable {
     for index in running.indices {
       guard let instant = running[index].timeoutAt, instant <= now else { continue }
       running[index].timeoutAt = nil
-      return .timeout(of: running[index].number)
+      return .timeout(of: running[index].server)
     }
     return nil
   }

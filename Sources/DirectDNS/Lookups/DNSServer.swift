@@ -2,14 +2,18 @@
 /// One server as it is configured; it never changes, and all its queries share it.
 final class DNSServer: Sendable {
   /// The same for as long as the server is configured, and never given to another server.
-  let number: Int
+  struct Number: Sendable, Hashable {
+    let value: Int
+  }
+
+  let number: Number
   let configuration: ProviderConfiguration
   /// Where it is reached; nil if its own address has to be looked up first.
   let target: HTTPEndpoint?
   /// The provider's name.
   let name: String
 
-  init(_ number: Int, _ configuration: ProviderConfiguration) {
+  init(_ number: Number, _ configuration: ProviderConfiguration) {
     self.number = number
     self.configuration = configuration
     target = HTTPEndpoint(reachedWithoutDNS: configuration)

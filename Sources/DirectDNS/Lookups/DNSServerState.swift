@@ -9,12 +9,12 @@ struct DNSServerState: Sendable {
   /// Whether it has shown that it takes only one name at a time, although its format allows for several.
   var refusesBatches = false
 
-  init(_ number: Int, _ configuration: ProviderConfiguration, at now: ResolverInstant) {
+  init(_ number: DNSServer.Number, _ configuration: ProviderConfiguration, at now: ResolverInstant) {
     server = DNSServer(number, configuration)
     bucket = configuration.rateLimit.map { TokenBucket($0, now: now) }
   }
 
-  var number: Int { server.number }
+  var number: DNSServer.Number { server.number }
   var configuration: ProviderConfiguration { server.configuration }
 
   /// Whether a provider of another configuration is this server: it is if name and origin are the same, whatever its

@@ -164,7 +164,7 @@ extension LookupMachine.State {
     let question = inFlight.question
     switch result {
     case .success(let answered):
-      serverAnswered(.provider(answered.server), at: now)
+      serverAnswered(.provider(answered.server.value), at: now)
       let source = code(of: answered.provider)
       let entry = CacheEntry(
         answered.answer, source: source, policy: settings.configuration.cache, asked: answered.asked, now: now)
@@ -182,7 +182,7 @@ extension LookupMachine.State {
       // If no server was asked, none has failed: that the request rate is used up is not remembered as a failure.
       let isTelling = !(inFlight.deadlines.isShort && failed.isLate)
       if !inFlight.isInvalidated, !failed.servers.isEmpty, isTelling {
-        cache.remember(error, for: question, by: failed.servers.map { .provider($0) }, now: now)
+        cache.remember(error, for: question, by: failed.servers.map { .provider($0.value) }, now: now)
       }
       questionOutcomes.append((number, .failed(error)))
       if isTelling { renewSystemAnswer(inFlight, at: now) }

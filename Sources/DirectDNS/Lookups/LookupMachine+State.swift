@@ -94,7 +94,7 @@ extension LookupMachine {
           case .finished(let number, let result): serversAnswered(number, result, at: now)
           case .finishedBatch(let number, let outcomes): batchAnswered(number, outcomes, at: now)
           case .finishedRecords(let number, let result):
-            if case .success(let answered) = result { serverAnswered(.provider(answered.server), at: now) }
+            if case .success(let answered) = result { serverAnswered(.provider(answered.server.value), at: now) }
             endings.append(.records(number, result))
           default: actions.append(.query(action))
           }

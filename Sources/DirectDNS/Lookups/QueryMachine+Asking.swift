@@ -104,7 +104,7 @@ extension QueryMachine.State {
   }
 
   /// Gives up a query whose time is used up, so that another server is asked instead.
-  mutating func giveUp(_ late: Int, _ question: inout PendingQuestion, at now: ResolverInstant) {
+  mutating func giveUp(_ late: DNSServer.Number, _ question: inout PendingQuestion, at now: ResolverInstant) {
     guard let number = question.running.first(where: { attempts[$0]?.server.number == late }),
       let attempt = attempts[number]
     else { return }
@@ -165,7 +165,7 @@ extension QueryMachine.State {
   }
 
   /// The numbers of the servers that can be asked a question, in the order of asking.
-  func order(for subject: QueryMachine.Subject, at now: ResolverInstant) -> [Int] {
+  func order(for subject: QueryMachine.Subject, at now: ResolverInstant) -> [DNSServer.Number] {
     let order = states.order(at: now)
     guard case .records(let question) = subject else { return order }
     let able = Set(states.all.filter { $0.configuration.provider.carries(question) }.map(\.number))

@@ -4,8 +4,7 @@ extension QueryMachine {
   /// An answer, and which server gave it.
   struct Answered: Sendable {
     var answer: Answer
-    /// The server's number; see ``DNSServer/number``.
-    var server: Int
+    var server: DNSServer.Number
     /// The provider's name.
     var provider: String
     /// When the query was sent.
@@ -15,8 +14,7 @@ extension QueryMachine {
   /// Records, and which server gave them.
   struct AnsweredRecords: Sendable {
     var answer: RecordAnswer
-    /// The server's number.
-    var server: Int
+    var server: DNSServer.Number
     /// The provider's name.
     var provider: String
   }
@@ -24,8 +22,8 @@ extension QueryMachine {
   /// Why no server answered a question.
   struct Failed: Error, Sendable {
     var attempts: [DirectDNSError.Attempt]
-    /// The servers that failed, by their numbers.
-    var servers: [Int] = []
+    /// The servers that failed.
+    var servers: [DNSServer.Number] = []
     var cause: Cause
 
     enum Cause: Sendable, Hashable {
@@ -43,7 +41,7 @@ extension QueryMachine {
 
   /// A server that has failed a question, and how.
   struct Failure: Sendable {
-    var server: Int
+    var server: DNSServer.Number
     var attempt: DirectDNSError.Attempt
     var cause: Cause
 
@@ -80,31 +78,31 @@ extension QueryMachine {
 extension QueryMachine.State {
   /// The servers that a question can still be asked of, and how the others failed it.
   struct Candidates: Sendable {
-    /// Their numbers, in the order of asking.
-    var order: [Int]
+    /// Those that have not been asked, in the order of asking.
+    var order: [DNSServer.Number]
     /// Those that have said 429: each is asked once more when its pause is over, if nobody else can be asked.
-    private var paused: [Int] = []
+    private var paused: [DNSServer.Number] = []
     /// Those that have had this second chance, or wait for it.
-    private var forgiven: [Int] = []
+    private var forgiven: [DNSServer.Number] = []
     var attempts: [DirectDNSError.Attempt] = []
-    private var servers: [Int] = []
+    private var servers: [DNSServer.Number] = []
     private var timeouts = 0
     private var isCancelled = false
 
-    init(order: [Int]) { self.order = order }
+    init(order: [DNSServer.Number]) { self.order = order }
 
     /// All that may be asked if nobody else is being asked.
-    var askable: [Int] { paused.isEmpty ? order : order + paused }
+    var askable: [DNSServer.Number] { paused.isEmpty ? order : order + paused }
 
     /// Notes that a server has said 429 and asked for a pause.
-    mutating func pause(_ server: Int) {
+    mutating func pause(_ server: DNSServer.Number) {
       guard !forgiven.contains(server) else { return }
       forgiven.append(server)
       paused.append(server)
     }
 
     /// Takes out a server that is asked.
-    mutating func take(_ server: Int) {
+    mutating func take(_ server: DNSServer.Number) {
       // Not removed in place: that would first copy the array, which questions share.
       order = order.filter { $0 != server }
       if !paused.isEmpty { paused.removeAll { $0 == server } }

@@ -180,7 +180,7 @@ extension QueryMachine {
 
       enum Turn: Sendable, Hashable {
         /// The next request that the rate of that server allows, which is reserved for it.
-        case reserved(Int)
+        case reserved(DNSServer.Number)
         /// The end of the pause that a server has asked for (429), or what its first query after that finds out.
         case blocked
       }

@@ -5,7 +5,7 @@ struct ServerStates: Sendable {
   enum Next: Sendable {
     case taken(DNSServer)
     /// None, but the next request to that server is reserved, and may be sent at that instant.
-    case turn(Int, at: ResolverInstant)
+    case turn(DNSServer.Number, at: ResolverInstant)
     /// None before that instant, when a server's pause ends (429), or what is known of its end; no request can be
     /// reserved until then.
     case blocked(until: ResolverInstant)
@@ -29,7 +29,7 @@ struct ServerStates: Sendable {
 
   private(set) var all: [DNSServerState] = []
   /// Their numbers, in the configured order.
-  private var numbers: [Int] = []
+  private var numbers: [DNSServer.Number] = []
   private var nextNumber = 0
   private(set) var hedges = false
   private var budget = HedgeBudget()
@@ -42,7 +42,7 @@ struct ServerStates: Sendable {
     all = configuration.providers.map { provider in
       guard let place = known.firstIndex(where: { $0.isServer(of: provider) }) else {
         defer { nextNumber += 1 }
-        return DNSServerState(nextNumber, provider, at: now)
+        return DNSServerState(DNSServer.Number(value: nextNumber), provider, at: now)
       }
       var server = known.remove(at: place)
       server.update(provider, at: now)
@@ -53,7 +53,7 @@ struct ServerStates: Sendable {
   }
 
   /// The numbers of the servers, in the order in which a lookup asks them.
-  func order(at now: ResolverInstant) -> [Int] {
+  func order(at now: ResolverInstant) -> [DNSServer.Number] {
     // A single server is asked whatever its health, and mostly no breaker is open.
     guard all.count > 1, all.contains(where: { $0.health.openedAt != nil }) else { return numbers }
     return ServerOrder.order(all.map { $0.health.breaker(at: now) }).map { all[$0].number }
@@ -61,7 +61,9 @@ struct ServerStates: Sendable {
 
   /// Takes the first of those servers that may be asked now, or reserves a request to the one that may be asked
   /// soonest.
-  mutating func next(among numbers: [Int], before deadline: ResolverInstant, at now: ResolverInstant) -> Next {
+  mutating func next(among numbers: [DNSServer.Number], before deadline: ResolverInstant, at now: ResolverInstant)
+    -> Next
+  {
     for number in numbers {
       guard let place = place(of: number), all[place].take(at: now) else { continue }
       budget.queried(at: now)
@@ -85,7 +87,7 @@ struct ServerStates: Sendable {
   /// Uses a request that was reserved.
   ///
   /// - Returns: the server; nil if it has said 429 meanwhile, or was removed.
-  mutating func begin(_ number: Int, at now: ResolverInstant) -> DNSServer? {
+  mutating func begin(_ number: DNSServer.Number, at now: ResolverInstant) -> DNSServer? {
     guard let place = place(of: number), !all[place].isBlocked(at: now) else { return nil }
     budget.queried(at: now)
     return all[place].server
@@ -94,7 +96,7 @@ struct ServerStates: Sendable {
   /// Takes a server to ask when the time of an attempt is used up, or when it has failed beside another: one whose breaker
   /// is closed, or else one whose breaker is open.
   mutating func takeFailover(
-    among numbers: [Int], before deadline: ResolverInstant, at now: ResolverInstant
+    among numbers: [DNSServer.Number], before deadline: ResolverInstant, at now: ResolverInstant
   ) -> Failover {
     let inTime = places(of: numbers).filter { all[$0].ready(at: now) < deadline }
     let usable = inTime.filter { !all[$0].isOpen(at: now) }
@@ -117,7 +119,8 @@ struct ServerStates: Sendable {
   ///   - now: the present.
   /// - Returns: the server; nil if none may be asked at once, or the budget has no room.
   mutating func takeHedge(
-    among numbers: [Int], for question: AddressQuestion?, until end: ResolverInstant, at now: ResolverInstant
+    among numbers: [DNSServer.Number], for question: AddressQuestion?, until end: ResolverInstant,
+    at now: ResolverInstant
   ) -> DNSServer? {
     // A server first: the budget is not spent if there is none.
     guard let place = places(of: numbers).first(where: { all[$0].isReady(at: now) }),
@@ -127,12 +130,12 @@ struct ServerStates: Sendable {
   }
 
   /// How long to wait for a server before another one is asked as well.
-  func hedgingDelay(of number: Int) -> Duration {
+  func hedgingDelay(of number: DNSServer.Number) -> Duration {
     place(of: number).map { all[$0].health.hedgingDelay } ?? ServerHealth.unknownDelay
   }
 
   /// The server that is asked first, if it takes several names in one query.
-  func batchServer(at now: ResolverInstant) -> (number: Int, limit: Int)? {
+  func batchServer(at now: ResolverInstant) -> (number: DNSServer.Number, limit: Int)? {
     guard let number = order(at: now).first, let place = place(of: number), !all[place].refusesBatches,
       let provider = all[place].configuration.provider as? any BatchProvider
     else { return nil }
@@ -140,12 +143,12 @@ struct ServerStates: Sendable {
   }
 
   /// Notes that a server takes only one name at a time after all.
-  mutating func noteBatchRefusal(_ number: Int) {
+  mutating func noteBatchRefusal(_ number: DNSServer.Number) {
     if let place = place(of: number) { all[place].refusesBatches = true }
   }
 
   /// Notes that a server is being asked.
-  mutating func asked(_ number: Int, at now: ResolverInstant) {
+  mutating func asked(_ number: DNSServer.Number, at now: ResolverInstant) {
     if let place = place(of: number) { all[place].health.asked(at: now) }
   }
 
@@ -154,7 +157,8 @@ struct ServerStates: Sendable {
   /// - Returns: what it did to the server's breaker; nil if the server was removed.
   @discardableResult
   mutating func ended(
-    _ number: Int, _ result: Result<Answer, ProviderFailure>, of lookup: ServerHealth.LookupKey, in time: Duration,
+    _ number: DNSServer.Number, _ result: Result<Answer, ProviderFailure>, of lookup: ServerHealth.LookupKey,
+    in time: Duration,
     at now: ResolverInstant
   ) -> ServerHealth.BreakerChange? {
     guard let place = place(of: number) else { return nil }
@@ -171,7 +175,7 @@ struct ServerStates: Sendable {
   ///
   /// - Returns: what it did to the server's breaker; nil if the server was removed.
   mutating func wasSilent(
-    _ number: Int, to host: HostName, for time: Duration, at now: ResolverInstant
+    _ number: DNSServer.Number, to host: HostName, for time: Duration, at now: ResolverInstant
   ) -> ServerHealth.BreakerChange? {
     guard let place = place(of: number) else { return nil }
     let openedAt = all[place].health.openedAt
@@ -183,7 +187,7 @@ struct ServerStates: Sendable {
   /// Notes that a query was cancelled because another server answered first.
   ///
   /// That says nothing about the server's health. If the query was a probe, the next probe comes after the usual time.
-  mutating func lostRace(_ number: Int) {
+  mutating func lostRace(_ number: DNSServer.Number) {
     if let place = place(of: number) {
       all[place].tally.note(.failure(ProviderFailure(.cancelled, "another server answered first")))
     }
@@ -198,16 +202,16 @@ struct ServerStates: Sendable {
   }
 
   /// Whether a server must not be asked now, because it said 429.
-  func isBlocked(_ number: Int, at now: ResolverInstant) -> Bool {
+  func isBlocked(_ number: DNSServer.Number, at now: ResolverInstant) -> Bool {
     place(of: number).map { all[$0].isBlocked(at: now) } ?? false
   }
 
   /// Whether questions wait for what a server's first query after a pause finds out.
-  func isTried(_ number: Int, at now: ResolverInstant) -> Bool {
+  func isTried(_ number: DNSServer.Number, at now: ResolverInstant) -> Bool {
     place(of: number).map { all[$0].health.isTried(at: now) } ?? false
   }
 
-  private func place(of number: Int) -> Int? { all.firstIndex { $0.number == number } }
+  private func place(of number: DNSServer.Number) -> Int? { all.firstIndex { $0.number == number } }
 
-  private func places(of numbers: [Int]) -> [Int] { numbers.compactMap(place) }
+  private func places(of numbers: [DNSServer.Number]) -> [Int] { numbers.compactMap(place) }
 }

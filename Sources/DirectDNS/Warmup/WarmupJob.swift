@@ -20,7 +20,7 @@ public final class WarmupJob: Sendable {
     var queue: WarmupQueue
     var tally: WarmupTally
     var begun: ResolverInstant?
-    var queriesBefore: [Int?: QueryTally] = [:]
+    var queriesBefore: [DNSServer.Number?: QueryTally] = [:]
     var end: WarmupReport.End?
     var failure: DirectDNSError?
     /// When the timer that is set fires.

@@ -55,7 +55,7 @@ struct QueryMachineTests {
   }
 
   /// The place of the provider that answered.
-  func provider(_ outcome: Outcome) -> Int? { try? outcome.get().server }
+  func provider(_ outcome: Outcome) -> Int? { try? outcome.get().server.value }
 
   func failed(_ outcome: Outcome) -> QueryMachine.Failed? {
     if case .failure(let failed) = outcome { failed } else { nil }

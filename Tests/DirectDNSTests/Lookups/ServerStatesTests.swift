@@ -11,7 +11,7 @@ struct ServerStatesTests {
     return configuration
   }
 
-  private static func opened(_ states: inout ServerStates, _ number: Int, at seconds: Double) {
+  private static func opened(_ states: inout ServerStates, _ number: DNSServer.Number, at seconds: Double) {
     for failure in 0..<ServerHealth.failureLimit {
       let lookup = ServerHealth.LookupKey(host: Sample.name("n\(failure).example"), end: Sample.at(seconds))
       states.ended(
@@ -19,7 +19,7 @@ struct ServerStatesTests {
     }
   }
 
-  private static func take(_ states: inout ServerStates, _ numbers: [Int], at seconds: Double) -> String? {
+  private static func take(_ states: inout ServerStates, _ numbers: [DNSServer.Number], at seconds: Double) -> String? {
     guard case .taken(let server) = states.next(among: numbers, before: Sample.at(seconds), at: Sample.at(seconds))
     else { return nil }
     return server.configuration.provider.name
@@ -163,7 +163,9 @@ struct ServerStatesTests {
 
   // MARK: Attempts that have had their time
 
-  private static func failover(_ states: inout ServerStates, _ numbers: [Int], at seconds: Double) -> String {
+  private static func failover(_ states: inout ServerStates, _ numbers: [DNSServer.Number], at seconds: Double)
+    -> String
+  {
     switch states.takeFailover(among: numbers, before: Sample.at(3.5), at: Sample.at(seconds)) {
     case .replace(let server): "replace \(server.configuration.provider.name)"
     case .alongside(let server): "alongside \(server.configuration.provider.name)"
