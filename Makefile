@@ -35,11 +35,12 @@ examples: ## Run the examples for curl, requests and AsyncHTTPClient against ngi
 	@Scripts/examples $(ONLY)
 	@Scripts/pipeline
 
-recipes: ## Check the recipes of Config/: units by systemd, the rest by running it
+recipes: ## Check the recipes of Config/ and of the page Proxy: units by systemd, the rest by running it
 	@Scripts/prerequisites recipes
 	@swift build --product dnsctl
 	@swift build --product dnsctl-proxy
 	@Scripts/recipes "$$(swift build --show-bin-path)/dnsctl"
+	@Scripts/proxy-recipes "$$(swift build --show-bin-path)/dnsctl"
 
 test: ## Build and run every test, the real name servers included, then those of dnsctl as a release build
 	@Scripts/prerequisites servers
