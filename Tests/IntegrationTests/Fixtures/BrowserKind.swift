@@ -24,21 +24,23 @@ enum BrowserKind: String, CaseIterable, Sendable {
   }
 
   /// The command line that opens a page, a proxy included.
-  func words(_ url: String, warm: [String], in folder: URL) -> [String] {
+  func words(_ url: String, warm: [String], trusting trust: BrowserTrust?, in folder: URL) -> [String] {
     switch self {
     case .chromium:
       // As root it has no sandbox, and in a container no large /dev/shm.
-      let flags = [
+      var flags = [
         "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--disable-sync",
         "--disable-background-networking", "--disable-component-update", "--disable-extensions",
         "--password-store=basic", "--disable-features=HttpsUpgrades,HttpsFirstBalancedModeAutoEnable",
         "--user-data-dir=\(folder.path)/profile",
       ]
+      if let trust { flags.append("--ignore-certificate-errors-spki-list=\(trust.keyHash)") }
       // A debugging port keeps it from ending when the page has loaded.
       let script = "exec \"$@\" --proxy-server=\"$http_proxy\" --remote-debugging-port=0"
       return ["dnsctl", "exec", "--", "sh", "-c", script, "sh", Self.program ?? "chromium"] + flags + [url]
     case .webkit:
-      return ["/usr/bin/python3", Self.example] + warm.flatMap { ["--warm", $0] } + [url]
+      let words = ["/usr/bin/python3", Self.example] + warm.flatMap { ["--warm", $0] } + [url]
+      return trust.map { $0.trusted(words) } ?? words
     }
   }
 

@@ -6,17 +6,20 @@ import HTTPTypes
 
 /// A browser that runs a page's script behind a proxy of its own, and a site whose DNS a test changes under the page.
 ///
-/// The site answers at 127.0.0.2 and at 127.0.0.3. At 127.0.0.1 and the same port is what no page is to reach. Every response
-/// ends its connection: the next request looks its name up.
+/// The site answers at 127.0.0.2 and at 127.0.0.3. At 127.0.0.1 and the same port is what no page is to reach. Every
+/// response ends its connection, and every step those that a browser has opened ahead: the next request looks its name up.
 final class BrowserLab: Sendable {
   static let shop = "shop.test"
   /// What the script tells goes there, and always comes.
   private static let report = "report.test"
+  private static let names = [shop, report, "api.test", "loop.test", "cloud.test"]
 
   let provider: FakeProvider
   let sites: [FakeOrigin]
   let inside: FakeOrigin
   let port: UInt16
+  private let reporter: FakeOrigin
+  private let trust: BrowserTrust?
   private let desk: Desk
   private let folder: URL
 
@@ -51,19 +54,23 @@ final class BrowserLab: Sendable {
     }
   }
 
-  private init(ttl: UInt32) async throws {
+  private init(_ scheme: BrowserScheme, ttl: UInt32) async throws {
     let desk = Desk()
     let free = try LoopbackPort.free()
     (self.desk, port) = (desk, free)
     folder = try ServerFixture.newFolder("browser")
+    let trust = scheme == .https ? try await BrowserTrust(names: Self.names, in: folder) : nil
+    self.trust = trust
     func origin(_ last: UInt32) async throws -> FakeOrigin {
       let address = IPAddress.ipv4(0x7f00_0000 + last)
-      return try await .start(configuration: .init(address: address, port: Int(free))) { request in
-        await desk.answer(request, at: address)
-      }
+      // Streams of one connection would not be looked up each.
+      let configuration = FakeOriginConfiguration(
+        identity: trust?.identity, httpVersions: [.http1], address: address, port: Int(free))
+      return try await .start(configuration: configuration) { await desk.answer($0, at: address) }
     }
     sites = [try await origin(2), try await origin(3)]
     inside = try await origin(1)
+    reporter = try await origin(4)
     provider = try await FakeProvider.start()
     point([Self.shop: ["127.0.0.2"], "api.test": ["127.0.0.3"]], ttl: ttl)
   }
@@ -71,7 +78,7 @@ final class BrowserLab: Sendable {
   /// Changes what DNS says from now on.
   func point(_ names: [String: [String]], ttl: UInt32) {
     var records = RecordTable()
-    records.add(Self.report, "127.0.0.2", "127.0.0.3", ttl: 3600)
+    records.add(Self.report, "127.0.0.4", ttl: 3600)
     for (name, addresses) in names { records.add(name, addresses.compactMap { IPAddress($0) }, ttl: ttl) }
     provider.records = records
   }
@@ -80,6 +87,7 @@ final class BrowserLab: Sendable {
   ///
   /// - Parameters:
   ///   - browser: the browser.
+  ///   - scheme: of the page, and of all that it asks for.
   ///   - ttl: how long answers live.
   ///   - warm: names that are looked up before it starts, where it can do that.
   ///   - script: the body of an asynchronous function. `step` waits until the test has done something, `pause` waits for so many
@@ -88,23 +96,30 @@ final class BrowserLab: Sendable {
   /// - Returns: what the script returned, as JSON, and the lab as it was left.
   /// - Throws: that something could not be started.
   static func play(
-    _ browser: BrowserKind, ttl: UInt32 = 0, warm: [String] = [], _ script: String,
+    _ browser: BrowserKind, _ scheme: BrowserScheme, ttl: UInt32 = 0, warm: [String] = [], _ script: String,
     step: @escaping @Sendable (String, BrowserLab) async -> Void = { _, _ in }
   ) async throws -> (told: String, lab: BrowserLab) {
-    let lab = try await BrowserLab(ttl: ttl)
+    let lab = try await BrowserLab(scheme, ttl: ttl)
     lab.desk.page.withLock { $0 = lab.page(script) }
-    lab.desk.step.withLock { $0 = { [unowned lab] name in await step(name, lab) } }
+    lab.desk.step.withLock {
+      $0 = { [unowned lab] name in
+        await step(name, lab)
+        for site in lab.sites { await site.closeConnections() }
+      }
+    }
     let result: Result<String, any Error>
     do { result = .success(try await lab.run(browser, warm)) } catch { result = .failure(error) }
-    for server in lab.sites + [lab.inside] { await server.stop() }
+    for server in lab.sites + [lab.inside, lab.reporter] { await server.stop() }
     await lab.provider.stop()
     return (try result.get(), lab)
   }
 
+  private var scheme: BrowserScheme { trust == nil ? .http : .https }
+
   private func page(_ script: String) -> String {
     """
     <!doctype html><title>shop</title><body><script>
-    const site = name => `http://${name}:\(port)`
+    const site = name => `\(scheme)://${name}:\(port)`
     const tell = (path, body) => fetch(site('\(Self.report)') + path, { method: 'POST', mode: 'no-cors', body })
     const step = name => tell('/step', name)
     const pause = time => new Promise(done => setTimeout(done, time))
@@ -121,7 +136,7 @@ final class BrowserLab: Sendable {
     {
       providers: ["json+\(provider.url("/resolve"))"], system: false,
       cache: { minimumTTL: 1, grace: 0 },
-      addressPolicy: { allow: ["127.0.0.2/32", "127.0.0.3/32"] },
+      addressPolicy: { allow: ["127.0.0.2/32", "127.0.0.3/32", "127.0.0.4/32"] },
     }
     """.write(to: configuration, atomically: false, encoding: .utf8)
     let programs = folder.appending(path: "bin")
@@ -134,7 +149,7 @@ final class BrowserLab: Sendable {
     ]
     let screen = try await browser.screen(in: folder)
     if let screen { environment.merge(screen.variables) { $1 } }
-    let words = browser.words("http://\(Self.shop):\(port)/", warm: warm, in: folder)
+    let words = browser.words("\(scheme)://\(Self.shop):\(port)/", warm: warm, trusting: trust, in: folder)
     let program = ServerProcess(
       program: "/usr/bin/env", arguments: ["-i"] + environment.map { "\($0.key)=\($0.value)" } + words, folder: folder,
       ports: [])
