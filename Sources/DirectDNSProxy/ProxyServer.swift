@@ -122,6 +122,8 @@ public final class ProxyServer: Service {
     let places = now.listeners.map(\.place)
     shared.listens(at: places)
     running.withLock { [now] in $0 = now }
+    // Nobody is accepted before it is known that all of this is allowed: an inherited socket has its first client already.
+    for listener in now.listeners { listener.channel.setOption(.autoRead, value: true).whenFailure { _ in } }
     logger.debug("the proxy listens", metadata: ["at": "\(places.map(\.description).joined(separator: " "))"])
     return places
   }
@@ -151,6 +153,7 @@ public final class ProxyServer: Service {
     ServerBootstrap(group: group)
       .serverChannelOption(.backlog, value: 1024)
       .serverChannelOption(.maxMessagesPerRead, value: 16)
+      .serverChannelOption(.autoRead, value: false)
       .serverChannelInitializer { [shared, logger] channel in
         channel.eventLoop.makeCompletedFuture {
           let pause = AcceptPause(shared.clients) { text in

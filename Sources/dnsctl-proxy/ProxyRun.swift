@@ -34,7 +34,8 @@ struct ProxyRun: Sendable {
     }
     let places: [ListenAddress]
     do throws(DirectDNSError) { places = try await server.start() } catch {
-      throw SettingsError(.streams, error.message)
+      // An inherited socket at an address that it may not have.
+      throw SettingsError(error.code == .invalidConfiguration ? .configuration : .streams, error.message)
     }
     let run = ProxyRun(places: places, server: server, inputs: inputs, resolver: resolver, context: context)
     do throws(SettingsError) { try await body(run) } catch {

@@ -149,12 +149,31 @@ struct UnixSocketTests {
     #expect(error?.message.contains("descriptor \(file)") == true && error?.message.contains("ListenStream=") == true)
   }
 
-  @Test func `a socket that other machines reach is refused without users, inherited or not`() async throws {
-    let descriptor = try wildcard()
+  @Test func `a socket that other machines reach is refused without users, and who waits there gets nothing`()
+    async throws
+  {
+    // A socket unit starts its service since somebody has connected.
+    let (descriptor, port) = try wildcard()
+    let client = try await RawConnection.connect(to: port)
+    try await client.send("GET /live HTTP/1.1\r\nHost: x\r\n\r\n")
     let error = await #expect(throws: DirectDNSError.self) {
       try await ProxyFixture { $0.inherited = [descriptor] }
     }
     #expect(error?.code == .invalidConfiguration && error?.message.contains("other machines") == true)
+    #expect(await client.receiveToEnd() == "")
+  }
+
+  @Test func `who has connected before the proxy began is served as soon as it listens`() async throws {
+    let (descriptor, port) = try wildcard()
+    let client = try await RawConnection.connect(to: port)
+    try await client.send("GET /proxy.pac HTTP/1.1\r\nHost: x\r\n\r\n")
+    let fixture = try await ProxyFixture {
+      $0.inherited = [descriptor]
+      $0.users = try ProxyUsers(tokens: ["0123456789abcdef"])
+    }
+    #expect(await client.receive("}\n").contains("PROXY 127.0.0.1:"))
+    await client.close()
+    await fixture.stop()
   }
 
   private func listening(at path: String) throws -> Int32 {
@@ -171,10 +190,16 @@ struct UnixSocketTests {
   }
 
   /// A socket at any address and a port that is free, as listen(2) binds one that has none.
-  private func wildcard() throws -> Int32 {
+  private func wildcard() throws -> (descriptor: Int32, port: UInt16) {
     let descriptor = socket(AF_INET, Self.stream, 0)
     try #require(listen(descriptor, 16) == 0)
-    return descriptor
+    var address = sockaddr_in()
+    var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let status = unsafe withUnsafeMutablePointer(to: &address) {
+      unsafe $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe getsockname(descriptor, $0, &size) }
+    }
+    try #require(status == 0)
+    return (descriptor, UInt16(bigEndian: address.sin_port))
   }
 
   #if canImport(Glibc)

@@ -9,16 +9,23 @@ import Testing
 @testable import DnsctlCommands
 @testable import dnsctl_proxy
 
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
 @Suite("A command's proxy", .timeLimit(.minutes(1)))
 struct ProxyRunTests {
   private func serve(
-    _ listeners: [ListenAddress], loops: Int = 1, _ body: (ProxyRun) async throws(SettingsError) -> Void
+    _ listeners: [ListenAddress], inherited: [Int32] = [], loops: Int = 1,
+    _ body: (ProxyRun) async throws(SettingsError) -> Void
   ) async throws {
     let resolver = try DirectResolver()
     defer { resolver.shutdown() }
     let context = ProxyDesk([:]).context
     let inputs = try ProxyInputs(DirectSettings(), RouteOptions.parse([]), nil, in: context) { _, _, _ in
-      ProxyConfiguration(listeners: listeners, limits: ProxyLimits(), loops: loops)
+      ProxyConfiguration(listeners: listeners, inherited: inherited, limits: ProxyLimits(), loops: loops)
     }
     try await ProxyRun.serve(inputs, resolver, in: context, body)
   }
@@ -52,4 +59,17 @@ struct ProxyRunTests {
     }
     await taken.stop()
   }
+
+  @Test func `a socket of systemd's that other machines reach is a wrong configuration without users`() async throws {
+    let descriptor = socket(AF_INET, Self.stream, 0)
+    try #require(listen(descriptor, 16) == 0)
+    let error = await #expect(throws: SettingsError.self) { try await serve([], inherited: [descriptor]) { _ in } }
+    #expect(error?.status == .configuration && error?.message.contains("--users FILE") == true)
+  }
+
+  #if canImport(Glibc)
+    private static let stream = Int32(SOCK_STREAM.rawValue)
+  #else
+    private static let stream = SOCK_STREAM
+  #endif
 }
