@@ -34,7 +34,8 @@ struct ProxyFindingsTests {
   @Test(
     arguments: [
       (200, nil, "ok", ""), (407, nil, "fail", "--proxy-user"), (502, "dns_error", "fail", "providers"),
-      (504, "connection_timeout", "fail", "log"),
+      (504, "connection_timeout", "fail", "log"), (501, nil, "fail", "first line"), (405, nil, "fail", "first line"),
+      (400, "http_request_error", "fail", "log"),
     ] as [(Int, String?, String, String)])
   func `a tunnel that does not open is told with what to do`(
     status: Int, error: String?, grade: String, advice: String
@@ -52,10 +53,11 @@ struct ProxyFindingsTests {
     #expect(finding.detail == "x:443: it \(detail)" && finding.advice?.contains("--proxy-user") == true)
   }
 
-  @Test func `a proxy that reaches inside has failed, and one that wants a password has been told of already`() throws {
+  @Test func `a proxy that reaches inside has failed, and what opens no tunnel has been told of already`() throws {
     #expect(Finding.proxyPolicy(try reply(403), to: "x")?.grade == .ok)
     for status in [200, 502, 504] { #expect(Finding.proxyPolicy(try reply(status), to: "x")?.grade == .fail) }
-    #expect(Finding.proxyPolicy(try reply(407), to: "x") == nil)
+    for status in [400, 404, 405, 407, 501] { #expect(Finding.proxyPolicy(try reply(status), to: "x") == nil) }
+    #expect(Finding.proxyPolicy(try reply(400, "http_request_error"), to: "x")?.grade == .fail)
     #expect(Finding.proxyPolicy(.failure(.init(reason: "gone")), to: "x") == nil)
   }
 }

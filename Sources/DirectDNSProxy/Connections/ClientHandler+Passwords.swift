@@ -9,17 +9,17 @@ extension ClientHandler {
     let head = request.head
     guard let value = head.onlyValue(.proxyAuthorization),
       let credentials = BasicCredentials(head.bytes.span.extracting(value))
-    else { return refuse(Self.challenge("This proxy wants a name and a password."), request) }
+    else { return refuse(Self.missing, request) }
     switch users.quickCheck(credentials.name, credentials.password) {
     case .correct: start(request, user: credentials.name)
     case .token: start(request, user: ProxyUsers.tokenUser)
-    case .wrong: refuse(Self.challenge("The name or the password is wrong."), request)
+    case .wrong: refuse(Self.wrong, request)
     case .needsHash:
       let isTaken = checkPassword(users, credentials) { [self] isCorrect in
         if isCorrect {
           start(request, user: credentials.name)
         } else {
-          refuse(Self.challenge("The name or the password is wrong."), request)
+          refuse(Self.wrong, request)
         }
       }
       guard !isTaken else { return }
@@ -28,6 +28,12 @@ extension ClientHandler {
           503, nil, "Too many passwords from your address wait to be checked: try again in some seconds."), request)
     }
   }
+
+  private static var missing: ProxyRefusal {
+    challenge("This proxy wants a name and a password: put them into the proxy's URL, http://USER:PASSWORD@HOST:PORT.")
+  }
+
+  private static var wrong: ProxyRefusal { challenge("The name or the password is wrong: see the proxy's URL.") }
 
   private static func challenge(_ text: String) -> ProxyRefusal {
     ProxyRefusal(407, nil, text, challenge: "DirectDNS proxy")

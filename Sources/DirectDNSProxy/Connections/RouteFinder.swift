@@ -53,7 +53,7 @@ final class RouteFinder {
     let configuration = settings.configuration
     guard configuration.ports.allow(origin.port) else {
       let text =
-        "Port \(origin.port) of \(origin.host) may not be connected to: the proxy's ports are \(configuration.ports)."
+        "Port \(origin.port) of \(origin.host) may not be connected to: the proxy's ports are \(configuration.ports) (dnsctl: --ports)."
       return completion(.refused(ProxyRefusal(denied: text)))
     }
     do throws(DirectDNSError) { try policy.check(origin.host) } catch {

@@ -35,6 +35,10 @@ extension Finding {
         hasPassword ? "\(target): it refuses the name and the password" : "\(target): it wants a name and a password",
         hasPassword
           ? "Check what --proxy-user names." : "Give them: --proxy-user @FILE, with USER:PASSWORD in its first line.")
+    case .success(let reply) where reply.knowsNoTunnels:
+      return .fail(
+        subject, "\(target): \(reply.status), as a server says that is no proxy",
+        "Take the address that dnsctl proxy says in its first line.")
     case .success(let reply):
       let reason = [reply.error, reply.details].compactMap(\.self).joined(separator: ": ").printable
       return .fail(
@@ -51,7 +55,7 @@ extension Finding {
     switch reply {
     // The finding about the tunnel says so already.
     case .failure: return nil
-    case .success(let reply) where reply.status == 407: return nil
+    case .success(let reply) where reply.status == 407 || reply.knowsNoTunnels: return nil
     case .success(let reply) where reply.status == 403: return .ok(subject, "\(target) is refused")
     case .success(let reply):
       return .fail(
@@ -60,6 +64,11 @@ extension Finding {
       )
     }
   }
+}
+
+extension ProxyReply {
+  /// Whether CONNECT itself is unknown there, so that nothing can have been connected to.
+  fileprivate var knowsNoTunnels: Bool { error == nil && [400, 404, 405, 501].contains(status) }
 }
 
 /// Checks a proxy: whether it is there, reaches what it should, and refuses what it should.
