@@ -207,7 +207,7 @@ struct TunnelTests {
     proxy.provider.behave()
     proxy.provider.release()
     await proxy.stop()
-    #expect(await proxy.accesses(0).allSatisfy { $0.status != 200 })
+    #expect(await proxy.accesses(1).map(\.error) == ["connection_terminated"])
   }
 
   // MARK: SOCKS

@@ -172,6 +172,7 @@ import Testing
     HTTPTransportError.tls(hostile), .connect(hostile), .connectionLost(hostile), .invalidRequest(hostile),
   ])
   func `of a transport leaves both streams clean, and JSON valid`(_ error: HTTPTransportError) async throws {
+    var objects = 0
     for arguments in [
       ["resolve", "--trace", "a.example"], ["resolve", "--format", "json", "a.example"],
       ["watch", "--format", "json", "--count", "1", "a.example"], ["rewrite", "--format", "json", "http://a.example/"],
@@ -181,7 +182,9 @@ import Testing
       #expect(Self.left(in: outcome.output + outcome.errors) == [], "\(arguments) \(outcome)")
       guard outcome.output.hasPrefix("{") else { continue }
       _ = try JSONSerialization.jsonObject(with: Data(outcome.output.utf8))
+      objects += 1
     }
+    #expect(objects == 3)
     var fixture = CommandFixture(zone: ["a.example": .failure(error)])
     fixture.isTerminal = true
     let watched = await fixture.run(["watch", "--count", "1", "--no-system", "a.example"])

@@ -37,5 +37,8 @@ public final class Gate: Sendable {
   public var arrivalCount: Int { state.read { $0.arrived } }
 
   /// Waits, without polling, until at least that many tasks have come to the gate.
-  public func waitForArrivals(_ count: Int = 1) async { await state.wait { $0.arrived >= count } }
+  ///
+  /// - Returns: whether they have; false if the task was cancelled before.
+  @discardableResult
+  public func waitForArrivals(_ count: Int = 1) async -> Bool { await state.wait { $0.arrived >= count } }
 }

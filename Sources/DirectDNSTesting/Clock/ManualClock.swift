@@ -105,8 +105,9 @@ public final class ManualClock: ResolverClock {
     }
   }
 
-  /// Waits, without polling, until at least that many tasks sleep; also ends when the task is cancelled.
-  public func waitForSleepers(_ count: Int = 1) async {
-    await state.wait { $0.sleepers.count >= count }
-  }
+  /// Waits, without polling, until at least that many tasks sleep.
+  ///
+  /// - Returns: whether they do; false if the task was cancelled before.
+  @discardableResult
+  public func waitForSleepers(_ count: Int = 1) async -> Bool { await state.wait { $0.sleepers.count >= count } }
 }

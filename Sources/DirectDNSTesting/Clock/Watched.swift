@@ -8,7 +8,11 @@ import NIOConcurrencyHelpers
 final class Watched<State: Sendable>: Sendable {
   private struct Waiter: Sendable {
     let condition: @Sendable (State) -> Bool
-    let continuation: CheckedContinuation<Void, Never>
+    let isOver: @Sendable (State) -> Bool
+    let continuation: CheckedContinuation<Bool, Never>
+
+    /// What the wait comes to; nil while it goes on.
+    func end(_ state: State) -> Bool? { condition(state) ? true : isOver(state) ? false : nil }
   }
 
   private struct Content: Sendable {
@@ -32,34 +36,47 @@ final class Watched<State: Sendable>: Sendable {
   func change<Result>(_ body: (inout State) -> Result) -> Result {
     let (result, due) = content.withLockedValue { content in
       let result = body(&content.state)
-      guard !content.waiters.isEmpty else { return (result, [Waiter]()) }
-      let ready = content.waiters.filter { $0.value.condition(content.state) }.keys.sorted()
-      return (result, ready.compactMap { content.waiters.removeValue(forKey: $0) })
+      var due: [(waiter: Waiter, end: Bool)] = []
+      for (id, waiter) in content.waiters.sorted(by: { $0.key < $1.key }) {
+        guard let end = waiter.end(content.state) else { continue }
+        content.waiters[id] = nil
+        due.append((waiter, end))
+      }
+      return (result, due)
     }
-    for waiter in due { waiter.continuation.resume() }
+    for (waiter, end) in due { waiter.continuation.resume(returning: end) }
     return result
   }
 
   /// Waits until a condition holds.
   ///
-  /// Returns early, without an error, when the task is cancelled.
-  func wait(until condition: @escaping @Sendable (State) -> Bool) async {
+  /// - Parameters:
+  ///   - isOver: when it will not hold any more, and nobody waits for it.
+  ///   - condition: what is waited for.
+  /// - Returns: whether it held; false when it was over, or the task was cancelled, before.
+  @discardableResult
+  func wait(
+    unless isOver: @escaping @Sendable (State) -> Bool = { _ in false },
+    until condition: @escaping @Sendable (State) -> Bool
+  ) async -> Bool {
     let id = content.withLockedValue { content in
       content.nextID += 1
       return content.nextID
     }
-    await withTaskCancellationHandler {
+    return await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        let ready = content.withLockedValue { content in
+        let waiter = Waiter(condition: condition, isOver: isOver, continuation: continuation)
+        let end = content.withLockedValue { content -> Bool? in
+          if let end = waiter.end(content.state) { return end }
           // The flag is set before the handler below runs, so a cancellation is noticed here or there.
-          if condition(content.state) || Task.isCancelled { return true }
-          content.waiters[id] = Waiter(condition: condition, continuation: continuation)
-          return false
+          if Task.isCancelled { return false }
+          content.waiters[id] = waiter
+          return nil
         }
-        if ready { continuation.resume() }
+        if let end { continuation.resume(returning: end) }
       }
     } onCancel: {
-      content.withLockedValue { $0.waiters.removeValue(forKey: id) }?.continuation.resume()
+      content.withLockedValue { $0.waiters.removeValue(forKey: id) }?.continuation.resume(returning: false)
     }
   }
 }

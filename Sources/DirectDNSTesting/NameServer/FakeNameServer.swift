@@ -142,13 +142,19 @@ public final class FakeNameServer: Sendable {
 
   /// Waits, without polling, until at least that many queries came; also ends when the server is stopped or the task is
   /// cancelled.
-  public func waitForQueries(_ count: Int = 1) async {
-    await state.wait { $0.queries.count >= count || $0.isStopped }
+  ///
+  /// - Returns: whether it came to that; false if the server was stopped, or the task cancelled, before.
+  @discardableResult
+  public func waitForQueries(_ count: Int = 1) async -> Bool {
+    await state.wait(unless: \.isStopped) { $0.queries.count >= count }
   }
 
   /// Waits, without polling, until at least that many answers wait for ``release()``.
-  public func waitForHeld(_ count: Int = 1) async {
-    await state.wait { $0.held.count >= count || $0.isStopped }
+  ///
+  /// - Returns: whether it came to that; false if the server was stopped, or the task cancelled, before.
+  @discardableResult
+  public func waitForHeld(_ count: Int = 1) async -> Bool {
+    await state.wait(unless: \.isStopped) { $0.held.count >= count }
   }
 
   /// Closes both sockets and all connections at once.

@@ -111,13 +111,26 @@ public final class FakeOrigin: Sendable {
 
   /// Waits, without polling, until at least that many requests came; also ends when the server is stopped or the task
   /// is cancelled.
-  public func waitForRequests(_ count: Int = 1) async { await server.wait { $0.log.requests.count >= count } }
+  ///
+  /// - Returns: whether it came to that; false if the server was stopped, or the task cancelled, before.
+  @discardableResult
+  public func waitForRequests(_ count: Int = 1) async -> Bool {
+    await server.wait { $0.log.requests.count >= count }
+  }
 
   /// Waits, without polling, until at least that many connections were accepted.
-  public func waitForConnections(_ count: Int = 1) async { await server.wait { $0.log.accepted >= count } }
+  ///
+  /// - Returns: whether it came to that; false if the server was stopped, or the task cancelled, before.
+  @discardableResult
+  public func waitForConnections(_ count: Int = 1) async -> Bool { await server.wait { $0.log.accepted >= count } }
 
   /// Waits, without polling, until exactly that many connections are open.
-  public func waitForOpenConnections(_ count: Int) async { await server.wait { $0.log.connections.count == count } }
+  ///
+  /// - Returns: whether it came to that; false if the server was stopped, or the task cancelled, before.
+  @discardableResult
+  public func waitForOpenConnections(_ count: Int) async -> Bool {
+    await server.wait { $0.log.connections.count == count }
+  }
 
   /// Closes every open connection, orderly but at once, and goes on listening.
   public func closeConnections() async { await server.closeConnections() }

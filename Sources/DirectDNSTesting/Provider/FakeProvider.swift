@@ -175,22 +175,34 @@ public final class FakeProvider: Sendable {
 
   /// Waits, without polling, until at least that many requests came; also ends when the server is stopped or the task
   /// is cancelled.
-  public func waitForRequests(_ count: Int = 1) async {
+  ///
+  /// - Returns: whether it came to that; false if the server was stopped, or the task cancelled, before.
+  @discardableResult
+  public func waitForRequests(_ count: Int = 1) async -> Bool {
     await server.wait { $0.log.requests.count >= count }
   }
 
   /// Waits, without polling, until at least that many answers wait for ``release()``.
-  public func waitForHeld(_ count: Int = 1) async {
+  ///
+  /// - Returns: whether it came to that; false if the server was stopped, or the task cancelled, before.
+  @discardableResult
+  public func waitForHeld(_ count: Int = 1) async -> Bool {
     await server.wait { $0.held.count >= count }
   }
 
   /// Waits, without polling, until at least that many connections were accepted.
-  public func waitForConnections(_ count: Int = 1) async {
+  ///
+  /// - Returns: whether it came to that; false if the server was stopped, or the task cancelled, before.
+  @discardableResult
+  public func waitForConnections(_ count: Int = 1) async -> Bool {
     await server.wait { $0.log.accepted >= count }
   }
 
   /// Waits, without polling, until exactly that many connections are open.
-  public func waitForOpenConnections(_ count: Int) async {
+  ///
+  /// - Returns: whether it came to that; false if the server was stopped, or the task cancelled, before.
+  @discardableResult
+  public func waitForOpenConnections(_ count: Int) async -> Bool {
     await server.wait { $0.log.connections.count == count }
   }
 

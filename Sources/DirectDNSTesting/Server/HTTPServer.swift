@@ -33,9 +33,11 @@ final class HTTPServer<State: ServerState>: Sendable {
   var connectionCount: Int { state.read { $0.log.accepted } }
   var openConnectionCount: Int { state.read { $0.log.connections.count } }
 
-  /// Waits until a condition holds; also ends when the server is stopped or the task is cancelled.
-  func wait(until condition: @escaping @Sendable (State) -> Bool) async {
-    await state.wait { condition($0) || $0.log.isStopped }
+  /// Waits until a condition holds.
+  ///
+  /// - Returns: whether it did; false when the server was stopped, or the task cancelled, before.
+  func wait(until condition: @escaping @Sendable (State) -> Bool) async -> Bool {
+    await state.wait(unless: { $0.log.isStopped }, until: condition)
   }
 
   func closeConnections() async { await close(state.read { Array($0.log.connections.values) }) }

@@ -12,7 +12,7 @@ struct GateTests {
         return number
       }
     }
-    await gate.waitForArrivals(3)
+    #expect(await gate.waitForArrivals(3))
     gate.open()
     for (number, task) in waiting.enumerated() { #expect(try await task.value == number) }
     try await gate.pass()

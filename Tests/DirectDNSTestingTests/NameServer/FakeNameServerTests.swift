@@ -105,7 +105,7 @@ struct FakeNameServerTests {
     try await withServer { server async throws in
       server.misbehave(.hold)
       async let reply = udp(server, "www.example.com")
-      await server.waitForQueries()
+      #expect(await server.waitForQueries())
       server.release()
       #expect(try await reply.answers.count == 2)
     }

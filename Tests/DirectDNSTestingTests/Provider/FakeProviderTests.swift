@@ -70,8 +70,7 @@ struct FakeProviderTests {
       #expect(server.requests.map(\.connection) == [1, 1])
       _ = try await Curl.run(server.url(path))
       #expect(server.connectionCount == 2)
-      await server.waitForOpenConnections(0)
-      #expect(server.openConnectionCount == 0)
+      #expect(await server.waitForOpenConnections(0))
     }
   }
 

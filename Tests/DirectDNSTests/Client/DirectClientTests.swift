@@ -186,7 +186,7 @@ struct DirectClientServiceTests {
     gate.open()
     #expect(try await running.value == "done")
     await ending.value
-    await origin.waitForOpenConnections(0)
+    #expect(await origin.waitForOpenConnections(0))
     await origin.stop()
   }
 

@@ -90,7 +90,7 @@ struct HappyEyeballsTests {
     let response = try await client.execute(ClientSample.get(origins[1].url("/", host: "shop.test")))
     #expect(response.connection.remoteAddress == IPAddress("127.0.0.1"))
     await origins[0].waitForConnections()
-    await origins[0].waitForOpenConnections(0)
+    #expect(await origins[0].waitForOpenConnections(0))
     #expect(origins[0].connectionCount == 1 && origins[0].requests.isEmpty)
     #expect(origins[1].openConnectionCount == 1 && origins[1].requests.count == 1)
     await client.shutdown(within: .zero)
@@ -183,7 +183,7 @@ struct HappyEyeballsTests {
       _ = try await response.body.text()
       dialled.append(log.dialled)
       await origin.closeConnections()
-      await origin.waitForOpenConnections(0)
+      #expect(await origin.waitForOpenConnections(0))
     }
     #expect(dialled == [["127.0.0.2", "127.0.0.1"], ["127.0.0.1"], ["127.0.0.1"]])
     await fixture.stop()

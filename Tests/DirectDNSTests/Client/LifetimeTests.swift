@@ -24,7 +24,7 @@ struct LifetimeTests {
     gate.open()
     #expect(try await underWay.value == "done")
     await end.value
-    await origin.waitForOpenConnections(0)
+    #expect(await origin.waitForOpenConnections(0))
     await origin.stop()
   }
 
@@ -44,7 +44,7 @@ struct LifetimeTests {
       #expect(error?.code == .shutDown)
     }
     #expect(origin.requests.count == 2)
-    await origin.waitForOpenConnections(0)
+    #expect(await origin.waitForOpenConnections(0))
     await origin.stop()
   }
 

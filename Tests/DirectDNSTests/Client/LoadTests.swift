@@ -256,7 +256,10 @@ struct MemoryLine: Sendable {
 
   /// What a transfer needs, it has needed after a tenth of it: the rest adds nothing but noise.
   func expectFlat(_ what: String, _ location: SourceLocation = #_sourceLocation) {
-    guard let last = samples.last else { return }
+    guard let last = samples.last else {
+      Issue.record("nothing was measured: \(what) has less than 10 MB", sourceLocation: location)
+      return
+    }
     let first = samples[samples.count / 10].bytes
     let peak = samples.map(\.bytes).max() ?? 0
     print(

@@ -21,7 +21,7 @@ struct DeadlineTests {
     let wait = Task.immediate { [clock] in
       await Deadline.wait(until: clock.now + .seconds(1), clock, late: { value in late.change { $0 = value } }) {
         // Hears no cancellation, like a call to C.
-        await Task.detached { await gate.wait { $0 } }.value
+        _ = await Task.detached { await gate.wait { $0 } }.value
         return 2
       }
     }

@@ -145,7 +145,7 @@ extension CurlTransportTests {
       #expect(await fixture.failure() == .shutDown)
       fixture.transport.shutdown()
       fixture.transport.networkDidChange()
-      await fixture.server.waitForOpenConnections(0)
+      #expect(await fixture.server.waitForOpenConnections(0))
     }
   }
 
@@ -182,7 +182,7 @@ extension CurlTransportTests {
         if shutsDown { transport.shutdown() }
       }
       try await round(shutsDown: true)
-      await server.waitForOpenConnections(0)
+      #expect(await server.waitForOpenConnections(0))
       // The first transport may still be on its way out: room for one, where twenty would be a leak.
       let descriptors = ProcessState.descriptors + 4
       let threads = ProcessState.threads + 4

@@ -36,9 +36,15 @@ struct LoopTests {
     var loop: Loop<CurlQueries>? = Loop<CurlQueries>()
     _ = try await loop?.perform(.sample(server.url("/resolve?name=www.shop.test")))
     #expect(server.openConnectionCount == 1)
+    // `PID/task/TID`, which is there for as long as the thread is (proc(5)).
+    let executor = try #require(loop?.executor)
+    let thread = try await withTaskExecutorPreference(executor) {
+      try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/thread-self")
+    }
+    #expect(FileManager.default.fileExists(atPath: "/proc/\(thread)/stat"))
     loop = nil
-    await server.waitForOpenConnections(0)
-    #expect(server.openConnectionCount == 0)
+    #expect(await server.waitForOpenConnections(0))
+    #expect(await ProcessState.eventually { !FileManager.default.fileExists(atPath: "/proc/\(thread)/stat") })
     await server.stop()
   }
 

@@ -15,10 +15,11 @@ struct SpecialPurposeNetworksTests {
   }
 
   private func expectSame(_ address: IPAddress, _ location: SourceLocation = #_sourceLocation) {
+    // ISATAP is known by its interface identifier, in any prefix, and has a test of its own.
+    if address.family == .ipv6, address.low >> 32 & 0xFDFF_FFFF == 0x5EFE { return }
     let row = naive(address)
     let expected = row.flatMap { $0.verdict == .allowed ? nil : $0 }
     let found = SpecialPurposeNetworks.forbidding(address)
-    guard found?.name != "ISATAP interface identifier" else { return }
     #expect(found == expected, "\(address)", sourceLocation: location)
   }
 

@@ -61,7 +61,7 @@ struct DirectHTTPClientTests {
         let client = DirectHTTPClient(resolver: try resolver(), policy: Self.local)
         _ = try await send(origin.url("/", host: "a.test"), by: client)
       }
-      await origin.waitForOpenConnections(0)
+      #expect(await origin.waitForOpenConnections(0))
     }
   }
 
@@ -80,7 +80,7 @@ struct DirectHTTPClientTests {
       gate.open()
       #expect(try await response?.body.collect(upTo: 100) == ByteBuffer(string: "late"))
       response = nil
-      await origin.waitForOpenConnections(0)
+      #expect(await origin.waitForOpenConnections(0))
     }
   }
 
