@@ -56,13 +56,23 @@ struct RealServerTests {
 
   private func pauses<Server: DoHServer>(_ kind: Server.Type) async throws {
     try await kind.running { server in
-      await server.pause()
+      try await server.pause()
       await #expect(throws: Curl.Failure(status: Curl.timedOut)) {
         try await Curl.ask(server, "www.lab.test", .a, within: 0.3)
       }
       await server.resume()
       let reply = try await Curl.ask(server, "www.lab.test", .a)
       #expect(reply.addresses == ["127.0.0.1"])
+    }
+  }
+
+  @Test func `a server that does not stand still when it was told to is a failure`() async {
+    // This process, which nobody has stopped.
+    let process = ProcessInfo.processInfo.processIdentifier
+    await #expect {
+      try await ServerProcess.standStill(process, program: "dnsdist", within: .zero)
+    } throws: { error in
+      "\(error)".contains("dnsdist (process \(process)) was told to stop and did not within 0")
     }
   }
 
@@ -111,7 +121,7 @@ struct RealServerTests {
       try await server.kill()
       await #expect(throws: Curl.Failure(status: Curl.refused)) { try await Curl.json(server, url) }
       try await server.start()
-      await server.pause()
+      try await server.pause()
       await #expect(throws: Curl.Failure(status: Curl.timedOut)) {
         try await Curl.json(server, url, within: 0.3)
       }

@@ -118,7 +118,7 @@ struct RedisTLSTests {
       let url = "\(server.url)?ca=\(ca.path)"
       let store = RedisAnswerStore(try RedisStoreConfiguration(url: url))
       _ = try await store.read([])
-      await server.process.pause()
+      try await server.process.pause()
       await #expect {
         _ = try await store.read([])
       } throws: { error in "\(error)".contains("in time") }

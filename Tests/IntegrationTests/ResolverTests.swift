@@ -182,7 +182,7 @@ struct ResolverTests {
         try await withResolver(try provider("first", first), try provider("second", second), clock: clock) {
           resolver async throws in
           #expect(try await resolver.resolve("www.lab.test").source == .provider("first"))
-          await first.pause()
+          try await first.pause()
           let lookups = (0..<40).map { number in
             Task.immediate { try await resolver.resolve("\(LabZone.host(number)).lab.test") }
           }
@@ -271,7 +271,7 @@ struct ResolverTests {
         try await withResolver(try provider("first", first), try provider("second", second), hedges: true) {
           resolver async throws in
           #expect(try await resolver.resolve("www.lab.test").source == .provider("first"))
-          await first.pause()
+          try await first.pause()
           let begin = ContinuousClock.now
           // One query in ten is hedged: of thirty, some are answered while the server sleeps.
           let source = try await withThrowingTaskGroup(of: Resolution.Source.self) { group in

@@ -224,7 +224,7 @@ struct RedisStoreTests {
     try await Redis.running { server in
       let store = try server.store(timeout: .milliseconds(500))
       _ = try await store.read([])
-      await server.process.pause()
+      try await server.process.pause()
       let hanging = await error { () throws(DirectDNSError) in _ = try await store.read([]) }
       #expect(hanging?.message.contains("in time") == true, "\(hanging?.message ?? "")")
       await server.process.resume()

@@ -129,7 +129,7 @@ struct WebServerTests {
       try await server.kill()
       #expect(try await curl(server, [url]).status == Curl.refused)
       try await server.start()
-      await server.pause()
+      try await server.pause()
       #expect(try await curl(server, ["--max-time", "0.3", url]).status == Curl.timedOut)
       await server.resume()
       #expect(try await curl(server, [url]) == (0, LabSite.www))

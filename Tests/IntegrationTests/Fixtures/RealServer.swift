@@ -39,7 +39,7 @@ extension RealServer {
   func kill() async throws { try await process.kill() }
 
   /// Lets the server answer nothing until ``resume()``.
-  func pause() async { await process.pause() }
+  func pause() async throws { try await process.pause() }
 
   /// Lets a paused server go on.
   func resume() async { await process.resume() }

@@ -63,21 +63,38 @@ actor ServerProcess {
   /// Lets the server answer nothing for a while: its connections stand, and new ones are accepted by the kernel.
   ///
   /// Returns when all of its threads stand still: on a busy machine that is a while after it was told to.
-  func pause() async {
+  ///
+  /// - Throws: that it does not run, or that it does not stand still.
+  func pause() async throws {
+    guard let running, running.process.isRunning else { throw ServerFixture.Failure("\(program) does not run") }
     signal(SIGSTOP)
-    guard let running else { return }
-    let tasks = "/proc/\(running.process.processIdentifier)/task"
-    let deadline = ContinuousClock.now + .seconds(10)
-    while ContinuousClock.now < deadline, Self.isMoving(tasks) { try? await Task.sleep(for: .milliseconds(1)) }
+    try await Self.standStill(running.process.processIdentifier, program: program)
   }
 
-  /// Whether a thread is in another state than stopped (proc(5)); not where there is no such folder.
-  private static func isMoving(_ tasks: String) -> Bool {
+  /// Waits until a process has been stopped.
+  ///
+  /// - Throws: that it has not, by then: what a test would see of it would be an accident.
+  static func standStill(_ process: pid_t, program: String, within limit: Duration = .seconds(10)) async throws {
+    let deadline = ContinuousClock.now + limit
+    while true {
+      let states = states(of: process)
+      if states.allSatisfy({ $0 == "T" }) { return }
+      guard ContinuousClock.now < deadline else {
+        throw ServerFixture.Failure(
+          "\(program) (process \(process)) was told to stop and did not within \(limit): its threads are \(states)")
+      }
+      try await Task.sleep(for: .milliseconds(1))
+    }
+  }
+
+  /// The state of each thread by proc(5), T for stopped; none where there is no such folder.
+  private static func states(of process: pid_t) -> [String] {
+    let tasks = "/proc/\(process)/task"
     let threads = (try? FileManager.default.contentsOfDirectory(atPath: tasks)) ?? []
-    return threads.contains { thread in
-      guard let line = try? String(contentsOfFile: "\(tasks)/\(thread)/stat", encoding: .utf8) else { return false }
+    return threads.compactMap { thread in
       // The state follows the program's name, which is in parentheses and may hold some itself.
-      return line.split(separator: ")").last?.split(separator: " ").first != "T"
+      (try? String(contentsOfFile: "\(tasks)/\(thread)/stat", encoding: .utf8))?
+        .split(separator: ")").last?.split(separator: " ").first.map(String.init)
     }
   }
 
