@@ -4,6 +4,7 @@ import CoreMetrics
 import HTTPTypes
 
 @testable import DirectDNS
+@testable import DirectDNSTesting
 @testable import DnsctlCommands
 
 /// A fixture without a network, a terminal or a clock that moves.
@@ -62,10 +63,16 @@ struct CommandFixture: Sendable {
       },
       collectMetrics: { [registries] registry in registries.withLock { $0.append(registry) } },
       interruption: { [interruption, output, errors, clock] in
-        while interruption != nil, output.text.isEmpty, errors.text.isEmpty { await Task.yield() }
-        guard interruption == nil else { return interruption }
-        try? await clock.sleep(until: clock.now)
-        return nil
+        guard let interruption else {
+          try? await clock.sleep(until: clock.now)
+          return nil
+        }
+        await withTaskGroup(of: Void.self) { group in
+          for sink in [output, errors] { group.addTask { await sink.hasWritten(1) } }
+          _ = await group.next()
+          group.cancelAll()
+        }
+        return interruption
       },
       onTerminalStop: { _ in },
       ignoreHangUp: { [ignoredHangUps, transport] in
@@ -122,20 +129,27 @@ struct Zone: Sendable {
 final class FakeTransport: HTTPTransport {
   let zone = Locked(Zone())
   let asked = Locked<[String]>([])
-  /// Queries of that type are answered a little later than the others.
+  private let begun = Watched(0)
+  /// Queries of that type are answered when one of another type has been.
   let slowType = Locked<String?>(nil)
+  private let answered = Watched(0)
+
+  /// Waits until something was asked.
+  func waitForAsked() async { await begun.wait { $0 > 0 } }
 
   func send(
     _ message: HTTPMessage, to endpoint: HTTPEndpoint, timeout: Duration
   ) async throws(HTTPTransportError) -> HTTPReply {
     asked.withLock { $0.append(message.url) }
+    begun.change { $0 += 1 }
+    defer { answered.change { $0 += 1 } }
     let query = Dictionary(
       message.url.split(separator: "?").last.map(String.init)?.split(separator: "&").map { item in
         let parts = item.split(separator: "=", maxSplits: 1).map(String.init)
         return (parts[0], parts.last ?? "")
       } ?? []
     ) { $1 }
-    if let slow = slowType.withLock(\.self), slow == query["type"] { for _ in 0..<50 { await Task.yield() } }
+    if let slow = slowType.withLock(\.self), slow == query["type"] { await answered.wait { $0 > 0 } }
     let name = query["name"] ?? ""
     let type = query["type"].flatMap { Int($0) } ?? (query["type"] == "AAAA" ? 28 : 1)
     var isAuthenticated = false
@@ -203,42 +217,29 @@ final class RecordingSink: OutputSink {
   private struct State {
     var writes: [String] = []
     var limit = Int.max
-    var waiters: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
   }
 
-  private let state = Locked(State())
+  private let state = Watched(State())
 
-  var writes: [String] { state.withLock { $0.writes } }
+  var writes: [String] { state.read { $0.writes } }
   var text: String { writes.joined() }
 
   /// After so many writes the reader is gone.
-  func close(after count: Int) { state.withLock { $0.limit = count } }
+  func close(after count: Int) { state.change { $0.limit = count } }
 
   func write(_ bytes: [UInt8]) throws(StreamError) { try write(String(decoding: bytes, as: UTF8.self)) }
 
   func write(_ text: String) throws(StreamError) {
-    let (isClosed, ready) = state.withLock { state in
-      guard state.writes.count < state.limit else { return (true, [CheckedContinuation<Void, Never>]()) }
+    let isClosed = state.change { state in
+      guard state.writes.count < state.limit else { return true }
       state.writes.append(text)
-      let ready = state.waiters.filter { $0.count <= state.writes.count }.map(\.continuation)
-      state.waiters.removeAll { $0.count <= state.writes.count }
-      return (false, ready)
+      return false
     }
-    for continuation in ready { continuation.resume() }
     if isClosed { throw .closedPipe }
   }
 
-  /// Waits until so many writes have been made.
-  func hasWritten(_ count: Int) async {
-    await withCheckedContinuation { continuation in
-      let isReady = state.withLock { state in
-        if state.writes.count >= count { return true }
-        state.waiters.append((count, continuation))
-        return false
-      }
-      if isReady { continuation.resume() }
-    }
-  }
+  /// Waits until so many writes have been made, or the task is cancelled.
+  func hasWritten(_ count: Int) async { await state.wait { $0.writes.count >= count } }
 }
 
 /// Standard input as a script: chunks, each of which may wait for something.

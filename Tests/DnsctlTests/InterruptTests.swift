@@ -3,6 +3,7 @@ import ArgumentParser
 import Testing
 
 @testable import DirectDNS
+@testable import DirectDNSTesting
 @testable import DnsctlCommands
 
 @Suite(.timeLimit(.minutes(1)))
@@ -11,14 +12,15 @@ struct InterruptTests {
   private final class SlowStore: AnswerStore {
     let base = MemoryAnswerStore(clock: StillClock())
     /// Opened by the test once the command has been told to end.
-    let isOpen = Locked(false)
+    let isOpen = Watched(false)
 
     var name: String { "slow" }
 
     func read(_ questions: [AddressQuestion]) async throws(DirectDNSError) -> [StoredAnswer] { base.read(questions) }
 
     func write(_ answers: [StoredAnswer]) async throws(DirectDNSError) {
-      while !isOpen.withLock({ $0 }) { await Task.yield() }
+      // By a task of its own, which is not cancelled with the command's.
+      await Task.detached { [isOpen] in _ = await isOpen.wait { $0 } }.value
       base.write(answers)
     }
 
@@ -50,7 +52,7 @@ struct InterruptTests {
     let interruption = context.interruption
     context.interruption = {
       let status = await interruption()
-      store.isOpen.withLock { $0 = true }
+      store.isOpen.change { $0 = true }
       return status
     }
     let arguments =

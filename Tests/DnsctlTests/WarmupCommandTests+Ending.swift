@@ -86,11 +86,11 @@ extension `dnsctl warmup` {
     let path = folder.path + "/c.json5"
     try "{ timeout: 2 }".write(toFile: path, atomically: true, encoding: .utf8)
     var fixture = fixture { $0.interruption = .terminated }
-    let asked = fixture.transport.asked
+    let transport = fixture.transport
     fixture.input = ScriptedInput(chunks: [
       .init(text: "a.example.com\n"),
       .init(text: "b.example.com\n") {
-        while asked.withLock(\.isEmpty) { await Task.yield() }
+        await transport.waitForAsked()
         try? "{ timeout: ".write(toFile: path, atomically: true, encoding: .utf8)
       },
     ])

@@ -110,4 +110,17 @@ public final class ManualClock: ResolverClock {
   /// - Returns: whether they do; false if the task was cancelled before.
   @discardableResult
   public func waitForSleepers(_ count: Int = 1) async -> Bool { await state.wait { $0.sleepers.count >= count } }
+
+  /// Waits until a task sleeps that is to wake within so long, and moves to its instant.
+  ///
+  /// - Parameter limit: how far it goes at most: who sleeps for longer, as a time limit does, is not waited for.
+  /// - Returns: whether it moved; false if the task was cancelled before.
+  package func advanceToSleeper(within limit: Duration) async -> Bool {
+    guard await state.wait(until: { state in state.sleepers.contains { $0.instant - state.now <= limit } }) else {
+      return false
+    }
+    let next = state.read { state in (state.sleepers.map(\.instant).min() ?? state.now) - state.now }
+    if next <= limit { advance(by: max(next, .zero)) }
+    return true
+  }
 }

@@ -20,15 +20,18 @@ struct ProxyEndingTests {
     send.yield(15)
     await ending.begins()
     let (steps, step) = AsyncStream.makeStream(of: String.self)
+    let (never, unused) = AsyncStream.makeStream(of: Void.self)
     await ending.stop(
       {
         send.yield(2)
-        while !Task.isCancelled { await Task.yield() }
+        // Ends when its task is cancelled.
+        for await _ in never {}
         step.yield("cut off")
       }, { step.yield("logged") }, end: { step.yield("ended by \($0)") })
     var seen: [String] = []
     for await step in steps.prefix(3) { seen.append(step) }
     #expect(seen == ["cut off", "logged", "ended by 2"])
+    withExtendedLifetime(unused) {}
   }
 
   @Test func `one signal ends it in order`() async {

@@ -101,6 +101,20 @@ struct ManualClockTests {
     }
   }
 
+  @Test func `it moves to the first of those who wake soon, and waits for one`() async throws {
+    let clock = clock
+    let moving = Task { await clock.advanceToSleeper(within: .seconds(10)) }
+    let late = Task { try await clock.sleep(until: ResolverInstant(nanoseconds: 0) + .seconds(11)) }
+    #expect(await clock.waitForSleepers())
+    try await clock.sleep(until: ResolverInstant(nanoseconds: 0) + .seconds(3))
+    #expect(await moving.value && clock.now == ResolverInstant(nanoseconds: 0) + .seconds(3))
+    #expect(await clock.advanceToSleeper(within: .seconds(10)))
+    try await late.value
+    let waiting = Task { await clock.advanceToSleeper(within: .seconds(10)) }
+    waiting.cancel()
+    #expect(await waiting.value == false)
+  }
+
   @Test func `waiting for sleepers ends when its task is cancelled`() async {
     let clock = clock
     let task = Task { await clock.waitForSleepers() }

@@ -43,20 +43,25 @@ struct OtherFamilyTests {
   }
 
   @Test(arguments: [true, false]) func `whoever waits is let go when it is over`(_ isFound: Bool) async {
-    final class Waiting: Sendable {}
+    final class Waiting: Sendable {
+      let isGone: Watched<Bool>
+
+      init(_ isGone: Watched<Bool>) { self.isGone = isGone }
+
+      deinit { isGone.change { $0 = true } }
+    }
+    let isGone = Watched(false)
     let family = isFound ? family(look: .success(Self.found)) : family()
-    weak var waiting: Waiting?
     do {
-      let object = Waiting()
-      waiting = object
+      let object = Waiting(isGone)
       family.connect { [delivered] addresses in
         withExtendedLifetime(object) { delivered.change { $0.append(addresses) } }
       }
     }
-    #expect(waiting != nil)
+    #expect(!isGone.value)
     _ = family.ask()
     if isFound { await delivered.wait { !$0.isEmpty } } else { family.cancel() }
-    while waiting != nil { await Task.yield() }
+    #expect(await isGone.wait { $0 })
   }
 
   @Test func `that there are none is known, too`() {

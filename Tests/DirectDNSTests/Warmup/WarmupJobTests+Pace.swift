@@ -49,11 +49,10 @@ extension WarmupJobTests {
     let step = Duration.microseconds(47_300)
     var elapsed = Duration.zero
     while fixture.transport.count < 400 {
-      // Those who are about to wait for their turn get a moment for it; who comes late loses a turn and no more.
-      for _ in 0..<1000 where fixture.clock.sleeperCount < min(18, 400 - fixture.transport.count) {
-        await Task.yield()
-      }
-      #expect(fixture.transport.count <= 20 + Int(elapsed / .milliseconds(50)))
+      // Time stands until those have gone whose turn it was by then.
+      let due = min(400, 20 + Int(elapsed / .milliseconds(50)))
+      await fixture.transport.waitForSent(due)
+      #expect(fixture.transport.count == due)
       fixture.clock.advance(by: step)
       elapsed += step
     }
@@ -66,7 +65,7 @@ extension WarmupJobTests {
   {
     let fixture = try ResolverFixture {
       $0.usesSystemDNS = false
-      // Time moves on although replies may still be on their way: that is not to end a lookup.
+      // The end of a lookup's time is none of the instants that time goes to.
       $0.timeout = .seconds(3600)
     }
     // A server that takes five queries in any second.
@@ -81,18 +80,8 @@ extension WarmupJobTests {
     }
     let job = try WarmupJob(plan(names(40)), resolver: fixture.resolver)
     let running = Task { try await job.warmUp() }
-    let time = Task { [clock = fixture.clock, transport = fixture.transport, resolver = fixture.resolver] in
-      while !Task.isCancelled {
-        await clock.waitForSleepers()
-        // Those who can go on do so before time moves: it stands while anybody asks, or a reply is on its way.
-        var sent = -1
-        while sent != transport.sent.count || sent != resolver.tallies.reduce(0, { $0 + $1.tally.queries }) {
-          sent = transport.sent.count
-          for _ in 0..<5_000 { await Task.yield() }
-        }
-        clock.advance(by: .milliseconds(500))
-      }
-    }
+    // Time goes from one pause's end to the next, and stands while nobody waits for one.
+    let time = Task { [clock = fixture.clock] in while await clock.advanceToSleeper(within: .seconds(60)) {} }
     let report = try await running.value
     time.cancel()
     #expect(report.resolved == 40 && report.failed == 0)
