@@ -61,6 +61,7 @@ package struct HostileScript: Sendable {
   package func steps(request: Int, stream: UInt32) -> [Step] {
     var dice = Dice(seed: seed &* 1_000_003 &+ UInt64(request))
     switch language {
+    case .http1 where foldsLines: return Self.folded(content, request: request, &dice)
     case .http1: return Self.http1(content, &dice)
     case .http2: return Self.http2(content, isFirst: request == 0, stream: stream, &dice)
     }

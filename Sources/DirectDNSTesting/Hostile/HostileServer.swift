@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import DirectDNS
 import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
+import NIOSSL
 
 /// A server on loopback that answers each request by a ``HostileScript``: an origin or a provider with its own HTTP
 /// implementation.
@@ -15,20 +17,28 @@ package final class HostileServer: Sendable {
   private let channel: any Channel
   private let script: NIOLockedValueBox<HostileScript>
   private let connections: NIOLockedValueBox<[ObjectIdentifier: any Channel]>
+  private let answers: NIOLockedValueBox<Int>
 
   private init(
     _ channel: any Channel, _ script: NIOLockedValueBox<HostileScript>,
-    _ connections: NIOLockedValueBox<[ObjectIdentifier: any Channel]>
+    _ connections: NIOLockedValueBox<[ObjectIdentifier: any Channel]>, _ answers: NIOLockedValueBox<Int>
   ) {
     self.channel = channel
     self.script = script
     self.connections = connections
+    self.answers = answers
   }
 
   /// Starts a server on a free port of 127.0.0.1.
-  package static func start() async throws -> HostileServer {
+  ///
+  /// - Parameter identity: its certificate and key, nil for no TLS. By TLS it offers the version of its script alone.
+  /// - Returns: the server, listening.
+  /// - Throws: the socket's error, or a bad certificate.
+  package static func start(identity: TLSIdentity? = nil) async throws -> HostileServer {
     let script = NIOLockedValueBox(HostileScript(seed: 0))
     let connections = NIOLockedValueBox<[ObjectIdentifier: any Channel]>([:])
+    let answers = NIOLockedValueBox(0)
+    let (http1, http2) = (try tls(identity, .http1), try tls(identity, .http2))
     let channel = try await ServerBootstrap(group: Self.group)
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
       .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
@@ -37,14 +47,26 @@ package final class HostileServer: Sendable {
         connections.withLockedValue { $0[id] = channel }
         channel.closeFuture.whenComplete { _ in connections.withLockedValue { $0[id] = nil } }
         return channel.eventLoop.makeCompletedFuture {
-          try channel.pipeline.syncOperations.addHandler(HostileHandler(script.withLockedValue { $0 }))
+          let script = script.withLockedValue { $0 }
+          if let tls = script.language == .http1 ? http1 : http2 {
+            try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: tls.context(for: nil)))
+          }
+          try channel.pipeline.syncOperations.addHandler(HostileHandler(script, answers))
         }
       }
       .bind(host: "127.0.0.1", port: 0).get()
-    return HostileServer(channel, script, connections)
+    return HostileServer(channel, script, connections, answers)
+  }
+
+  private static func tls(_ identity: TLSIdentity?, _ version: HTTPProtocolVersion) throws -> ServerTLS? {
+    try ServerTLS(
+      ServerConfiguration(identity: identity, httpVersions: [version], address: .ipv4(0x7F00_0001), port: 0))
   }
 
   package var port: Int { channel.localAddress?.port ?? 0 }
+
+  /// How many requests it has answered, or begun to.
+  package var answerCount: Int { answers.withLockedValue { $0 } }
 
   /// Uses another script for new connections, and closes the open ones.
   package func play(_ next: HostileScript) async {
@@ -72,7 +94,12 @@ private final class HostileHandler: ChannelInboundHandler {
   private var steps: ArraySlice<HostileScript.Step> = []
   private var isBusy = false
 
-  init(_ script: HostileScript) { self.script = script }
+  private let answers: NIOLockedValueBox<Int>
+
+  init(_ script: HostileScript, _ answers: NIOLockedValueBox<Int>) {
+    self.script = script
+    self.answers = answers
+  }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     received += unwrapInboundIn(data).readableBytesView
@@ -115,6 +142,7 @@ private final class HostileHandler: ChannelInboundHandler {
       guard !waiting.isEmpty else { return }
       steps = script.steps(request: answered, stream: waiting.removeFirst())[...]
       answered += 1
+      answers.withLockedValue { $0 += 1 }
     }
     guard let step = steps.popFirst() else { return runNextStep(context) }
     isBusy = true

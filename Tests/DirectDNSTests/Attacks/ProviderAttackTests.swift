@@ -30,17 +30,47 @@ struct ProviderAttackTests {
     return .init(type: "application/json", bytes: Array(text.utf8))
   }
 
-  private static func attack(_ seed: UInt64, _ hostile: HostileServer, _ honest: FakeProvider) async throws -> String {
+  /// Who answers: a hostile provider without TLS for HTTP/1.1, one with TLS for HTTP/2, and an honest one.
+  private struct Lane: Sendable {
+    let plain: HostileServer
+    let secure: HostileServer
+    let honest: FakeProvider
+    let file: CAFile
+
+    init() async throws {
+      let authority = try TestCertificateAuthority()
+      file = try authority.makeFile()
+      plain = try await HostileServer.start()
+      secure = try await HostileServer.start(identity: authority.issue(names: ["dns.test"]))
+      honest = try await FakeProvider.start(
+        records: RecordTable {
+          $0.add("www.shop.test", "203.0.113.8")
+          $0.add("other.shop.test", "203.0.113.9")
+        })
+    }
+
+    func stop() async {
+      await plain.stop()
+      await secure.stop()
+      await honest.stop()
+    }
+  }
+
+  private static func attack(_ seed: UInt64, _ lane: Lane) async throws -> String {
     var dice = Dice(seed: ~seed)
     let format = dice.one(of: ["doh", "json"])
-    await hostile.play(HostileScript(seed: seed, language: .http1, content: content(format, &dice)))
-    let url = try WebURL("http://127.0.0.1:\(hostile.port)/dns-query")
+    let script = HostileScript(seed: seed, content: content(format, &dice))
+    let hostile = script.language == .http1 ? lane.plain : lane.secure
+    await hostile.play(script)
+    let origin = script.language == .http1 ? "http://127.0.0.1" : "https://dns.test"
+    let url = try WebURL("\(origin):\(hostile.port)/dns-query")
     let first: any Provider =
       format == "doh" ? MessageProvider(name: "hostile", url: url) : JSONProvider(name: "hostile", url: url)
     var configuration = ResolverConfiguration(providers: [
-      ProviderConfiguration(provider: first),
-      ProviderConfiguration(provider: JSONProvider(name: "honest", url: try WebURL(honest.url("/resolve")))),
+      ProviderConfiguration(provider: first, bootstrap: script.language == .http1 ? [] : [.ipv4(0x7F00_0001)]),
+      ProviderConfiguration(provider: JSONProvider(name: "honest", url: try WebURL(lane.honest.url("/resolve")))),
     ])
+    configuration.trust = TrustStore(privateAuthorities: [lane.file.path], environment: [:])
     configuration.usesSystemDNS = false
     configuration.families = .ipv4
     let resolver = try DirectResolver(configuration)
@@ -70,25 +100,24 @@ struct ProviderAttackTests {
 
   @Test func `whatever a provider says, a lookup ends once and in time, and the next one is fine`() async throws {
     let tally = Locked<[String: Int]>([:])
+    let answers = Locked((plain: 0, secure: 0))
     try await withThrowingTaskGroup(of: Void.self) { group in
-      for lane in 0..<4 {
+      for number in 0..<4 {
         group.addTask {
-          let hostile = try await HostileServer.start()
-          let honest = try await FakeProvider.start(
-            records: RecordTable {
-              $0.add("www.shop.test", "203.0.113.8")
-              $0.add("other.shop.test", "203.0.113.9")
-            })
-          for seed in AttackSeeds.seeds(lane, of: 4, usually: 40) {
+          let lane = try await Lane()
+          for seed in AttackSeeds.seeds(number, of: 4, usually: 80) {
             do {
-              let outcome = try await Self.attack(seed, hostile, honest)
+              let outcome = try await Self.attack(seed, lane)
               tally.withLock { $0[outcome, default: 0] += 1 }
             } catch {
               Issue.record("DIRECTDNS_SEED=\(seed): \(error)")
             }
           }
-          await hostile.stop()
-          await honest.stop()
+          await lane.stop()
+          answers.withLock {
+            $0.plain += lane.plain.answerCount
+            $0.secure += lane.secure.answerCount
+          }
         }
       }
       try await group.waitForAll()
@@ -97,9 +126,12 @@ struct ProviderAttackTests {
     print(
       "figures: attacks by providers: \(outcomes.sorted { $0.value > $1.value }.map { "\($0.value) \($0.key)" }.joined(separator: ", "))"
     )
-    if AttackSeeds.seeds(0, of: 1, usually: 40).count > 30 {
-      #expect(outcomes["honest", default: 0] > 10)
-    }
+    guard AttackSeeds.seeds(0, of: 1, usually: 80).count > 30 else { return }
+    #expect(outcomes["honest", default: 0] > 20)
+    // Both versions were spoken, and both were taken at their word now and then.
+    let (plain, secure) = answers.withLock { $0 }
+    #expect(plain >= 40 && secure >= 40, "\(plain) \(secure)")
+    #expect(outcomes["hostile", default: 0] > 0)
   }
 }
 
