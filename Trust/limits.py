@@ -6,20 +6,58 @@ to its folder before and after.
 """
 
 import os
+import re
 import subprocess
 import tempfile
 
 MEGABYTE = 1 << 20
 
 
+class Excuse:
+    """An end that nobody can do anything about, and no other: the beginning of what is wrong with it, whose code it was that
+    crashed, what stands on standard error, and whether a thread of what hangs sleeps."""
+
+    def __init__(self, wrong, crashed=None, errors=None, sleeps=False):
+        self.wrong, self.crashed, self.errors, self.sleeps = wrong, crashed, errors, sleeps
+
+    def covers(self, wrong, ended):
+        return (wrong.startswith(self.wrong) and (self.crashed is None or ended.crashed.startswith(self.crashed))
+                and (self.errors is None or re.search(self.errors, ended.errors) is not None)
+                and (not self.sleeps or ended.sleeps))
+
+
+# What Swift says of the rest is ours: an optional that is nil, an index, a sum.
+NO_OTHER_ERROR = r"\A(?!(?s:.)*Fatal error: (?!failed to allocate))"
+
+# libdispatch ends the process by a trap when it gets none of its own four descriptors, or when it cannot open
+# /proc/self/task/N/stat to look how its threads do. It says nothing.
+NO_DESCRIPTORS = [Excuse("died of signal 4", crashed="libdispatch.", errors=NO_OTHER_ERROR)]
+
+NO_MEMORY = [
+    # The loader's word for libraries that it cannot map.
+    Excuse("status 127", errors="error while loading shared libraries: .*(failed to map|cannot (allocate|create))"),
+    # swift_slowAlloc and what makes metadata say "failed to allocate", if there is memory to say it, and abort (6); where
+    # there is none for the words it reads nothing (11), or traps (4), as do other threads that need the same metadata.
+    *[Excuse(f"died of signal {signal}", crashed="libswiftCore.", errors=NO_OTHER_ERROR) for signal in (4, 6, 11)],
+    # libdispatch's word for a lack of what it needs: it ends the process, or sleeps for a second and tries again, for ever.
+    Excuse("died of signal 4", crashed="libdispatch.", errors=NO_OTHER_ERROR),
+    Excuse("hangs", sleeps=True),
+]
+
+
 class Limit:
     """A value of a limit: words that go before the command, and a disk of its own where it is about that.
 
-    `excused` are beginnings of what may be wrong with how it ends, since nobody can do anything about it.
+    `excused` are ends that do not count. Whose code crashed can be told of a dnsctl with shared libraries alone, so that is
+    what runs where there are any.
     """
 
     def __init__(self, name, value, wrapper=(), excused=()):
         self.name, self.value, self.wrapper, self.excused = name, value, list(wrapper), tuple(excused)
+
+    def wrongs(self, wrongs, ended):
+        """What of it is not excused."""
+        return [wrong for wrong in wrongs if not any(excuse.covers(wrong, ended) for excuse in self.excused)]
 
     def enter(self, folder):
         """The folder is ready, and the program not started yet."""
@@ -79,14 +117,12 @@ def why_no_disk():
 
 
 def all_limits():
-    # Below four the loader finds no libraries. libdispatch ends the process (SIGILL) when it gets none of its own four, or
-    # when it cannot open /proc/self/task/N/stat to look how its threads do.
+    # Below four the loader finds no libraries.
     for count in range(4, 33):
-        yield Limit("descriptors", count, ["prlimit", f"--nofile={count}"], ["died of signal 4"])
-    # Swift ends a process that gets no memory, libdispatch waits for ever for a thread's, and the loader's word for it is
-    # 127: what is left behind must be whole all the same.
+        yield Limit("descriptors", count, ["prlimit", f"--nofile={count}"], NO_DESCRIPTORS)
+    # Swift ends a process that gets no memory: what is left behind must be whole all the same.
     for size in range(48, 400, 32):
-        yield Limit("memory", f"{size} MB", ["prlimit", f"--as={size * MEGABYTE}"], ["died of", "hangs", "status 127"])
+        yield Limit("memory", f"{size} MB", ["prlimit", f"--as={size * MEGABYTE}"], NO_MEMORY)
     if not why_no_disk():
         for size in range(0, 160 * 1024, 4096):
             yield SmallDisk(size)

@@ -7,6 +7,7 @@ Names are what their own text says: `www.lab.test` and every other one has 127.0
 """
 
 import contextlib
+import glob
 import os
 import shutil
 import signal
@@ -123,10 +124,26 @@ http {{
 
 
 class Ended:
-    """How a program ended: its status (128 + N for signal N), what it wrote, and whether it had to be killed."""
+    """How a program ended: its status (128 + N for signal N), what it wrote, whether it had to be killed, and whether one of
+    its threads slept then."""
 
-    def __init__(self, status, output, errors, is_hung, orphans=0):
+    def __init__(self, status, output, errors, is_hung, orphans=0, sleeps=False):
         self.status, self.output, self.errors, self.is_hung, self.orphans = status, output, errors, is_hung, orphans
+        self.sleeps = sleeps
+        # Whose code crashed, as Shims/faults.c has it.
+        self.crashed = ""
+
+
+def is_asleep(process):
+    """Whether a thread of a process sleeps (proc(5): wchan), which nothing of ours does."""
+    for place in glob.glob(f"/proc/{process.pid}/task/*/wchan"):
+        try:
+            with open(place) as file:
+                if file.read() == "hrtimer_nanosleep":
+                    return True
+        except OSError:
+            continue
+    return False
 
 
 def start(command, environment, folder):
@@ -136,11 +153,11 @@ def start(command, environment, folder):
 
 def finish(process, limit):
     """Waits for a program of `start`, and ends what it has left behind."""
-    is_hung = False
+    is_hung = sleeps = False
     try:
         output, errors = process.communicate(timeout=limit)
     except subprocess.TimeoutExpired:
-        is_hung = True
+        is_hung, sleeps = True, is_asleep(process)
         os.killpg(process.pid, signal.SIGKILL)
         output, errors = process.communicate()
     orphans = 0
@@ -150,7 +167,7 @@ def finish(process, limit):
     except ProcessLookupError:
         pass
     status = process.returncode if process.returncode >= 0 else 128 - process.returncode
-    return Ended(status, output.decode(errors="replace"), errors.decode(errors="replace"), is_hung, orphans)
+    return Ended(status, output.decode(errors="replace"), errors.decode(errors="replace"), is_hung, orphans, sleeps)
 
 
 def program(name, variable):
