@@ -42,6 +42,18 @@ struct PageReferencesTests {
     }
   }
 
+  @Test func `every bound on the page Trust is compared with the code by a test`() throws {
+    let page = try text("Sources/DirectDNS/DirectDNS.docc/Trust.md")
+    let table = page.split(separator: "| for | at most | set by |\n").last?.split(separator: "\n\n").first ?? ""
+    let rows = table.split(separator: "\n").dropFirst().compactMap { row in
+      row.split(separator: "|").first.map { $0.trimmingCharacters(in: .whitespaces) }
+    }
+    #expect(rows.count > 20)
+    let tests = try sources("Tests")
+    // The first is compared by a test below.
+    #expect(rows.filter { !tests.contains("bound(of: \"\($0)\")") } == ["a name in the cache"])
+  }
+
   /// The library's sources, one after the other.
   private func sources(_ folder: String) throws -> String {
     try (FileManager.default.enumerator(atPath: Self.root.appending(path: folder).path)?.allObjects ?? [])
