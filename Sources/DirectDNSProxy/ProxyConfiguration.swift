@@ -46,8 +46,8 @@ public struct ProxyConfiguration: Sendable {
   /// Called with messages for the operator, for example that no file descriptor is left for another connection; nil by
   /// default.
   public var notice: (@Sendable (String) -> Void)?
-  /// The text of the proxy's own page `/metrics` for clients of this machine, in Prometheus's text format; by default
-  /// there is no such page.
+  /// The text of the proxy's own page `/metrics` for clients at loopback addresses and Unix sockets, in Prometheus's text
+  /// format; by default there is no such page.
   public var metrics: (@Sendable () -> String)?
 
   /// Creates a configuration; every part has a default.

@@ -99,7 +99,7 @@ struct ProxyOptions: ParsableArguments {
 
   @Flag(
     name: .customLong("serve-metrics"),
-    help: "Answer /metrics at the proxy's own address, to this machine, for Prometheus.")
+    help: "Answer /metrics of the proxy itself, for Prometheus at 127.0.0.1, ::1 or a Unix socket.")
   var servesMetrics = false
 
   func validate() throws {
