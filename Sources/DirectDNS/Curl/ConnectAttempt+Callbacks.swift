@@ -107,7 +107,14 @@ extension ConnectAttempt {
   private func established() -> CInt {
     guard handle.canReceive(overPlainHTTP2: speaksPlainHTTP2) else {
       needsNewHandle = true
+      // libcurl repeats a request that HTTP/2 did not carry: whether it may is asked now, while it says so.
+      if transfer?.carrier === self { maySendAgain = withEvents { $0.maySend(self) } }
       return CURL_PREREQFUNC_ABORT
+    }
+    if maySendAgain {
+      maySendAgain = false
+      withEvents { $0.goesOn(self) }
+      return CURL_PREREQFUNC_OK
     }
     return withEvents { $0.maySend(self) } ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
   }

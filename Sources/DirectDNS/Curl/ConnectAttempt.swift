@@ -35,6 +35,8 @@ internal import CDirectDNSCurl
   var isClean = true
   /// Whether the connection that it has got must be used by a new handle; see ``CurlVersion/forgetsFields``.
   var needsNewHandle = false
+  /// Whether its request, which was sent before, may be sent once more by a new handle, as soon as that has a connection.
+  var maySendAgain = false
   /// The error number of the last socket that could not be opened; 0 if it could.
   var socketError: CInt = 0
   /// The socket that it opened last.
@@ -100,7 +102,7 @@ internal import CDirectDNSCurl
     // serves only once.
     isClean = transfer.request.message.trailers.isEmpty
     socketError = 0
-    needsNewHandle = false
+    (needsNewHandle, maySendAgain) = (false, false)
     dialled = nil
     receiving = .handingOver
     bodyOffset = 0
@@ -109,7 +111,8 @@ internal import CDirectDNSCurl
     streamTrace = StreamTrace()
     movedAt = .min
     handle.forgetFailure()
-    if !handle.canBeginHTTP1, !pool.speaksHTTP2 {
+    // One that shares a connection of HTTP/2 keeps its handle; what a new connection will speak is not known.
+    if !handle.canBeginHTTP1, !(pool.speaksHTTP2 && waits) {
       guard renew() else { return false }
     } else if self.pool?.id != pool.id, self.pool != nil {
       reset()
@@ -165,14 +168,19 @@ internal import CDirectDNSCurl
 
   /// Begins its transfer once more by a new handle, for the connection that its own must not use.
   ///
+  /// A request that was sent before goes over HTTP/1.1 now: that is what libcurl has chosen, since the server wants it, or
+  /// has nothing else.
+  ///
   /// - Returns: whether libcurl has memory for it.
   func startOver() -> Bool {
     guard let multi, let transfer, let pool else { return false }
     let waits = applied.waits
-    needsNewHandle = false
+    (needsNewHandle, dialled) = (false, nil)
     multi.remove(handle)
+    handle.forgetFailure()
     guard renew() else { return false }
     setOptions(transfer.request, pool, waits: waits)
+    if maySendAgain { handle.set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1)) }
     multi.add(handle)
     return true
   }

@@ -206,6 +206,7 @@ internal import HTTPTypes
   func startOver(on multi: CurlMulti) -> Bool {
     needsNewHandle = false
     multi.remove(handle)
+    handle.forgetFailure()
     guard let message, renew() else { return false }
     setRequest(message)
     multi.add(handle)

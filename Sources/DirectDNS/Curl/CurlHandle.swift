@@ -36,6 +36,7 @@ internal import CDirectDNSCurl
   /// handle.
   ///
   /// - Parameter isHTTP2: whether the connection speaks HTTP/2 without TLS.
+  /// - Returns: whether it can.
   func canReceive(overPlainHTTP2 isHTTP2: Bool) -> Bool {
     unsafe transferCount < 2 || CurlVersion.forgetsFields || isHTTP2 || directdns_has_agreed_on_http2(pointer) != 0
   }

@@ -48,6 +48,7 @@ extension CurlTransfers {
       machine.repeats(attempt.id, attempt: attempt.number, isRewound: isRewound, at: now)
       guard isRewound else { return false }
       attempt.lines?.startOver()
+      attempt.streamTrace.startOver()
     case .first(let carrier, let isReused):
       transfer.carrier = attempt
       attempt.lines = ResponseLines()
@@ -56,6 +57,9 @@ extension CurlTransfers {
     }
     return true
   }
+
+  /// An attempt whose request may be sent once more has a connection for its new handle.
+  func goesOn(_ attempt: ConnectAttempt) { machine.goesOn(attempt.id, attempt: attempt.number) }
 
   /// Gives the server as long to read the request as it has to answer: the kernel would otherwise end a connection
   /// whose window stays full.
@@ -198,7 +202,10 @@ extension CurlTransfers {
     if let refusal = attempt.refusal {
       return act { $0.checked(id, wasRefused: refusal.isRemembered) }
     }
-    if attempt.needsNewHandle, attempt.transfer?.carrier !== attempt, attempt.startOver() { return }
+    if attempt.needsNewHandle, attempt.maySendAgain || attempt.transfer?.carrier !== attempt {
+      machine.startsOver(id, attempt: number)
+      if attempt.startOver() { return }
+    }
     let outcome = AttemptOutcome(
       AttemptEnd(code), isHeadCut: attempt.lines?.isHeadComplete == false, isUnprocessed: attempt.isUnprocessed,
       hasWholeBody: attempt.hasWholeBody, isAccepted: attempt.isAccepted, hasSentBody: attempt.hasSentBody,

@@ -34,8 +34,9 @@ extension HTTPTransportError {
     case CURLE_UNSUPPORTED_PROTOCOL where detail.hasPrefix("Protocol "): self = .invalidRequest(text)
     case CURLE_UNSUPPORTED_PROTOCOL: self = .connectionLost("the answer is not a response of HTTP 1.0, 1.1 or 2")
     case CURLE_WEIRD_SERVER_REPLY: self = .connectionLost("the answer is not an HTTP response")
-    // libcurl's decoder of chunks returns this for a malformed length.
-    case CURLE_BAD_FUNCTION_ARGUMENT: self = .connectionLost("its chunks or its lengths are malformed")
+    // libcurl's decoder of chunks returns this for a malformed length, and before 8.1 its list of fields for a line that is
+    // none.
+    case CURLE_BAD_FUNCTION_ARGUMENT: self = .connectionLost("its fields, chunks or lengths are malformed")
     case CURLE_BAD_CONTENT_ENCODING: self = .connectionLost("it cannot be decompressed")
     case CURLE_FILESIZE_EXCEEDED: self = .bodyTooLarge
     case CURLE_ABORTED_BY_CALLBACK: self = .cancelled

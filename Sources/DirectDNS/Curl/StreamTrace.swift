@@ -31,6 +31,10 @@ struct StreamTrace {
     return nil
   }
 
+  /// The request is sent once more, over HTTP/1.1 perhaps, where no line tells of a new stream: what was said before does
+  /// not count.
+  mutating func startOver() { self = StreamTrace() }
+
   /// The server processes no stream of the connection after that one.
   mutating func end(after number: UInt64) { last = min(last ?? number, number) }
 

@@ -67,6 +67,13 @@ struct ConnectAttempts {
     running[place].hasDialled = true
   }
 
+  /// An attempt begins once more: the connection that it had got is not used.
+  mutating func startsOver(_ number: Int) {
+    guard let place = running.firstIndex(where: { $0.number == number }) else { return }
+    running[place].socket = nil
+    running[place].hasDialled = false
+  }
+
   /// Whether an attempt has opened a connection since this was called last.
   mutating func takeDialled(by number: Int) -> Bool {
     guard let place = running.firstIndex(where: { $0.number == number }), running[place].hasDialled else {

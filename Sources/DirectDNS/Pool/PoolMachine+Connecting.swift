@@ -149,6 +149,18 @@ extension PoolMachine {
     noteDue(id)
   }
 
+  /// An attempt begins once more by a new handle of libcurl's: the connection that it had got is not used.
+  mutating func startsOver(_ id: TransferID, attempt number: Int) {
+    transfers.change(id) { $0.state.attempts.startsOver(number) }
+  }
+
+  /// An attempt that began once more, and whose request may be sent, has a connection for it.
+  mutating func goesOn(_ id: TransferID, attempt number: Int) {
+    guard let (pool, attempt) = transfers.read(id, { ($0.pool, $0.state.attempts[number]) }) else { return }
+    noteEstablished(attempt, pool)
+    noteJoin(id, pool, attempt: number, attempt?.address)
+  }
+
   /// Notes whether a request opened its connection or joined one.
   ///
   /// As long as no other request joins the connection that it opened, libcurl repeats the request for one reason only,

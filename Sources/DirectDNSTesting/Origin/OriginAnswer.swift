@@ -54,6 +54,8 @@ struct OriginAnswer: Sendable {
     switch (fault, incoming.version) {
     case (.reset, _): connection.reset()
     case (.refuseStream, .http2): channel.triggerUserOutboundEvent(StreamRefusal(), promise: nil)
+    case (.requireHTTP1, .http2):
+      channel.triggerUserOutboundEvent(StreamRefusal(code: .http11Required), promise: nil)
     case (.resetStream, .http2):
       channel.triggerUserOutboundEvent(StreamRefusal(code: .internalError), promise: nil)
     case (.goAway(let processed), .http2): connection.goAway(from: channel, processed: processed)

@@ -7,6 +7,9 @@ public enum OriginFault: Error, Hashable, Sendable {
   case reset
   /// HTTP/2: refuses the stream unprocessed (`REFUSED_STREAM`). HTTP/1.1: closes the connection.
   case refuseStream
+  /// HTTP/2: wants the request over HTTP/1.1 (`HTTP_1_1_REQUIRED`, RFC 9113 §7), and has not processed it. HTTP/1.1: closes
+  /// the connection.
+  case requireHTTP1
   /// HTTP/2: resets only the stream (`INTERNAL_ERROR`). HTTP/1.1: closes the connection.
   case resetStream
   /// HTTP/2: sends GOAWAY, then closes the connection. HTTP/1.1: closes it.

@@ -28,7 +28,7 @@ struct OriginFaultTests {
 
   @Test(arguments: [
     (OriginFault.close, emptyReply), (.reset, receiveError), (.refuseStream, emptyReply), (.resetStream, emptyReply),
-    (.goAway(processed: true), emptyReply),
+    (.requireHTTP1, emptyReply), (.goAway(processed: true), emptyReply),
   ])
   func `a request over HTTP/1.1 is read, and the connection ends without a head`(
     fault: OriginFault, exit: Int32
@@ -54,7 +54,7 @@ struct OriginFaultTests {
     }
   }
 
-  @Test(arguments: [(OriginFault.refuseStream, UInt32(7)), (.resetStream, 2)])
+  @Test(arguments: [(OriginFault.refuseStream, UInt32(7)), (.resetStream, 2), (.requireHTTP1, 13)])
   func `a stream of HTTP/2 is ended with its code`(fault: OriginFault, code: UInt32) async throws {
     try await withSecureOrigin(answering: { _ in throw fault }) { origin, _ async throws in
       let frames = try await HTTP2Wire.get("/", port: origin.port, until: HTTP2Wire.reset)

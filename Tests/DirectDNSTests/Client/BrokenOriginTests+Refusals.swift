@@ -47,6 +47,47 @@ extension BrokenOriginTests {
     }
   }
 
+  @Test(arguments: [Upload.bytes, .replayable], [false, true])
+  func `what HTTP/2 refused because it wants HTTP/1.1 is sent so, each time`(
+    _ upload: Upload, _ isUsed: Bool
+  ) async throws {
+    try await staged(
+      .http2,
+      handler: { request in
+        if request.path == "/", request.version == .http2 { throw OriginFault.requireHTTP1 }
+        return OriginResponse(body: "alive")
+      }
+    ) { fixture in
+      for round in 1...3 {
+        if isUsed { try await fixture.warm() }
+        let request = try fixture.request(.put)
+        let response = try await fixture.client.execute(request, body: upload.body(Array("pay".utf8)))
+        #expect(try await response.body.text() == "alive")
+        #expect(fixture.arrived().count { $0.version == .http1 && $0.body == Array("pay".utf8) } == round)
+      }
+    }
+  }
+
+  @Test(arguments: [HTTPRequest.Method.get, .post])
+  func `what is lost over HTTP/1.1, behind a refusal over HTTP/2, may have arrived`(
+    _ method: HTTPRequest.Method
+  ) async throws {
+    try await staged(
+      .http2, handler: { throw $0.version == .http2 ? OriginFault.requireHTTP1 : .reset }
+    ) { fixture in
+      for _ in 1...2 {
+        let before = fixture.arrived().count { $0.version == .http1 }
+        let error = await #expect(throws: DirectDNSError.self) {
+          try await fixture.client.execute(fixture.request(method), body: method == .post ? .text("pay") : .none)
+        }
+        #expect(error?.code == .connectionLost, "\(String(describing: error))")
+        let count = fixture.arrived().count { $0.version == .http1 } - before
+        // A GET may be sent again, once. Nobody says that the server has not acted on a POST that it wants over HTTP/1.1.
+        #expect(method == .post ? count <= 1 : (1...2).contains(count), "\(count)")
+      }
+    }
+  }
+
   /// How a request has its body.
   enum Upload: CaseIterable {
     case bytes, replayable, oneShot

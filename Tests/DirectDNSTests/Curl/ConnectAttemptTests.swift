@@ -37,7 +37,7 @@ struct ConnectAttemptTests {
     }
     let isReady = attempt.prepare(
       CurlTransfer(request), id, in: .init(id: pool, scope: 1, speaksHTTP2: speaksHTTP2), number: 0,
-      address: request.terms.addresses.first, waits: false)
+      address: request.terms.addresses.first, waits: speaksHTTP2)
     #expect(isReady)
     attempt.start(on: transfers.multis[0])
   }

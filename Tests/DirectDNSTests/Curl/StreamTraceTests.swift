@@ -37,6 +37,15 @@ struct StreamTraceTests {
     #expect(!isUnprocessed(Self.opened, refused, "Using Stream ID: 1 (easy handle 0x7f)\n"))
   }
 
+  @Test func `nothing is known of a request that is sent once more`() {
+    var trace = StreamTrace()
+    for line in [Self.opened, "REFUSED_STREAM, retrying a fresh connect\n"] { _ = trace.take(Array(line.utf8).span) }
+    #expect(trace.isUnprocessed)
+    trace.startOver()
+    trace.end(after: 0)
+    #expect(!trace.isUnprocessed)
+  }
+
   @Test func `what another request of the connection has read counts`() {
     var (reader, trace) = (StreamTrace(), StreamTrace())
     _ = trace.take(Array(Self.opened.utf8).span)
