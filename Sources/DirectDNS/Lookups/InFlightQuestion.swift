@@ -100,10 +100,13 @@ struct InFlightQuestions: Sendable {
   /// Removes one that has ended.
   mutating func remove(_ number: Int) -> InFlightQuestion? {
     guard let question = questions.removeValue(forKey: number) else { return nil }
-    // After an invalidation the same may have been asked anew.
+    // After an invalidation, or under another configuration, the same may have been asked anew.
     if numbers[question.key] == number { numbers[question.key] = nil }
     return question
   }
+
+  /// From now on nobody joins those that are under way; they go on for those who wait.
+  mutating func beginAnew() { numbers = [:] }
 
   /// Invalidates the one that asks this: nobody joins it any more, and what it brings is not kept.
   mutating func invalidate(_ key: InFlightQuestion.Key) {

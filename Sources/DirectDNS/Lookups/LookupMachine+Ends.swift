@@ -17,8 +17,9 @@ extension LookupMachine.State {
     _ answer: Answer, _ entry: CacheEntry?, _ inFlight: InFlightQuestion, _ source: UInt16, asked: ResolverInstant,
     at now: ResolverInstant
   ) -> QuestionOutcome {
-    let entry = inFlight.isInvalidated ? nil : entry
-    if !inFlight.isInvalidated { report(.kept(evicted: cache.store(entry, inAnswerTo: inFlight.question, now: now))) }
+    let isKept = !inFlight.isInvalidated && !isOutdated(inFlight)
+    let entry = isKept ? entry : nil
+    if isKept { report(.kept(evicted: cache.store(entry, inAnswerTo: inFlight.question, now: now))) }
     let life = entry?.life ?? CacheLife(askedAt: asked.nanoseconds, expireAt: now.nanoseconds)
     return .answered(answer, cache.sources[Int(source)], life)
   }
@@ -66,8 +67,8 @@ extension LookupMachine.State {
 
   /// The deadlines of a waiter for whom a failed question is asked once more; nil if it is not.
   ///
-  /// It is if the question failed because its first caller had too little time, or because the network changed, and
-  /// this waiter has time left.
+  /// It is if the question failed because its first caller had too little time, or because the network or the
+  /// configuration changed, and this waiter has time left.
   private func deadlinesToAskAgain(
     for waiter: InFlightQuestion.Waiter, after inFlight: InFlightQuestion, at now: ResolverInstant
   ) -> LookupDeadlines? {
@@ -85,7 +86,8 @@ extension LookupMachine.State {
     guard !isOver(deadlines, of: inFlight.key.server, at: now) else { return nil }
     // When the network changed the providers were asked again at once; the system's DNS has yet to be.
     let isLost = inFlight.key.server != .providers && isOfOldNetwork(inFlight)
-    return isLost || isOutOfTime(inFlight, at: now) ? deadlines : nil
+    // Those that a new configuration names have not been asked yet.
+    return isLost || inFlight.generation != generation || isOutOfTime(inFlight, at: now) ? deadlines : nil
   }
 
   func isOutOfTime(_ inFlight: InFlightQuestion, at now: ResolverInstant) -> Bool {
@@ -100,6 +102,13 @@ extension LookupMachine.State {
   }
 
   func isOfOldNetwork(_ inFlight: InFlightQuestion) -> Bool { networkChangedAt.map { inFlight.asked < $0 } ?? false }
+
+  /// Whether a question of a former configuration is answered when a later one has been already.
+  func isOutdated(_ inFlight: InFlightQuestion) -> Bool {
+    guard inFlight.generation != generation else { return false }
+    let known = cache.value(inFlight.question.host)?[inFlight.question.family].entry
+    return known.map { $0.life.askedAt > inFlight.asked.nanoseconds } ?? false
+  }
 
   /// Forgets an answer whose name is looked up elsewhere by now: when the configuration changed, it had not come yet.
   private mutating func forgetMoved(_ inFlight: InFlightQuestion, at now: ResolverInstant) {

@@ -79,6 +79,8 @@ extension LookupMachine.State {
     let before = self.settings.configuration
     self.settings = settings
     generation += 1
+    // The servers that are being asked may be gone: whoever asks from now on asks the new ones.
+    questions.beginAnew()
     systemFailures.policy = configuration.cache
     servers.update(configuration, at: now)
     // The servers that failed may be gone, so no question has to wait on their account.

@@ -168,7 +168,7 @@ extension LookupMachine.State {
       let source = code(of: answered.provider)
       let entry = CacheEntry(
         answered.answer, source: source, policy: settings.configuration.cache, asked: answered.asked, now: now)
-      if inFlight.isInvalidated {
+      if inFlight.isInvalidated || isOutdated(inFlight) {
         endLease(of: number)
       } else if hasStore {
         let lease = hasLeases ? questions[number]?.turn?.takeLease() : nil
@@ -180,7 +180,8 @@ extension LookupMachine.State {
       guard !isShutDown else { return questionOutcomes.append((number, .failed(shutDownDuring(question.host)))) }
       let error = providersFailed(question, failed)
       // If no server was asked, none has failed: that the request rate is used up is not remembered as a failure.
-      let isTelling = !(inFlight.deadlines.isShort && failed.isLate)
+      // Nor is what servers failed that a former configuration named.
+      let isTelling = inFlight.generation == generation && !(inFlight.deadlines.isShort && failed.isLate)
       if !inFlight.isInvalidated, !failed.servers.isEmpty, isTelling {
         cache.remember(error, for: question, by: failed.servers.map { .provider($0.value) }, now: now)
       }

@@ -135,8 +135,9 @@ extension LookupMachine.State {
         (number, keep(answer, entry, inFlight, SourceNames.system, asked: inFlight.asked, at: now)))
     case .failure(let failure):
       let error = Self.systemFailed(question.host, failure)
-      // A failure is not remembered if the caller allowed too little time, or if the network has changed.
-      guard !inFlight.isInvalidated, !isOfOldNetwork(inFlight),
+      // A failure is not remembered if the caller allowed too little time, or if the network or the configuration has
+      // changed.
+      guard !inFlight.isInvalidated, !isOfOldNetwork(inFlight), inFlight.generation == generation,
         !inFlight.deadlines.isShort || !isOutOfTime(inFlight, at: now)
       else {
         return questionOutcomes.append((number, .failed(error)))

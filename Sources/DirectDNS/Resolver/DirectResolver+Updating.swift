@@ -19,7 +19,8 @@ extension DirectResolver {
 
   /// Changes the configuration, from the next lookup on.
   ///
-  /// The cache stays, and so do lookups under way. Providers with the same name and origin as before keep their health
+  /// The cache stays, and so do lookups under way: nobody joins their queries any more, and what these fail is asked of
+  /// the new providers, as far as there is time. Providers with the same name and origin as before keep their health
   /// and their request rate. Answers in the cache keep their lifetime; only those of names that are now looked up
   /// elsewhere, such as a name that was pinned, are forgotten. Names that ``keepAlive(_:)`` has set stay, except those
   /// that the old configuration had and the new one has not; those of a warm-up all stay.

@@ -105,6 +105,28 @@ struct LookupMachineEndsTests {
     #expect(Self.asked(&machine).numbers == [], "nobody has moved since")
   }
 
+  @Test
+  func `a question to the system's DNS that fails under a former configuration is asked again, and not remembered`()
+    throws
+  {
+    var machine = Self.machine()
+    Self.begin(&machine, at: 0)
+    let first = try #require(Self.asked(&machine).numbers.first)
+    machine.update(Self.settings(), at: Sample.at(1))
+    Self.begin(&machine, at: 1)
+    let second = try #require(Self.asked(&machine).numbers.first, "nobody joins the old one")
+    machine.systemAnswered(first, Self.silence, at: Sample.at(2))
+    #expect(Self.asked(&machine).numbers == [], "it waits for the new one")
+    machine.systemAnswered(second, Self.answer, at: Sample.at(2.5))
+    #expect(machine.lookupCount == 0)
+
+    Self.begin(&machine, Self.other, at: 10)
+    let last = try #require(Self.asked(&machine).numbers.first)
+    machine.update(Self.settings(), at: Sample.at(11))
+    machine.systemAnswered(last, Self.silence, at: Sample.at(11.5))
+    #expect(Self.asked(&machine).numbers.count == 1)
+  }
+
   @Test func `one who waits for the system's DNS has the time of the whole, and not of the providers`() throws {
     var machine = Self.machine()
     Self.begin(&machine, timeout: .milliseconds(900), at: 0)

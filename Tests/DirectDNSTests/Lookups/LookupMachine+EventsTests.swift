@@ -22,6 +22,54 @@ extension LookupMachineTests {
     #expect(machine.serverStates[0].health.failuresInARow == 0)
   }
 
+  // MARK: Other settings
+
+  private func settings(_ providers: String...) -> ResolverSettings {
+    var configuration = ResolverFixture.configuration(providers)
+    configuration.hedges = false
+    configuration.usesSystemDNS = false
+    return ResolverSettings(configuration, system: Unused())
+  }
+
+  @Test func `who asks under a new configuration waits for no server of the former one`() throws {
+    var machine = machine("one") { $0.usesSystemDNS = false }
+    let before = try #require(begin(&machine, request()))
+    #expect(words(&machine) == ["send 1 to 0: [A]"])
+    machine.update(settings("two"), at: Sample.at(1))
+    let after = try #require(begin(&machine, request(), at: 1))
+    #expect(words(&machine) == ["send 2 to 1: [A]"])
+    machine.ended(2, reply(.addresses("192.0.2.2"), asked: 1), at: Sample.at(1.1))
+    #expect(words(&machine) == ["answer \(after): [\"192.0.2.2\"] fresh"])
+    // Those who waited before get what comes, and it does not replace what is known since.
+    machine.ended(1, reply(.addresses("192.0.2.1")), at: Sample.at(1.2))
+    #expect(words(&machine) == ["answer \(before): [\"192.0.2.1\"] fresh"])
+    #expect(machine.cache.value(Self.host)?.ipv4.addresses.map(\.description) == ["192.0.2.2"])
+    #expect(machine.questionCount == 0 && machine.lookupCount == 0)
+  }
+
+  @Test func `what a server failed that is gone is asked of the new ones for those who wait, once`() throws {
+    var machine = machine("one") { $0.usesSystemDNS = false }
+    let caller = try #require(begin(&machine, request()))
+    _ = words(&machine)
+    machine.update(settings("two"), at: Sample.at(1))
+    #expect(words(&machine).isEmpty)
+    machine.ended(1, failed, at: Sample.at(1.5))
+    #expect(words(&machine) == ["send 2 to 1: [A]"])
+    machine.ended(2, failed, at: Sample.at(2))
+    #expect(words(&machine) == ["fail \(caller): upstreamFailed"])
+  }
+
+  @Test func `what a server failed that is gone is not remembered`() throws {
+    var machine = machine("one") { $0.usesSystemDNS = false }
+    let caller = try #require(begin(&machine, request()))
+    machine.cancel(caller, at: Sample.at(0.5))
+    machine.update(settings("two"), at: Sample.at(1))
+    machine.ended(1, failed, at: Sample.at(2))
+    _ = words(&machine)
+    #expect(begin(&machine, request(), at: 2) != nil)
+    #expect(words(&machine) == ["send 2 to 1: [A]"])
+  }
+
   // MARK: Names that are forgotten
 
   @Test func `who asks for a name that was just forgotten gets no answer to a query from before`() throws {

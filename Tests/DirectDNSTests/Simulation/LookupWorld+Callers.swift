@@ -55,6 +55,7 @@ extension LookupWorld {
       if changed.providers.count > 1, chance(50) { changed.providers.removeLast() }
       changed.hedges = chance(50)
       machine.update(ResolverSettings(changed, system: NoSystem()), at: now)
+      for number in sent.keys { sent[number]?.isForgotten = true }
     case 2:
       machine.invalidate(hosts[0], at: now)
       for (number, query) in sent where query.questions.contains(where: { $0.host == hosts[0] }) {

@@ -130,11 +130,13 @@ extension LookupWorld {
     if let until = blocked[server], until <= now { (blocked[server], replies[server]) = (nil, nil) }
   }
 
-  /// Whether a question's name was forgotten before the query could be sent: whoever asks now has one of his own.
+  /// Whether a question's name was forgotten, or the configuration changed, before the query could be sent: whoever asks
+  /// now has one of his own.
   private func wasForgotten(_ question: AddressQuestion, before number: Int) -> Bool {
     guard let ask = machine.servers.attempts[number]?.question else { return false }
     let member = machine.batches[ask]?.members.first { $0.question == question }?.number
-    return machine.questions[member ?? ask]?.isInvalidated == true
+    guard let key = machine.questions[member ?? ask]?.key else { return false }
+    return machine.questions.number(of: key) != member ?? ask
   }
 
   // MARK: What must hold

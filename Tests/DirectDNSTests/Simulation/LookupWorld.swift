@@ -43,7 +43,7 @@ struct LookupWorld {
     var asked: ResolverInstant
     /// Whether nobody wants it any more.
     var isCancelled = false
-    /// Whether its name was forgotten since: whoever asks now does not wait for it.
+    /// Whether its name was forgotten since, or the configuration changed: whoever asks now does not wait for it.
     var isForgotten = false
 
     var questions: [AddressQuestion] { subject.questions }
