@@ -71,10 +71,19 @@ final class AnswerCache: Sendable {
   func verdict(
     _ reading: AnswerTable.Reading, _ wanted: AddressFamilies, _ expired: ExpiredUse, _ now: ResolverInstant
   ) -> CacheVerdict {
+    verdict(
+      FamilyView(kind: reading.shape.kind4, life: reading.life4),
+      FamilyView(kind: reading.shape.kind6, life: reading.life6), wanted, expired, now)
+  }
+
+  /// Decides what a lookup gets from what is known about both families.
+  @inline(__always)
+  func verdict(
+    _ ipv4: FamilyView, _ ipv6: FamilyView, _ wanted: AddressFamilies, _ expired: ExpiredUse, _ now: ResolverInstant
+  ) -> CacheVerdict {
     CacheVerdict(
-      ipv4: FamilyView(kind: reading.shape.kind4, life: reading.life4),
-      ipv6: FamilyView(kind: reading.shape.kind6, life: reading.life6), wanted: wanted, expired: expired, times: times,
-      epoch: epoch.load(ordering: .relaxed), at: now)
+      ipv4: ipv4, ipv6: ipv6, wanted: wanted, expired: expired, times: times, epoch: epoch.load(ordering: .relaxed),
+      at: now)
   }
 
   /// Whether a record's addresses are still in the right order.

@@ -37,6 +37,8 @@ struct InFlightQuestion: Sendable {
   var turn: StoreTurn?
   /// Whether the name's other family was asked for meanwhile and brought nothing to keep.
   var isOtherUnknown = false
+  /// What the store had for whoever asks once more, and is no news to him; the cache may have evicted it.
+  var restored: CacheEntry?
   /// The batch that it goes out with, if any.
   var batch: Int?
 

@@ -22,6 +22,8 @@ struct LookupCaller: Sendable {
   let request: LookupRequest
   let deadlines: LookupDeadlines
   let began: ResolverInstant
+  /// What the store had for it, and was not fresh.
+  var restored: [IPAddress.Family: CacheEntry] = [:]
 }
 
 /// One caller's lookup that is waiting for something: a value.
@@ -45,7 +47,7 @@ struct Lookup: Sendable {
     case renewing(isPatient: Bool, round: Int)
   }
 
-  let caller: LookupCaller
+  var caller: LookupCaller
   var phase: Phase
   var wait: FamilyWait
   /// Whether the store or a server had to be asked.
@@ -53,6 +55,17 @@ struct Lookup: Sendable {
 
   var request: LookupRequest { caller.request }
   var deadlines: LookupDeadlines { caller.deadlines }
+
+  /// Takes note of what the store had, now that a wait is over; an answer that came is newer.
+  mutating func noteRestored() {
+    for family in IPAddress.Family.allCases {
+      switch wait.outcomes[family] {
+      case .restored(let entry): caller.restored[family] = entry
+      case .answered: if !caller.restored.isEmpty { caller.restored[family] = nil }
+      case .failed, nil: break
+      }
+    }
+  }
 
   /// Whether it still waits for that server's answers: it may have gone on to another phase.
   func waits(for server: InFlightQuestion.Server) -> Bool {

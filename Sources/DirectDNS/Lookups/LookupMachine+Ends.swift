@@ -38,6 +38,12 @@ extension LookupMachine.State {
       switch waiter {
       case .lookup(let waiting):
         guard lookups.waits(waiting, for: inFlight.key.server), var lookup = lookups.remove(waiting) else { continue }
+        if case .restored(let entry) = outcome, lookup.caller.restored[inFlight.question.family] != nil {
+          // It knew that: it has joined one who did not, and goes on to the providers.
+          join(inFlight.key, lookup.deadlines, waiter, restored: entry, at: now)
+          lookups.add(lookup)
+          continue
+        }
         lookup.wait.note(inFlight.question.family, outcome, at: now)
         proceed(lookup, at: now)
       case .keepAlive(let host):

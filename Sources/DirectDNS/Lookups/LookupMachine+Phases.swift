@@ -40,7 +40,8 @@ extension LookupMachine.State {
       case .failure(let error): outcomes[family] = .failed(error)
       case nil:
         asked.insert(AddressFamilies(family))
-        join(question, request.route, caller.deadlines, .lookup(caller.number), at: now)
+        join(
+          question, request.route, caller.deadlines, .lookup(caller.number), restored: caller.restored[family], at: now)
       }
     }
     wait(
@@ -67,7 +68,7 @@ extension LookupMachine.State {
     at now: ResolverInstant
   ) {
     let started = startRefresh(for: caller, at: now)
-    let isHurried = !isPatient && find(caller.request, at: now)?.resolution != nil
+    let isHurried = !isPatient && find(caller, at: now)?.resolution != nil
     let whole = caller.deadlines.whole
     let end = isHurried ? min(now + settings.configuration.cache.clientResponseTimeout, whole) : whole
     var lookup = Lookup(
@@ -98,6 +99,7 @@ extension LookupMachine.State {
       }
       return lookups.add(lookup)
     }
+    lookup.noteRestored()
     let outcomes = lookup.wait.outcomes
     switch lookup.phase {
     case .refreshing: finishRefresh(lookup, at: now)
@@ -127,7 +129,7 @@ extension LookupMachine.State {
   ///
   /// - Returns: whether it had anything.
   mutating func serveCached(_ caller: LookupCaller, at now: ResolverInstant) -> Bool {
-    guard let resolution = find(caller.request, at: now)?.resolution else { return false }
+    guard let resolution = find(caller, at: now)?.resolution else { return false }
     report(.hit(caller.request.host, resolution.freshness))
     finish(caller, .success(resolution))
     return true
@@ -137,11 +139,11 @@ extension LookupMachine.State {
 
   private mutating func finishRefresh(_ lookup: Lookup, at now: ResolverInstant) {
     let (caller, request, outcomes) = (lookup.caller, lookup.request, lookup.wait.outcomes)
-    if !outcomes.hasRestored, let found = withStale(outcomes, request, at: now) {
+    if !outcomes.hasRestored, let found = withStale(outcomes, caller, at: now) {
       return finish(caller, .success(found))
     }
     // The cache is asked again, since a negative answer may have replaced the stale one.
-    let cached = find(request, at: now)
+    let cached = find(caller, at: now)
     if let resolution = cached?.resolution {
       report(.hit(request.host, resolution.freshness))
       return finish(caller, .success(resolution))
@@ -149,17 +151,17 @@ extension LookupMachine.State {
     if case .negative(let negative, let left)? = cached?.verdict {
       return finish(caller, .failure(DirectDNSError(negative, of: request.host, request.wanted, left: left)))
     }
-    if let found = withStale(outcomes, request, at: now) { return finish(caller, .success(found)) }
+    if let found = withStale(outcomes, caller, at: now) { return finish(caller, .success(found)) }
     ask(caller, known: outcomes, at: now)
   }
 
   private mutating func finishAsking(_ lookup: Lookup, isSecondLook: Bool, at now: ResolverInstant) {
-    let (caller, request, outcomes) = (lookup.caller, lookup.request, lookup.wait.outcomes)
+    let (caller, outcomes) = (lookup.caller, lookup.wait.outcomes)
     let isRestored = !isSecondLook && outcomes.hasRestored
-    // The cache has the store's answer by now, and whatever others were told meanwhile.
-    let cached = isRestored ? find(request, at: now) : nil
+    // The cache has the store's answer by now, unless it is full, and whatever others were told meanwhile.
+    let cached = isRestored ? find(caller, at: now) : nil
     if isRestored, serve(caller, cached, after: outcomes, at: now) { return }
-    if let found = withStale(outcomes, request, at: now) { return finish(caller, .success(found)) }
+    if let found = withStale(outcomes, caller, at: now) { return finish(caller, .success(found)) }
     guard isRestored else { return fallBack(caller, outcomes, at: now) }
     if case .wait? = cached?.verdict { return refresh(caller, at: now) }
     // The store's answer is of no use to this caller: now the providers are asked.
@@ -196,8 +198,7 @@ extension LookupMachine.State {
   ) {
     let (caller, request) = (lookup.caller, lookup.request)
     // Without the stale addresses of one family beside fresh ones of the other: it is the fresh ones that are renewed.
-    let cached = cache.find(
-      request.host, request.wanted, request.expired, prefersIPv6: request.prefersIPv6, at: now)
+    let cached = find(caller, addsStale: false, at: now)
     // An answer that is not kept, such as one with TTL 0, is in the outcomes only.
     if let resolution = cached?.resolution ?? resolution(outcomes, request, at: now) {
       return finish(caller, .success(resolution), wasAsked: lookup.wasAsked)
@@ -217,13 +218,14 @@ extension LookupMachine.State {
   /// The addresses that came, and for a caller who would not learn of later ones the expired ones of a family of which
   /// none came.
   private func withStale(
-    _ outcomes: FamilyOutcomes, _ request: LookupRequest, at now: ResolverInstant
+    _ outcomes: FamilyOutcomes, _ caller: LookupCaller, at now: ResolverInstant
   ) -> Resolution? {
+    let request = caller.request
     guard var found = resolution(outcomes, request, at: now) else { return nil }
     let missing = AddressFamilies(
       request.wanted.members.filter { if case .answered = outcomes[$0] { false } else { true } })
     guard request.purpose == .handingOut, !missing.isEmpty else { return found }
-    let known = cache.find(request.host, missing, request.expired, prefersIPv6: request.prefersIPv6, at: now)
+    let known = find(caller, missing, addsStale: false, at: now)
     if let more = known?.resolution { found.add(more, isFirst: missing.contains(request.preferred)) }
     return found
   }

@@ -7,16 +7,16 @@ extension LookupMachine.State {
   /// already.
   mutating func join(
     _ question: AddressQuestion, _ route: NameRoute, _ deadlines: LookupDeadlines,
-    _ waiter: InFlightQuestion.Waiter? = nil, batch: Int? = nil, at now: ResolverInstant
+    _ waiter: InFlightQuestion.Waiter? = nil, restored: CacheEntry? = nil, batch: Int? = nil, at now: ResolverInstant
   ) {
     join(
-      .init(question: question, server: route == .system ? .system : .providers), deadlines, waiter, batch: batch,
-      at: now)
+      .init(question: question, server: route == .system ? .system : .providers), deadlines, waiter,
+      restored: restored, batch: batch, at: now)
   }
 
   mutating func join(
-    _ key: InFlightQuestion.Key, _ deadlines: LookupDeadlines, _ waiter: InFlightQuestion.Waiter?, batch: Int? = nil,
-    at now: ResolverInstant
+    _ key: InFlightQuestion.Key, _ deadlines: LookupDeadlines, _ waiter: InFlightQuestion.Waiter?,
+    restored: CacheEntry? = nil, batch: Int? = nil, at now: ResolverInstant
   ) {
     if let number = questions.number(of: key) {
       if let waiter { questions[number]?.add(waiter) }
@@ -28,6 +28,7 @@ extension LookupMachine.State {
     var turn: StoreTurn?
     if key.server == .providers {
       inFlight.batch = batch
+      inFlight.restored = restored
       if hasStore { turn = StoreTurn(deadlines, settings.configuration, hasLeases: hasLeases, at: now) }
       inFlight.turn = turn
     }
@@ -67,7 +68,8 @@ extension LookupMachine.State {
   /// - Returns: the families that are asked for.
   mutating func startRefresh(
     _ host: HostName, _ wanted: AddressFamilies, _ route: NameRoute, _ deadlines: LookupDeadlines,
-    waiter: InFlightQuestion.Waiter? = nil, batch: Int? = nil, at now: ResolverInstant
+    waiter: InFlightQuestion.Waiter? = nil, restored: [IPAddress.Family: CacheEntry] = [:], batch: Int? = nil,
+    at now: ResolverInstant
   ) -> AddressFamilies {
     guard !isShutDown else { return [] }
     let value = cache.value(host)
@@ -76,7 +78,7 @@ extension LookupMachine.State {
       let question = AddressQuestion(host, family)
       if let entry = value?[family].entry, cache.phase(of: entry, at: now) == .fresh { continue }
       guard cache.mayRefresh(question, at: now) else { continue }
-      join(question, route, deadlines, waiter, batch: batch, at: now)
+      join(question, route, deadlines, waiter, restored: restored[family], batch: batch, at: now)
       started.insert(AddressFamilies(family))
     }
     return started
@@ -86,7 +88,8 @@ extension LookupMachine.State {
   mutating func startRefresh(for caller: LookupCaller, at now: ResolverInstant) -> AddressFamilies {
     let request = caller.request
     return startRefresh(
-      request.host, request.wanted, request.route, caller.deadlines, waiter: .lookup(caller.number), at: now)
+      request.host, request.wanted, request.route, caller.deadlines, waiter: .lookup(caller.number),
+      restored: caller.restored, at: now)
   }
 
   /// Refreshes what is not fresh while an answer is served.

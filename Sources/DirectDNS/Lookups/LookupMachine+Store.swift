@@ -7,7 +7,7 @@ extension LookupMachine.State {
   ) {
     guard let inFlight = questions[number], inFlight.turn?.isReading == true else { return }
     // Its answer may be the one that was invalidated.
-    let restored = inFlight.isInvalidated ? .nothing : restored(inFlight.question, reading, at: now)
+    let restored = inFlight.isInvalidated ? .nothing : restored(inFlight, reading, at: now)
     follow(questions[number]?.turn?.read(restored, at: now), number, at: now)
   }
 
@@ -62,11 +62,12 @@ extension LookupMachine.State {
 
   /// Takes over the store's answer if it is newer than what the cache has.
   ///
-  /// - Returns: the question's outcome: a fresh answer, or ``QuestionOutcome/restored`` for one that is not; `nothing`
+  /// - Returns: the question's outcome: a fresh answer, or ``QuestionOutcome/restored(_:)`` for one that is not; `nothing`
   ///   if the providers are to be asked.
   private mutating func restored(
-    _ question: AddressQuestion, _ reading: StoreReading<CacheEntry>, at now: ResolverInstant
+    _ inFlight: InFlightQuestion, _ reading: StoreReading<CacheEntry>, at now: ResolverInstant
   ) -> StoreReading<QuestionOutcome> {
+    let question = inFlight.question
     let stored: CacheEntry
     switch reading {
     case .found(let entry): stored = entry
@@ -75,7 +76,7 @@ extension LookupMachine.State {
       return .nothing
     case .unavailable: return .unavailable
     }
-    let known = cache.value(question.host)?[question.family].entry
+    let known = cache.value(question.host)?[question.family].entry ?? inFlight.restored
     let use = StoredUse(
       phase: cache.phase(of: stored, at: now), life: stored.life, isNegative: stored.isNegative, known: known?.life,
       isKnownGone: known.map { cache.phase(of: $0, at: now) == .gone } ?? false)
@@ -85,9 +86,64 @@ extension LookupMachine.State {
     case .answer:
       let answer = Answer(stored.content, ttl: nil, canonicalName: stored.canonicalName)
       return .found(.answered(answer, .store, stored.life))
-    case .staleOnly: return .found(.restored)
+    case .staleOnly: return .found(.restored(stored))
     case .newer, .nothing: return .nothing
     }
+  }
+
+  // MARK: What the store had for a caller
+
+  /// What there is for a caller: in the cache, or else what the store had and the cache has evicted since.
+  ///
+  /// - Parameters:
+  ///   - caller: the caller.
+  ///   - wanted: the families to look for; nil for all that it wants.
+  ///   - addsStale: whether the stale addresses of one family go along with those of the other; nil for whether its
+  ///     purpose says so.
+  ///   - now: the present.
+  /// - Returns: what there is, if anything.
+  func find(
+    _ caller: LookupCaller, _ wanted: AddressFamilies? = nil, addsStale: Bool? = nil, at now: ResolverInstant
+  ) -> AnswerCache.Found? {
+    let request = caller.request
+    let wanted = wanted ?? request.wanted
+    let cached = cache.find(
+      request.host, wanted, request.expired, prefersIPv6: request.prefersIPv6,
+      addsStale: addsStale ?? (request.purpose == .handingOut), at: now)
+    switch cached?.verdict {
+    case .serve, .wait, .negative: return cached
+    case .miss, nil: return restored(caller, wanted, at: now) ?? cached
+    }
+  }
+
+  private func restored(
+    _ caller: LookupCaller, _ wanted: AddressFamilies, at now: ResolverInstant
+  ) -> AnswerCache.Found? {
+    guard !caller.restored.isEmpty else { return nil }
+    let value = cache.value(caller.request.host)
+    var outcomes = FamilyOutcomes()
+    var views: [IPAddress.Family: FamilyView] = [:]
+    for (family, entry) in caller.restored where wanted.contains(AddressFamilies(family)) {
+      // What the cache has instead came later.
+      guard value?[family].entry == nil else { continue }
+      views[family] = FamilyView(kind: .addresses, life: entry.life)
+      let answer = Answer(entry.content, ttl: nil, canonicalName: entry.canonicalName)
+      outcomes[family] = .answered(answer, cache.sources[Int(entry.source)], entry.life)
+    }
+    let unknown = FamilyView(kind: .neverAsked, life: CacheLife(askedAt: 0, expireAt: 0))
+    let verdict = cache.verdict(
+      views[.ipv4] ?? unknown, views[.ipv6] ?? unknown, wanted, caller.request.expired, now)
+    let freshness: Resolution.Freshness
+    let families: AddressFamilies
+    switch verdict {
+    case .serve(let served, let worst, _): (families, freshness) = (served, worst)
+    case .wait(let stale): (families, freshness) = (stale, .stale)
+    case .negative, .miss: return nil
+    }
+    for family in IPAddress.Family.allCases where !families.contains(AddressFamilies(family)) { outcomes[family] = nil }
+    guard var found = resolution(outcomes, caller.request, at: now) else { return nil }
+    found.freshness = freshness
+    return AnswerCache.Found(verdict: verdict, resolution: found)
   }
 }
 

@@ -5,8 +5,9 @@ internal import HTTPTypes
 enum QuestionOutcome: Sendable {
   /// An answer, which may be negative; its `expireAt` is not in the future if the cache does not keep it.
   case answered(Answer, Resolution.Source, CacheLife)
-  /// The store had addresses that are not fresh any more; the cache has them now, and decides what they are good for.
-  case restored
+  /// The store had addresses that are not fresh any more. The cache has them now, and decides what they are good for;
+  /// they come along, since it may evict them before they are used.
+  case restored(CacheEntry)
   case failed(DirectDNSError)
 
   var hasAddresses: Bool {

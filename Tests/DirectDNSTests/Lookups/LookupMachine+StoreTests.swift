@@ -155,6 +155,81 @@ extension LookupMachineTests {
     #expect(words(&machine).isEmpty)
   }
 
+  // MARK: A cache without room
+
+  private static let stored = CacheEntry(
+    content: .addresses([Sample.address("192.0.2.7")]), canonicalName: nil, source: 2, life: Sample.life(5000, 5100))
+
+  /// Has the cache, which has room for one name, evict the one that was just read.
+  private func evict(_ machine: LookupMachine) {
+    _ = machine.cache.store(
+      Self.stored, for: AddressQuestion(Sample.name("other.example"), .ipv4), now: Sample.at(10_000))
+    #expect(machine.cache.value(Self.host) == nil)
+  }
+
+  private func full() -> LookupMachine {
+    machine(hasStore: true, capacity: 1) {
+      $0.usesSystemDNS = false
+      $0.storeTimeout = .seconds(1)
+    }
+  }
+
+  @Test func `an expired answer that the cache has no room for serves all the same, and its family is asked for`()
+    throws
+  {
+    var machine = full()
+    let caller = try #require(begin(&machine, request(.any), at: 10_000))
+    #expect(words(&machine) == ["store 2", "store 3"])
+    machine.storeRead(2, .nothing, at: Sample.at(10_000))
+    machine.storeRead(3, .found(Self.stored), at: Sample.at(10_000))
+    evict(machine)
+    #expect(words(&machine) == ["send 1 to 0: [AAAA]"])
+    machine.timePassed(at: Sample.at(10_000.05))
+    #expect(words(&machine) == ["store 4"])
+    // Those who look into the store meanwhile learn what it has, and whoever knows that goes on.
+    machine.storeRead(4, .found(Self.stored), at: Sample.at(10_000.06))
+    #expect(words(&machine) == ["send 2 to 0: [A]"])
+    machine.timePassed(at: Sample.at(10_000.3))
+    #expect(words(&machine) == ["answer \(caller): [\"192.0.2.7\"] stale"])
+  }
+
+  @Test func `where expired answers are refused the providers are asked, whatever the store says again`() throws {
+    var machine = full()
+    var request = request()
+    request.expired = .refused
+    let caller = try #require(begin(&machine, request, at: 10_000))
+    machine.storeRead(2, .found(Self.stored), at: Sample.at(10_000))
+    #expect(words(&machine) == ["store 2", "store 3"])
+    evict(machine)
+    machine.storeRead(3, .found(Self.stored), at: Sample.at(10_000))
+    #expect(words(&machine) == ["send 1 to 0: [A]"])
+    machine.ended(1, failed, at: Sample.at(10_001))
+    #expect(words(&machine) == ["fail \(caller): upstreamFailed"])
+  }
+
+  @Test func `who has joined another's look into the store goes on to the providers`() throws {
+    var machine = full()
+    let first = try #require(begin(&machine, request(.any), at: 10_000))
+    machine.storeRead(3, .found(Self.stored), at: Sample.at(10_000))
+    evict(machine)
+    let second = try #require(begin(&machine, request(), at: 10_000.01))
+    #expect(words(&machine) == ["store 2", "store 3", "store 5"])
+    machine.timePassed(at: Sample.at(10_000.05))
+    #expect(words(&machine).isEmpty, "the first one waits for the second one's look")
+    machine.storeRead(5, .found(Self.stored), at: Sample.at(10_000.06))
+    let looks = words(&machine)
+    #expect(looks == ["store 6"])
+    evict(machine)
+    machine.storeRead(6, .found(Self.stored), at: Sample.at(10_000.07))
+    #expect(words(&machine) == ["send 1 to 0: [A]"])
+    machine.ended(1, reply(.addresses("192.0.2.8"), asked: 10_000.07), at: Sample.at(10_000.1))
+    machine.timePassed(at: Sample.at(10_000.3))
+    #expect(
+      Set(words(&machine).filter { $0.hasPrefix("answer") }) == [
+        "answer \(first): [\"192.0.2.8\"] fresh", "answer \(second): [\"192.0.2.8\"] fresh",
+      ])
+  }
+
   /// A query's first steps where the store knows nothing, and has leases.
   private func leasing(_ read: Double) -> LookupMachine {
     var machine = machine(hasStore: true, hasLeases: true) { $0.storeTimeout = .milliseconds(50) }

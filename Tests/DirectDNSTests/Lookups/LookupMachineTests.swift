@@ -17,13 +17,13 @@ struct LookupMachineTests {
   }
 
   func machine(
-    _ providers: String..., hasStore: Bool = false, hasLeases: Bool = false,
+    _ providers: String..., hasStore: Bool = false, hasLeases: Bool = false, capacity: Int = 100,
     configure: (inout ResolverConfiguration) -> Void = { _ in }
   ) -> LookupMachine {
     var configuration = ResolverFixture.configuration(providers.isEmpty ? ["one"] : providers)
     configuration.hedges = false
     configure(&configuration)
-    let cache = AnswerCache(policy: configuration.cache, capacity: 100)
+    let cache = AnswerCache(policy: configuration.cache, capacity: capacity)
     var machine = LookupMachine(
       ResolverSettings(configuration, system: Unused()), cache: cache, hasStore: hasStore, hasLeases: hasLeases,
       seed: 1, at: Sample.at(0))

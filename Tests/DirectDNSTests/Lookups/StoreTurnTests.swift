@@ -6,7 +6,9 @@ import Testing
 struct StoreTurnTests {
   private let lease = StoreLease(
     question: AddressQuestion(ResolverFixture.host, .ipv4), holder: "this one")
-  private let outcome = QuestionOutcome.restored
+  private let outcome = QuestionOutcome.restored(
+    CacheEntry(
+      content: .addresses([Sample.address("192.0.2.7")]), canonicalName: nil, source: 2, life: Sample.life(0, 100)))
 
   /// A turn that begins at 0 s, where the store has 50 ms and another process 300 ms.
   private func turn(hasLeases: Bool = true, timeout: Duration = .seconds(5)) -> StoreTurn {
