@@ -5,6 +5,7 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -18,8 +19,43 @@ static const int directdns_ares_refused = ARES_EREFUSED;
 static const int directdns_ares_servfail = ARES_ESERVFAIL;
 static const int directdns_ares_connrefused = ARES_ECONNREFUSED;
 
+/// Makes the channel anew without the root among its search domains, which systemd-resolved writes as `search .`:
+/// c-ares before 1.19 makes `name..` of it, and the lookup fails.
+///
+/// What newer versions are configured to search they do not tell, and they need no help.
+static inline int directdns_ares_leave_out_root(
+    ares_channel *channel, struct ares_options *options, int chosen, const struct ares_options *read) {
+  char **domains = malloc((size_t)read->ndomains * sizeof *domains);
+  if (domains == NULL) return ARES_ENOMEM;
+  int count = 0;
+  for (int i = 0; i < read->ndomains; i++) {
+    if (strcmp(read->domains[i], ".") != 0 && read->domains[i][0] != 0) domains[count++] = read->domains[i];
+  }
+  int status = ARES_SUCCESS;
+  if (count < read->ndomains) {
+    options->domains = domains;  // They are copied.
+    options->ndomains = count;
+    chosen |= ARES_OPT_DOMAINS;
+    if (strcmp(read->domains[0], ".") == 0) {
+      // The name as it is comes first, and not last.
+      options->ndots = 0;
+      chosen |= ARES_OPT_NDOTS;
+    }
+    ares_destroy(*channel);
+    *channel = NULL;
+    status = ares_init_options(channel, options, chosen);
+    options->domains = NULL;
+    options->ndomains = 0;
+  }
+  free(domains);
+  return status;
+}
+
 /// A channel with these flags, times, tries and the callback for its sockets; answers are remembered above c-ares.
-static inline int directdns_ares_init(ares_channel *channel, struct ares_options *options, const char *resolv_conf) {
+///
+/// `asks_dns_first` is set if the system is configured to look into the hosts file only after the DNS.
+static inline int directdns_ares_init(
+    ares_channel *channel, struct ares_options *options, const char *resolv_conf, int *asks_dns_first) {
   int chosen = ARES_OPT_FLAGS | ARES_OPT_TIMEOUTMS | ARES_OPT_TRIES | ARES_OPT_SOCK_STATE_CB;
 #if defined(ARES_OPT_QUERY_CACHE)
   // From 1.31 on c-ares has a cache of its own.
@@ -35,7 +71,28 @@ static inline int directdns_ares_init(ares_channel *channel, struct ares_options
     options->resolvconf_path = (char *)resolv_conf;  // It is copied.
     chosen |= ARES_OPT_RESOLVCONF;
   }
-  return ares_init_options(channel, options, chosen);
+  *asks_dns_first = 0;
+  int status = ares_init_options(channel, options, chosen);
+  if (status != ARES_SUCCESS) return status;
+  struct ares_options read;
+  int known = 0;
+  memset(&read, 0, sizeof read);
+  if (ares_save_options(*channel, &read, &known) != ARES_SUCCESS) return ARES_SUCCESS;
+  *asks_dns_first = read.lookups != NULL && read.lookups[0] == 'b';
+  if (read.ndomains > 0) status = directdns_ares_leave_out_root(channel, options, chosen, &read);
+  ares_destroy_options(&read);
+  return status;
+}
+
+/// Whether the hosts file has addresses for the name, and none of them of that family.
+static inline int directdns_ares_hosts_has_other(ares_channel channel, const char *name, int family) {
+  struct hostent *found = NULL;
+  int other = family == AF_INET ? AF_INET6 : AF_INET;
+  if (ares_gethostbyname_file(channel, name, other, &found) != ARES_SUCCESS) return 0;
+  ares_free_hostent(found);
+  if (ares_gethostbyname_file(channel, name, family, &found) != ARES_SUCCESS) return 1;
+  ares_free_hostent(found);
+  return 0;
 }
 
 static const int directdns_ares_nosearch = ARES_FLAG_NOSEARCH;

@@ -38,6 +38,9 @@ internal import CDirectDNSCares
   /// (RFC 5452 §9.2).
   private(set) var room = 64
   private var handle: ares_channel?
+  private let searches: Bool
+  /// Whether the hosts file is read only after the DNS has been asked, by nsswitch.conf.
+  private var asksDNSFirst: Int32 = 0
   /// Kept until c-ares has called back, even if nobody waits any more.
   private var contexts: [ObjectIdentifier: Context] = [:]
 
@@ -46,6 +49,7 @@ internal import CDirectDNSCares
   /// Reads the system's configuration.
   init(_ kind: Kind, poller: Poller) throws(CaresError) {
     self.poller = poller
+    searches = kind.searches
     guard Self.library else { throw .failed("c-ares cannot be initialised") }
     var options = unsafe ares_options()
     // The variable HOSTALIASES must not decide where requests go (hostname(7)).
@@ -60,7 +64,7 @@ internal import CDirectDNSCares
       channel.watch(socket, reads: reads != 0, writes: writes != 0)
     }
     unsafe options.sock_state_cb_data = Unmanaged.passUnretained(self).toOpaque()
-    let status = unsafe directdns_ares_init(&handle, &options, kind.system.resolvConf)
+    let status = unsafe directdns_ares_init(&handle, &options, kind.system.resolvConf, &asksDNSFirst)
     guard status == directdns_ares_success, let handle = unsafe handle else { throw CaresError(status) }
     if let servers = kind.servers, unsafe ares_set_servers_ports_csv(handle, servers) != directdns_ares_success {
       unsafe ares_destroy(handle)
@@ -95,22 +99,30 @@ internal import CDirectDNSCares
   // MARK: Lookups
 
   /// Begins a lookup, which reads the hosts file at once.
+  ///
+  /// What the file, or a search domain, has of one family is the whole of the name: the other family's addresses from
+  /// elsewhere would be those of another host (getaddrinfo(3) of glibc does the same).
   func start(_ query: CaresQuery) {
     guard let handle = unsafe handle else { return query.finish(.failure(.cancelled)) }
     room -= 1
+    let (name, family) = (query.lookup.host.text, query.lookup.family == .ipv4 ? AF_INET : AF_INET6)
+    if !searches, asksDNSFirst == 0, unsafe directdns_ares_hosts_has_other(handle, name, family) != 0 {
+      return query.finish(.failure(.noAddress))
+    }
     let context = Context(query, self)
     contexts[ObjectIdentifier(context)] = context
     var hints = ares_addrinfo_hints()
-    hints.ai_family = query.lookup.family == .ipv4 ? AF_INET : AF_INET6
+    hints.ai_family = searches ? AF_UNSPEC : family
     hints.ai_flags = directdns_ares_canonname | directdns_ares_nosort
     unsafe ares_getaddrinfo(
-      handle, query.lookup.host.text, nil, &hints,
+      handle, name, nil, &hints,
       { context, status, _, found in
         defer { unsafe ares_freeaddrinfo(found) }
         guard let context = unsafe context else { return }
         let ended = unsafe Unmanaged<Context>.fromOpaque(context).takeUnretainedValue()
         if status == directdns_ares_success, let found = unsafe found {
-          unsafe ended.query.finish(.success(CaresLookup.Found(found.pointee)))
+          let own = unsafe CaresLookup.Found(found.pointee, ended.query.lookup.family)
+          ended.query.finish(own.addresses.isEmpty ? .failure(.noAddress) : .success(own))
         } else {
           ended.query.finish(.failure(CaresError(status)))
         }

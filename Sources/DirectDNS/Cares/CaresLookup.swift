@@ -56,15 +56,16 @@ final class CaresQuery: Sendable {
 }
 
 extension CaresLookup.Found {
-  init(_ found: ares_addrinfo) {
+  /// - Parameters:
+  ///   - found: what c-ares has found.
+  ///   - family: the family whose addresses are taken.
+  init(_ found: ares_addrinfo, _ family: IPAddress.Family) {
     var node = unsafe found.nodes
     while let current = unsafe node {
-      if let address = unsafe IPAddress(current.pointee.ai_addr), !addresses.contains(address),
-        addresses.count < Answer.addressLimit
-      {
-        addresses.append(address)
+      if let address = unsafe IPAddress(current.pointee.ai_addr), address.family == family {
+        if !addresses.contains(address), addresses.count < Answer.addressLimit { addresses.append(address) }
+        unsafe ttl = min(ttl, Self.lifetime(current.pointee.ai_ttl))
       }
-      unsafe ttl = min(ttl, Self.lifetime(current.pointee.ai_ttl))
       unsafe node = current.pointee.ai_next
     }
     var alias = unsafe found.cnames

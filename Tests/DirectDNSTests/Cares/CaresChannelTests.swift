@@ -93,6 +93,40 @@ struct CaresChannelTests {
     #expect(outcome == .failure(.cancelled))
   }
 
+  /// Names of this machine's hosts file that have addresses of one family there.
+  private static let ownNames: [(name: String, family: IPAddress.Family)] = {
+    var families: [String: Set<IPAddress.Family>] = [:]
+    let text = (try? String(contentsOfFile: "/etc/hosts", encoding: .utf8)) ?? ""
+    for line in text.split(separator: "\n") {
+      let words = line.prefix { $0 != "#" }.split { $0 == " " || $0 == "\t" }.map { $0.lowercased() }
+      guard let address = words.first.flatMap({ IPAddress($0) }) else { continue }
+      for name in words.dropFirst() { families[name, default: []].insert(address.family) }
+    }
+    return families.compactMap { name, found in
+      guard found.count == 1, let family = found.first, (try? HostName(name)) != nil else { return nil }
+      return (name, family)
+    }
+  }()
+
+  @Test(.enabled(if: !ownNames.isEmpty, "this machine's hosts file has both families of every name"))
+  func `what the hosts file has of one family is the whole of the name, and nobody is asked for the other`()
+    async throws
+  {
+    let (name, own) = try #require(Self.ownNames.first)
+    for family in IPAddress.Family.allCases {
+      let query = CaresQuery(
+        CaresLookup(host: HostName(canonical: name), family: family, servers: nil, timeout: 5000), at: SystemClock().now
+      )
+      let outcome = try await asked(query) { query throws(CaresError) in
+        let channel = try channel()
+        channel.start(query)
+        #expect(channel.isIdle && channel.sockets.isEmpty)
+        channel.close()
+      }
+      #expect(outcome.failure == (family == own ? nil : .noAddress))
+    }
+  }
+
   @Test func `a list of servers that is none makes no channel`() {
     #expect(throws: CaresError.self) { try channel("nonsense:x") }
   }

@@ -175,6 +175,51 @@ struct CaresLoopTests {
     await server.stop()
   }
 
+  @Test(arguments: ["search .\n", "search . shop.test\n", "search shop.test .\n"])
+  func `the root is no search domain, which systemd-resolved writes`(_ resolvConf: String) async throws {
+    let folder = try FileFolder()
+    let records = RecordTable { $0.add("printer", "192.0.2.8", ttl: 60) }
+    let server = try await FakeNameServer.start(records: records)
+    try folder.write(resolvConf, to: "resolv.conf")
+    let loop = CaresLoop(resolvConf: folder / "resolv.conf")
+    #expect(try await Self.lookup("printer", at: server).run(by: loop).get().ttl == 60)
+    #expect(await Self.lookup("plotter", at: server).run(by: loop).failure == .nameNotFound)
+    // Where it comes first, the name as it is does.
+    let first = resolvConf.hasPrefix("search .") ? "printer" : "printer.shop.test"
+    #expect(server.queries.first?.name == first)
+    #expect(server.queries.contains { $0.name == "plotter.shop.test" } == resolvConf.contains("shop.test"))
+    await server.stop()
+  }
+
+  @Test(arguments: [
+    ("db", IPAddress.Family.ipv4, ["192.0.2.1"]), ("db", .ipv6, []), ("web", .ipv4, []),
+    ("web", .ipv6, ["2001:db8::2"]),
+    ("bare", .ipv4, ["192.0.2.5"]), ("bare", .ipv6, ["2001:db8::5"]), ("later", .ipv6, ["2001:db8::4"]),
+  ])
+  func `the first search domain that has the name has both of its families`(
+    _ name: String, _ family: IPAddress.Family, _ addresses: [String]
+  ) async throws {
+    let folder = try FileFolder()
+    let records = RecordTable { table in
+      table.add("db.staging.test", "192.0.2.1", ttl: 60)
+      table.add("db.prod.test", "192.0.2.9", "2001:db8::9", ttl: 60)
+      table.add("web.staging.test", "2001:db8::2", ttl: 60)
+      table.add("web.prod.test", "192.0.2.9", "2001:db8::9", ttl: 60)
+      table.empty("later.staging.test")
+      table.add("later.prod.test", "192.0.2.4", "2001:db8::4", ttl: 60)
+      table.add("bare", "192.0.2.5", "2001:db8::5", ttl: 60)
+    }
+    let server = try await FakeNameServer.start(records: records)
+    try folder.write("search staging.test prod.test\n", to: "resolv.conf")
+    let loop = CaresLoop(resolvConf: folder / "resolv.conf")
+    let lookup = CaresLookup(
+      host: HostName(canonical: name), family: family, servers: server.serverAddress, timeout: 20_000)
+    let outcome = await lookup.run(by: loop)
+    #expect(((try? outcome.get())?.addresses ?? []).map(\.description) == addresses)
+    #expect(outcome.failure == (addresses.isEmpty ? .noAddress : nil))
+    await server.stop()
+  }
+
   @Test func `a process ends while lookups are under way`() async {
     await #expect(processExitsWith: .success) {
       let server = try await FakeNameServer.start()
