@@ -62,9 +62,11 @@ extension QueryMachine.State {
       case .timeout(let late):
         switch states.takeFailover(among: question.candidates.order, before: question.deadlines.providers, at: now) {
         case .replace(let next):
-          giveUp(late, &question, at: now)
+          let givenUp = giveUp(late, &question)
           question.candidates.order.removeAll { $0 == next.number }
           begin(number, &question, next, at: now)
+          // Not before: it may let other questions go on, which have to find the next server asked.
+          if let givenUp { noteSilence(of: givenUp, &question, at: now) }
         case .alongside(let next):
           question.candidates.order.removeAll { $0 == next.number }
           begin(number, &question, next, at: now)
@@ -104,19 +106,26 @@ extension QueryMachine.State {
   }
 
   /// Gives up a query whose time is used up, so that another server is asked instead.
-  mutating func giveUp(_ late: DNSServer.Number, _ question: inout PendingQuestion, at now: ResolverInstant) {
+  ///
+  /// - Returns: the query, if its end is to be noted now.
+  private mutating func giveUp(_ late: DNSServer.Number, _ question: inout PendingQuestion) -> Attempt? {
     guard let number = question.running.first(where: { attempts[$0]?.server.number == late }),
       let attempt = attempts[number]
-    else { return }
+    else { return nil }
     actions.append(.cancel(number))
     // While the server's own address is being looked up, nothing can be said about the server yet: its end will tell.
     guard attempt.server.target != nil else {
       attempts[number]?.standing = .givenUp
-      return
+      return nil
     }
     attempts[number] = nil
     question.running.removeAll { $0 == number }
     question.race?.end(late)
+    return attempt
+  }
+
+  /// Notes that a server has not answered a query in time.
+  private mutating func noteSilence(of attempt: Attempt, _ question: inout PendingQuestion, at now: ResolverInstant) {
     let failure = ProviderFailure(HTTPTransportError.timedOut)
     let reply = QueryMachine.Reply(failure, .timedOut, asked: attempt.begun, to: attempt.subject)
     _ = note(attempt, reply, at: now)
