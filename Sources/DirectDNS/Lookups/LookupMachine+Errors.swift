@@ -59,16 +59,23 @@ extension LookupMachine.State {
     var attempts: [DirectDNSError.Attempt] = []
     for attempt in errors.flatMap(\.attempts) where !attempts.contains(attempt) { attempts.append(attempt) }
     let isTimeout = systemSays == nil && (errors.isEmpty || errors.allSatisfy { $0.code == .timedOut })
+    let isSystemsAlone = request.route == .system
+    let hasProviders = !isSystemsAlone && !settings.configuration.providers.isEmpty
     let who =
       switch systemSays {
       case .nameNotFound: "no provider answered, and only the system's DNS says that it does not exist"
       case .some: "no provider answered, and the system's DNS has no address for it"
+      case nil where isSystemsAlone: "the system's DNS, which alone is asked for it, did not answer"
+      case nil where !hasProviders: "the system's DNS did not answer"
       case nil: settings.system == nil ? "no provider answered" : "neither the providers nor the system's DNS answered"
       }
     let stale = request.expired == .refused ? "expired answers are refused" : "no expired answer is known"
+    let advice =
+      hasProviders
+      ? LookupMachine.advice(attempts) : "Check this machine's own DNS\(isSystemsAlone ? "" : ", or name providers")."
     return DirectDNSError(
       isTimeout ? .timedOut : .upstreamFailed,
-      "\(request.host) could not be looked up: \(who)\(isTimeout ? " in time" : ""), and \(stale). \(LookupMachine.advice(attempts))",
+      "\(request.host) could not be looked up: \(who)\(isTimeout ? " in time" : ""), and \(stale). \(advice)",
       attempts: attempts)
   }
 }

@@ -128,6 +128,14 @@ extension DirectResolver {
       timeToLiveNanoseconds: .max)
   }
 
+  static func neverExists(_ name: String) -> DirectDNSError {
+    DirectDNSError(.nameNotFound, "\(name) does not exist: .invalid never does (RFC 6761).")
+  }
+
+  static func isOnion(_ name: String) -> DirectDNSError {
+    DirectDNSError(.refused, "\(name) is not looked up: .onion names never go to DNS (RFC 7686). Use a Tor client.")
+  }
+
   /// The answer about a name that needs nobody to be asked, because it is pinned or this machine's; nil for any other
   /// name.
   func local(_ host: HostName, _ route: NameRoute, _ wanted: AddressFamilies) throws(DirectDNSError) -> Resolution? {
@@ -136,10 +144,8 @@ extension DirectResolver {
     switch route {
     case .pinned(let pinned): (addresses, source) = (pinned, .pin)
     case .loopback: (addresses, source) = ([.loopback(.ipv4), .loopback(.ipv6)], .local)
-    case .neverExists: throw DirectDNSError(.nameNotFound, "\(host) does not exist: .invalid never does (RFC 6761).")
-    case .refused:
-      throw DirectDNSError(
-        .refused, "\(host) is not looked up: .onion names never go to DNS (RFC 7686). Use a Tor client.")
+    case .neverExists: throw Self.neverExists("\(host)")
+    case .refused: throw Self.isOnion("\(host)")
     case .system where system == nil:
       throw DirectDNSError(
         .refused,

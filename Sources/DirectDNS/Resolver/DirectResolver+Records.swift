@@ -31,7 +31,7 @@ extension DirectResolver {
     guard type.isQueryable else {
       throw DirectDNSError(.invalidRequest, "\(type) is not a record type that can be queried.")
     }
-    if let host = name.routed { try checkZone(of: host, type) }
+    if let host = name.routed { try checkZone(of: name, host, type) }
     return try await ask(DNSQuestion(name: name, type: type), options.timeout)
   }
 
@@ -53,15 +53,23 @@ extension DirectResolver {
   }
 
   /// Refuses names that no public provider is asked about.
-  private func checkZone(of host: HostName, _ type: DNSRecordType) throws(DirectDNSError) {
+  ///
+  /// - Parameters:
+  ///   - name: the name.
+  ///   - host: the host name that stands for it where it is none itself.
+  ///   - type: what is asked for.
+  /// - Throws: why nobody is asked.
+  private func checkZone(of name: DNSName, _ host: HostName, _ type: DNSRecordType) throws(DirectDNSError) {
     switch settings.configuration.localZones.route(host) {
     case .providers: return
-    case .pinned, .loopback: throw DirectDNSError(noRecord: type, of: DNSName(host))
-    case .neverExists, .refused: _ = try local(host, settings.configuration.localZones.route(host), .any)
+    case .pinned, .loopback: throw DirectDNSError(noRecord: type, of: name)
+    case .neverExists: throw Self.neverExists(name.shown)
+    case .refused: throw Self.isOnion(name.shown)
     case .system:
       throw DirectDNSError(
         .refused,
-        "\(host) is a name of this network: no provider is asked for it, and the system's DNS for its addresses alone.")
+        "\(name.shown) is a name of this network: no provider is asked for it, and the system's DNS for its addresses alone."
+      )
     }
   }
 

@@ -11,7 +11,7 @@ struct ResolveCommand: ContextCommand {
     discussion: """
       Answers go to standard output, errors and traces to standard error. With json, a name's error is in its line instead.
 
-      Addresses (A, AAAA) come from the cache and the store where these have them, expired ones too where a fresh answer cannot be had in time. Records of all other types are asked for each time, of one provider after the other, and are neither cached nor stored. DNS messages (RFC 8484) and the JSON APIs carry them; DNSPod and EMAS carry addresses alone, and the system's DNS is asked for addresses alone: names of this network, private addresses in reverse among them, have no other records here.
+      Addresses (A, AAAA) come from the cache and the store where these have them, expired ones too where a fresh answer cannot be had in time. Records of all other types are asked for each time, of the same providers in the same way, and are neither cached nor stored. DNS messages (RFC 8484) and the JSON APIs carry them; DNSPod and EMAS carry addresses alone, and the system's DNS is asked for addresses alone: names of this network, private addresses in reverse among them, have no other records here.
 
       EXAMPLES
         dnsctl resolve www.example.com

@@ -126,6 +126,24 @@ struct ResolverErrorsTests {
     #expect(error.message.contains("\(who), and \(why)."), "\(error.message)")
   }
 
+  @Test(arguments: [
+    ("printer", true, "the system's DNS, which alone is asked for it, did not answer", "Check this machine's own DNS."),
+    (
+      "a.internal", true, "the system's DNS, which alone is asked for it, did not answer",
+      "Check this machine's own DNS."
+    ),
+    ("www.example.net", false, "the system's DNS did not answer", "Check this machine's own DNS, or name providers."),
+  ])
+  func `where no provider is asked, it says nothing of providers that failed`(
+    _ name: String, _ hasProviders: Bool, _ who: String, _ advice: String
+  ) async throws {
+    let fixture = try ResolverFixture { if !hasProviders { $0.providers = [] } }
+    fixture.system.answer { _ in .error(.connectionLost("unplugged")) }
+    let error = try #require(
+      await #expect(throws: DirectDNSError.self) { try await fixture.resolver.resolve(Sample.name(name)) })
+    #expect(error.message == "\(name) could not be looked up: \(who), and no expired answer is known. \(advice)")
+  }
+
   @Test func `a name is missing only if each family says so`() async throws {
     for (other, code) in [
       (Answer.Negative.nameNotFound, DirectDNSError.Code.nameNotFound), (.noAddress, .noAddress),

@@ -168,6 +168,7 @@ struct ResolverRecordsTests {
     (#"a\.b.internal"#, .txt, .refused), ("nas", .ns, .refused), ("corp", .soa, .refused),
     ("_x._tcp.site.example", .srv, .refused), ("a.invalid", .mx, .nameNotFound),
     ("a.onion", .mx, .refused), ("localhost", .mx, .noRecord), ("pinned.example", .mx, .noRecord),
+    ("*.invalid", .mx, .nameNotFound), ("*.onion", .mx, .refused), ("*.local", .txt, .refused),
     ("a.example", .opt, .invalidRequest), ("1.0.0.10.in-addr.arpa", .ptr, .refused),
   ])
   func `names of this network and names of none are asked of nobody`(
@@ -180,6 +181,8 @@ struct ResolverRecordsTests {
     }
     let error = await #expect(throws: DirectDNSError.self) { try await resolver.records(of: name, type: type) }
     #expect(error?.code == code && servers.asked.withLock(\.isEmpty), "\(error.map { "\($0)" } ?? "")")
+    let shown = try DNSName(asking: name).shown
+    if code != .invalidRequest { #expect(error?.message.hasPrefix("\(shown) ") == true) }
   }
 
   @Test(arguments: [(".", DNSRecordType.soa), ("*.com", .mx)])
