@@ -86,10 +86,16 @@ public final class SQLiteAnswerStore: AnswerStore, NonBlocking {
   }
 
   /// Shows everything, in the order of names.
+  ///
+  /// - Throws: also when the file is replaced meanwhile, or is damaged: then not everything was shown.
   public func visit(_ visit: @Sendable ([StoredAnswer]) async -> Bool) async throws(DirectDNSError) {
     var place: SQLiteDatabase.Place? = .beginning
+    var file: SQLiteFile?
     while let last = place {
-      let page = try await reader.perform { database throws(SQLiteError) in try database.page(after: last, 256) }
+      let (page, seen) = try await reader.step(in: file) { database throws(SQLiteError) in
+        try database.page(after: last, 256)
+      }
+      file = seen
       if !page.answers.isEmpty, await !visit(page.answers) { return }
       place = page.next
     }

@@ -15,6 +15,8 @@ enum SQLiteError: Error, Hashable, Sendable {
   case foreign(String)
   /// Others may say what is in the file.
   case untrusted(String)
+  /// Another file has taken its place in the middle of what needs all of it.
+  case replaced
   /// SQLite cannot make sense of a statement, for want of a table perhaps.
   case statement(String)
   case failed(String)
@@ -40,7 +42,7 @@ enum SQLiteError: Error, Hashable, Sendable {
   var isAboutWriting: Bool {
     switch self {
     case .full, .unusable: true
-    case .damaged, .busy, .foreign, .untrusted, .statement, .failed: false
+    case .damaged, .busy, .foreign, .untrusted, .replaced, .statement, .failed: false
     }
   }
 
@@ -54,6 +56,8 @@ enum SQLiteError: Error, Hashable, Sendable {
       case .unusable(let reason): "\(file) cannot be opened (\(reason)). Check its folder and permissions."
       case .foreign(let reason): "\(file) \(reason). Choose another path."
       case .untrusted(let reason): "\(file) \(reason)"
+      case .replaced:
+        "\(file) was replaced while it was read, so not all of it was seen. Do it again if the file there now is the right one."
       case .statement(let reason), .failed(let reason):
         "\(file) failed: \(reason). Check its disk; without the file a new one is made."
       }

@@ -32,17 +32,9 @@ actor SQLiteWorker {
     _ body: @Sendable (SQLiteDatabase) throws(SQLiteError) -> Value
   ) throws(DirectDNSError) -> Value {
     do throws(SQLiteError) {
-      do throws(SQLiteError) { return try attempt(body) } catch {
-        // A page that could not be read for once looks like damage to SQLite, and set aside nothing of the file would
-        // serve again: a second look decides.
-        guard error == .damaged, file != nil else { throw error }
-      }
-      do throws(SQLiteError) { return try attempt(body) } catch {
+      do throws(SQLiteError) { return try lookTwice(body) } catch {
         guard error == .damaged, let damaged = file else { throw error }
-        if let kept = try damaged.setAside() {
-          let (store, kept) = (DirectDNSError.quoted(configuration.path), DirectDNSError.quoted(kept))
-          notice("The store \(store) was damaged. It is \(kept) now, and a new one takes its place.")
-        }
+        try setAside(damaged)
       }
       return try body(database())
     } catch {
@@ -50,14 +42,56 @@ actor SQLiteWorker {
     }
   }
 
+  /// Does one of several steps that must all see the same file: what is in a new one says nothing about the former.
+  ///
+  /// - Parameters:
+  ///   - former: the file of the steps before; nil for the first.
+  ///   - body: what is done.
+  /// - Returns: what it came to, and the file.
+  /// - Throws: also when the path leads to another file by now, or when this one is damaged and was set aside.
+  func step<Value: Sendable>(
+    in former: SQLiteFile?, _ body: @Sendable (SQLiteDatabase) throws(SQLiteError) -> Value
+  ) throws(DirectDNSError) -> (value: Value, file: SQLiteFile?) {
+    do throws(SQLiteError) {
+      do throws(SQLiteError) { return (try lookTwice(in: former, body), file) } catch {
+        guard error == .damaged, let damaged = file else { throw error }
+        try setAside(damaged)
+      }
+      throw .replaced
+    } catch {
+      throw error.directDNSError(configuration.path)
+    }
+  }
+
+  /// A page that could not be read for once looks like damage to SQLite, and set aside nothing of the file would serve
+  /// again: a second look decides.
+  private func lookTwice<Value: Sendable>(
+    in former: SQLiteFile? = nil, _ body: @Sendable (SQLiteDatabase) throws(SQLiteError) -> Value
+  ) throws(SQLiteError) -> Value {
+    do throws(SQLiteError) { return try attempt(in: former, body) } catch {
+      guard error == .damaged, file != nil else { throw error }
+    }
+    return try attempt(in: former, body)
+  }
+
   /// A file that looks damaged is closed: what SQLite remembers of it must not speak for it.
   private func attempt<Value: Sendable>(
-    _ body: @Sendable (SQLiteDatabase) throws(SQLiteError) -> Value
+    in former: SQLiteFile?, _ body: @Sendable (SQLiteDatabase) throws(SQLiteError) -> Value
   ) throws(SQLiteError) -> Value {
-    do throws(SQLiteError) { return try body(database()) } catch {
+    do throws(SQLiteError) {
+      let database = try database()
+      guard former == nil || file == former else { throw .replaced }
+      return try body(database)
+    } catch {
       if error == .damaged { open = nil }
       throw error
     }
+  }
+
+  private func setAside(_ damaged: SQLiteFile) throws(SQLiteError) {
+    guard let kept = try damaged.setAside() else { return }
+    let (store, place) = (DirectDNSError.quoted(configuration.path), DirectDNSError.quoted(kept))
+    notice("The store \(store) was damaged. It is \(place) now, and a new one takes its place.")
   }
 
   /// Has the log's answers stand in the file, if that can be done now; nothing happens to a file that is not open.

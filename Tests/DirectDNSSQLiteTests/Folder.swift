@@ -2,7 +2,7 @@
 import Foundation
 
 /// A folder that goes with its test.
-final class Folder {
+final class Folder: Sendable {
   let url: URL
 
   init() throws {

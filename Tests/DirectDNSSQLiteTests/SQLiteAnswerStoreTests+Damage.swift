@@ -70,6 +70,46 @@ extension SQLiteAnswerStoreTests {
       ])
   }
 
+  @Test func `a visit of a damaged file fails, and the next one shows the new file`() async throws {
+    let store = Self.store(folder.path()) { _ in }
+    try await damage(store)
+    let replaced =
+      "The store \"\(folder.path())\" was replaced while it was read, so not all of it was seen. Do it again if the file there now is the right one."
+    // One that has the file open, and one that opens it.
+    for reader in [store, Self.store(folder.path()) { _ in }] {
+      let failed = await error { () throws(DirectDNSError) in try await reader.visit { _ in true } }
+      #expect(failed?.message == replaced && failed?.code == .storeFailed)
+      try await reader.visit { _ in true }
+      try await damage(reader)
+    }
+  }
+
+  @Test(arguments: ["removed", "replaced", "damaged"])
+  func `a visit fails when the file is no longer what its first page was of`(_ fate: String) async throws {
+    let store = Self.store(folder.path()) { _ in }
+    try await store.write((0..<600).map(answer))
+    try await Self.store(folder.path("other")).write([answer(1)])
+    let pages = Watched(0)
+    let failed = await error { () throws(DirectDNSError) in
+      try await store.visit { _ in
+        let isFirst = pages.change { count in
+          count += 1
+          return count == 1
+        }
+        guard isFirst else { return true }
+        do {
+          switch fate {
+          case "damaged": try await damage(store)
+          case "removed": try FileManager.default.removeItem(atPath: folder.path())
+          default: #expect(unsafe rename(folder.path("other"), folder.path()) == 0)
+          }
+        } catch { Issue.record(error) }
+        return true
+      }
+    }
+    #expect(failed?.message.contains("was replaced while it was read") == true, "\(failed?.message ?? "none")")
+  }
+
   @Test(arguments: [
     "DROP TABLE answers", "DROP INDEX answers_by_end; ALTER TABLE answers RENAME COLUMN line TO text",
   ])
