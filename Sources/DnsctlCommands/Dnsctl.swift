@@ -41,6 +41,7 @@ package struct Dnsctl: AsyncParsableCommand {
   /// Runs the command that the process was started with.
   package static func start() -> Never {
     ProxyProgramStart.replaceProcess(for: ProcessArguments.shown)
+    OwnDescriptor.look(at: CommandLine.arguments)
     start { await main(self) }
   }
 

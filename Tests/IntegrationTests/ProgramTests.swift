@@ -146,6 +146,24 @@ struct ProgramTests {
     #expect(result.status == status && text.contains(words), "\(result.status) \(text)")
   }
 
+  @Test(arguments: ["-o", "-D", "-c"])
+  func `a descriptor that the caller has not opened is none to write to, whatever it is here`(_ option: String)
+    async throws
+  {
+    let origin = try await FakeOrigin.start { _ in OriginResponse(fields: [.setCookie: "a=b"], body: "body\n") }
+    let script = """
+      for n in $(seq 3 20); do eval "exec $n>&-"; done
+      for n in $(seq 3 20); do
+        "$0" fetch -s --no-system --allow 127.0.0.0/8 --store "$1/store" "$2" \(option) /dev/fd/$n > /dev/null; echo $?
+      done
+      """
+    let folder = try ServerFixture.newFolder("descriptors").path
+    let url = "http://127.0.0.1:\(origin.port)/"
+    let result = try await ServerFixture.run("bash", ["-c", script, Program.url.path, folder, url])
+    #expect(String(decoding: result.output, as: UTF8.self) == String(repeating: "74\n", count: 18))
+    await origin.stop()
+  }
+
   @Test(arguments: [
     ("-o /dev/stdout >> out", "old\nbody\n"), ("-o /dev/stdout -w 'code\\n' > out", "body\ncode\n"),
     ("-o /dev/fd/1 -w 'code\\n' >> out", "old\nbody\ncode\n"),

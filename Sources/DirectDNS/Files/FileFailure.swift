@@ -25,7 +25,10 @@ package struct FileFailure: Error, Hashable, Sendable {
   /// - Returns: the failure.
   static func last(_ step: String? = nil) -> FileFailure { FileFailure(code: errno, step: step) }
 
-  private init(code: Int32, step: String?) {
+  /// - Parameters:
+  ///   - code: as in `errno`.
+  ///   - step: what was done; nil if that is obvious.
+  init(code: Int32, step: String? = nil) {
     self.code = code
     let words = unsafe String(cString: strerror(code))
     reason = step.map { "\($0): \(words)" } ?? words

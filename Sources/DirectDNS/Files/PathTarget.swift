@@ -24,7 +24,7 @@ package enum PathTarget: Hashable, Sendable {
   ///   `fs.protected_symlinks` is on, Linux refuses such links in folders like `/tmp`.
   package init(_ path: String) throws(FileFailure) {
     // Darwin has no links there: /dev/fd/1 looks like the file itself.
-    guard OwnDescriptor(named: path) == nil else {
+    guard try OwnDescriptor(named: path) == nil else {
       self = .inPlace(isLink: true)
       return
     }

@@ -76,7 +76,7 @@ package final class WritableFile {
   /// - Returns: the file; a regular one is empty now, unless it is an own descriptor's.
   /// - Throws: why it cannot be written.
   package static func inPlace(_ path: String, isLink: Bool, isPrivate: Bool) throws(FileFailure) -> WritableFile {
-    if let own = OwnDescriptor(named: path) { return try WritableFile(path, sharing: own.number) }
+    if let own = try OwnDescriptor(named: path) { return try WritableFile(path, sharing: own.number) }
     // With O_CREAT the kernel refuses files and FIFOs of others in folders like /tmp (fs.protected_regular).
     let file = try WritableFile(
       path, O_CREAT | (isLink ? 0 : O_NOFOLLOW), mode: isPrivate ? privateMode : ordinaryMode)
@@ -94,7 +94,7 @@ package final class WritableFile {
   ///
   /// A descriptor of this process is none, whatever it is open at: what is there is not the beginning of the rest.
   package static func toContinue(_ path: String) throws(FileFailure) -> WritableFile? {
-    guard OwnDescriptor(named: path) == nil else { return nil }
+    guard try OwnDescriptor(named: path) == nil else { return nil }
     let isLink: Bool
     switch try PathTarget(path) {
     case .missing: return nil

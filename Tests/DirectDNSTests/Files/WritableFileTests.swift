@@ -148,7 +148,7 @@ import Testing
     #endif
     let folder = try FileFolder()
     try folder.write("old ", to: "file")
-    let own = unsafe open(folder / "file", O_WRONLY | O_CLOEXEC)
+    let own = unsafe open(folder / "file", O_WRONLY)
     defer { close(own) }
     #expect(lseek(own, 0, SEEK_END) == 4)
     let path = "\(names)\(own)"
