@@ -18,7 +18,9 @@ extension HTTPRequest {
     }
     var fields = HTTPFields()
     let given = request.allHTTPHeaderFields ?? [:]
-    for (text, value) in given.sorted(by: { $0.key.lowercased() < $1.key.lowercased() }) {
+    for (text, written) in given.sorted(by: { $0.key.lowercased() < $1.key.lowercased() }) {
+      // Blanks around a value are no part of it (RFC 9110 §5.5).
+      let value = String(written[...].trimmed)
       guard let name = HTTPField.Name(text), HTTPField.isValidValue(value) else {
         throw DirectDNSError(
           .invalidRequest, "the request has a header field whose name or value has a character that none may have")

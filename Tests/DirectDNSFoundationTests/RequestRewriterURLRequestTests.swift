@@ -61,6 +61,12 @@ struct RequestRewriterURLRequestTests {
     #expect(request.value(forHTTPHeaderField: "originalUrl") == original)
   }
 
+  @Test func `blanks around a field's value are no reason to refuse a request`() throws {
+    let request = try direct(
+      rewriter.rewrite(try request("http://www.example.com/", fields: ["X-Own": " a b\t"]), using: [address]))
+    #expect(request.value(forHTTPHeaderField: "X-Own")?.trimmingCharacters(in: .whitespaces) == "a b")
+  }
+
   @Test func `an address of IPv6 stands in brackets`() throws {
     let address = try #require(IPAddress("2001:db8::1"))
     let request = try direct(rewriter.rewrite(try request("http://www.example.com/"), using: [address]))

@@ -58,6 +58,19 @@ import Testing
     #expect(outcome.status == 0)
   }
 
+  @Test(arguments: [" /x", "/x ", "\\t/x \\t"])
+  func `takes blanks around a value for no part of it`(_ location: String) async {
+    let outcome = await restore(
+      #"{"originalUrl":"https://shop.example/","address":"8.8.8.8","status":302,"headers":[["Location","\#(location)"],["Set-Cookie"," id=7 "]]}"#
+    )
+    #expect(
+      outcome.output.hasPrefix(
+        #"{"headers":[["Location","https://shop.example/x"],["Set-Cookie","id=7"]],"rejectedHeaders":[],"location":"https://shop.example/x""#
+      ),
+      "\(outcome.output)")
+    #expect(outcome.output.contains(#""name":"id","value":"7""#))
+  }
+
   @Test func `leaves out a field that no message may have, and names it`() async {
     let outcome = await restore(
       #"{"originalUrl":"http://shop.example/x","address":"8.8.8.8","headers":[["X","a\u0000b"],["b d","1"],["","2"],["Location","http://8.8.8.8/y"]]}"#

@@ -106,6 +106,13 @@ import Testing
     #expect(await rewrite(["http://a b/"]).errors.contains("URL 1") == false)
   }
 
+  @Test func `takes blanks around a value of a JSON request for no part of it`() async {
+    let outcome = await rewrite(
+      ["--format", "curl", "-"],
+      input: [#"{"url":"http://shop.example/","headers":[["X"," a\t"],["X-Empty"," "]]}"#])
+    #expect(outcome.output.contains("--header 'X: a' --header 'X-Empty;'"), "\(outcome)")
+  }
+
   @Test func `goes by the policy of options and file`() async {
     // Equal addresses take turns at being the first.
     func addresses(_ arguments: [String], file: String = "{}") async -> [String] {

@@ -92,10 +92,11 @@ struct RequestFlags: ParsableArguments {
     help: ArgumentHelp(
       "The User-Agent; an empty one is not sent. (default: dnsctl and its version)", valueName: "name"),
     transform: { text in
-      guard HTTPField.isValidValue(text) else {
+      let name = String(text[...].trimmed)
+      guard HTTPField.isValidValue(name) else {
         throw ValidationError("-A: the name has a character that no header field may have.")
       }
-      return text
+      return name
     })
   var userAgent: String?
 

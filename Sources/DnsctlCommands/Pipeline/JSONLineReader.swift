@@ -32,7 +32,8 @@ extension HTTPFields {
   /// `[[name, value], …]`.
   ///
   /// Invalid names and values are refused, since they could smuggle in another field; values may be secrets and are not
-  /// shown.
+  /// shown. Blanks around a value are no part of it (RFC 9110 §5.5), though some HTTP libraries hand on those at its
+  /// end.
   ///
   /// - Parameters:
   ///   - node: the list.
@@ -51,7 +52,8 @@ extension HTTPFields {
       guard case .text(let label) = pair[0].value else { throw pair[0].fault(expectation) }
       pair[1].isSecret = true
       let text = "Give a header field's value: text without line breaks and NUL."
-      guard case .text(let value) = pair[1].value else { throw pair[1].fault(text) }
+      guard case .text(let written) = pair[1].value else { throw pair[1].fault(text) }
+      let value = String(written[...].trimmed)
       let name = HTTPField.Name(label)
       if let name, HTTPField.isValidValue(value) {
         append(HTTPField(name: name, value: value))
