@@ -8,6 +8,22 @@ import Testing
 
 /// What -v tells, and what nobody is told.
 extension `dnsctl fetch` {
+  @Test func `-v tells each of several requests at once by itself`() async throws {
+    let (errors, request) = (
+      RecordingSink(), { (path: String) in HTTPRequest(method: .get, scheme: "http", authority: "a", path: path) }
+    )
+    let log = VerboseLog(errors, secrets: [])
+    let transfers = (1...3).map { _ in log.anew() }
+    for (number, transfer) in transfers.enumerated() { transfer.note(.requesting(request("/\(number)"))) }
+    for transfer in transfers { transfer.note(.connected(IPAddress("127.0.0.1"), isReused: false)) }
+    #expect(errors.writes.count == 3)
+    for (number, text) in errors.writes.enumerated() { #expect(text.contains("\n> GET /\(number)\n"), "\(text)") }
+    try await FetchFixture.with { fixture in
+      let outcome = await fixture.fetch(["-v", "-Z"] + (1...9).map { fixture.url("/\($0)") })
+      for number in 1...9 { #expect(outcome.errors.split(separator: "> GET /\(number)\n").count == 2) }
+    }
+  }
+
   @Test func `-v tells how it goes, and no secret`() async throws {
     try await FetchFixture.with(handler: { request in
       request.path == "/old"

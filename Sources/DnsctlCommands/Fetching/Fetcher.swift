@@ -101,7 +101,7 @@ struct Fetcher: Sendable {
 
   private func observer(_ report: TransferReport) -> (@Sendable (RequestEvent) -> Void)? {
     guard log != nil || writeOut != nil || dump != nil else { return nil }
-    return { [log] event in
+    return { [log = log?.anew()] event in
       log?.note(event)
       report.note(event)
     }

@@ -4,6 +4,8 @@ internal import HTTPTypes
 internal import Synchronization
 
 /// `-v`: writes to standard error what happens with a request, as it happens.
+///
+/// Each transfer has one of its own: several may be waiting for their connections.
 final class VerboseLog: Sendable {
   private let sink: any OutputSink
   private let secrets: Set<HTTPField.Name>
@@ -14,6 +16,9 @@ final class VerboseLog: Sendable {
     self.sink = sink
     self.secrets = HeadText.secrets.union(secrets)
   }
+
+  /// The same for another transfer.
+  func anew() -> VerboseLog { VerboseLog(sink, secrets: secrets) }
 
   /// Writes one event.
   ///
