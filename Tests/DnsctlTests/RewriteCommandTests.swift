@@ -104,6 +104,8 @@ import Testing
     #expect(lines.count == 2 && lines.first?.hasPrefix("dnsctl: URL 2 of 3: ") == true, "\(lines)")
     #expect(lines.last?.hasPrefix("dnsctl: URL 3 of 3: ") == true, "\(lines)")
     #expect(await rewrite(["http://a b/"]).errors.contains("URL 1") == false)
+    let twice = await rewrite(["http://a b/", "http://8.8.8.8/", "http://a b/"]).errors.split(separator: "\n")
+    #expect(twice.map { $0.prefix(20) } == ["dnsctl: URL 1 of 3: ", "dnsctl: URL 3 of 3: "], "\(twice)")
   }
 
   @Test func `takes blanks around a value of a JSON request for no part of it`() async {

@@ -90,15 +90,15 @@ struct RewriteCommand: ContextCommand {
 
   private func run(_ lookup: RequestLookup, in context: CommandContext) async -> ExitStatus {
     let format = json ? .json : format ?? (urls.contains(Pipeline.inputMark) ? .json : .text)
-    let work: @Sendable (Pipeline.Item) async -> RewriteResult = { [address, urls] item in
+    let work: @Sendable (Pipeline.Item) async -> RewriteResult = { [address, count = urls.count] item in
       var result: RewriteResult
       do throws(DirectDNSError) {
         result = await lookup.rewrite(try RewriteInput(item, address: address))
       } catch {
         result = RewriteResult(text: item.text, outcome: .refused(error))
       }
-      if case .argument(let text) = item, urls.count > 1, let index = urls.firstIndex(of: text) {
-        result.place = "URL \(index + 1) of \(urls.count): "
+      if case .argument(_, let number) = item, count > 1 {
+        result.place = "URL \(number + 1) of \(count): "
       }
       return result
     }

@@ -80,8 +80,8 @@ enum Pipeline {
 
   /// An item of work.
   enum Item: Sendable, Hashable {
-    /// Of the command line.
-    case argument(String)
+    /// Of the command line, and its number among the arguments, from 0.
+    case argument(String, number: Int)
     /// Of standard input.
     case line(String)
     /// Of standard input, where it cannot be read: the reason.
@@ -90,7 +90,7 @@ enum Pipeline {
     /// What is to be worked on.
     var text: String {
       switch self {
-      case .argument(let text), .line(let text): text
+      case .argument(let text, _), .line(let text): text
       case .unreadable: ""
       }
     }

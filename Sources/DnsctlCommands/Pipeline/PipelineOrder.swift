@@ -15,6 +15,8 @@ struct PipelineOrder<Outcome> {
   }
 
   private var sources: ArraySlice<String>
+  /// How many arguments come before those.
+  private var taken = 0
   private var lines: LineSplitter
   /// Items that were not begun yet.
   private var waiting: ArraySlice<Pipeline.Item> = []
@@ -42,8 +44,8 @@ struct PipelineOrder<Outcome> {
         isReading = true
         return .read
       }
-      waiting.append(.argument(source))
-      sources.removeFirst()
+      waiting.append(.argument(source, number: taken))
+      takeSource()
     }
     if running < Pipeline.width, started - handedOn < Pipeline.window, let item = waiting.popFirst() {
       defer { started += 1 }
@@ -57,8 +59,13 @@ struct PipelineOrder<Outcome> {
   mutating func read(_ bytes: [UInt8]) {
     isReading = false
     guard bytes.isEmpty else { return waiting += lines.feed(bytes) }
-    sources.removeFirst()
+    takeSource()
     if let line = lines.finish() { waiting.append(line) }
+  }
+
+  private mutating func takeSource() {
+    sources.removeFirst()
+    taken += 1
   }
 
   /// The work on an item has ended.

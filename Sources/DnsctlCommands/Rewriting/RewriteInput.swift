@@ -16,7 +16,7 @@ struct RewriteInput: Sendable {
   /// An argument is a URL, and a line of standard input is JSON.
   init(_ item: Pipeline.Item, address: IPAddress?) throws(DirectDNSError) {
     switch item {
-    case .argument(let text): try self.init(url: text, address: address)
+    case .argument(let text, _): try self.init(url: text, address: address)
     case .line(let text): try self.init(line: text, address: address)
     case .unreadable(let reason): throw DirectDNSError(.invalidRequest, reason)
     }
