@@ -185,6 +185,31 @@ struct CheckCommandTests {
     await server.stop()
   }
 
+  @Test func `a store that can be read and not written to is warned of`() async throws {
+    let folder = try TestFolder()
+    let real = unsafe realpath(folder.path, nil)
+    let root = unsafe real.map { unsafe String(cString: $0) } ?? folder.path
+    unsafe free(real)
+    let (file, link) = (root + "/answers.sqlite", root + "/link")
+    var asking = fixture()
+    asking.zone = asking.systemZone
+    _ = await asking.run(["resolve", "example.com", "--provider", "google", "--store", file])
+    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "answers.sqlite")
+    for path in [file, link] {
+      #expect(Checkup.whatIsReadOnly(path) { _ in true } == nil)
+      #expect(Checkup.whatIsReadOnly(path) { $0 != file } == file)
+      #expect(Checkup.whatIsReadOnly(path) { $0 != root } == root)
+    }
+    // Nothing keeps root from writing.
+    guard geteuid() != 0 else { return }
+    let server = try await provider(.init(clock: StillClock()))
+    #expect(unsafe chmod(file, 0o400) == 0)
+    let outcome = await fixture().run(["check", "--format", "json", "--store", file, "--provider", url(server)])
+    let found = try findings(outcome)["store"]
+    #expect(found == "warn: sqlite knows example.com, and \(file) may not be written to", "\(outcome)")
+    await server.stop()
+  }
+
   @Test func `a bad name or configuration is told as everywhere`() async {
     #expect(await fixture().run(["check", "--name", "a..b"]).status == 64)
     #expect(await fixture().run(["check", "--config", "/none.json5"]).status == 78)

@@ -18,7 +18,8 @@ struct Checkup: Sendable {
   /// What is known of the store before it is read.
   enum Store: Sendable {
     case memory
-    case opened(any AnswerStore)
+    /// One that is there, and its path if it is a file.
+    case opened(any AnswerStore, path: String?)
     /// There is no file yet at that path: what writes to it makes it.
     case missing(String)
   }
@@ -157,16 +158,25 @@ struct Checkup: Sendable {
 
   private func storeFinding() async -> Finding {
     let store: any AnswerStore
+    let path: String?
     switch self.store {
     case .memory: return .ok("store", "memory")
     case .missing(let path): return Self.missingStore(path)
-    case .opened(let opened): store = opened
+    case .opened(let opened, let file):
+      store = opened
+      path = file
     }
     let began = context.clock.now
     do throws(DirectDNSError) {
       // A read does no harm, and shows whether the store can be opened, reached and understood.
       let found = try await store.read([AddressQuestion(name, family)])
       let what = found.isEmpty ? "can be read" : "knows \(name)"
+      if let fault = path.flatMap({ Self.whatIsReadOnly($0) { unsafe access($0, W_OK) == 0 } }) {
+        return .warn(
+          "store", "\(store.name) \(what), and \(fault) may not be written to",
+          "Lookups use what is in it, and keep nothing there: check its owner, its permissions, and who runs what uses it."
+        )
+      }
       return .ok("store", "\(store.name) \(what), \((context.clock.now - began).readable)")
     } catch {
       return .fail(
@@ -187,6 +197,22 @@ extension Checkup {
         "Lookups go on without it: check the path, and who runs what uses it.")
     }
     return .ok("store", "there is none at \(path) yet; the first answer makes it")
+  }
+
+  /// What of a store's file may not be written to: itself, or its folder, where SQLite's log has to be.
+  ///
+  /// - Parameters:
+  ///   - path: the file.
+  ///   - isWritable: whether a file or folder may be written to.
+  /// - Returns: its path; nil if nothing is in the way.
+  static func whatIsReadOnly(_ path: String, _ isWritable: (String) -> Bool) -> String? {
+    var file = path
+    // The log lies beside the file itself, wherever a link to it does.
+    if let real = unsafe realpath(path, nil) {
+      file = unsafe String(cString: real)
+      unsafe free(real)
+    }
+    return [file, parent(of: file)].first { !isWritable($0) }
   }
 
   private static func parent(of path: String) -> String {

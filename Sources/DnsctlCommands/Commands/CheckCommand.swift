@@ -91,10 +91,11 @@ struct CheckCommand: ContextCommand {
     var store = Checkup.Store.memory
     if let setting = settings.store {
       // A look makes no file: it would belong to whoever looks.
-      if let path = try setting.path(context.environment), isMissing(path) {
+      let path = try setting.path(context.environment)
+      if let path, isMissing(path) {
         store = .missing(path)
       } else if let opened = try context.openStore(setting) {
-        store = .opened(opened)
+        store = .opened(opened, path: path)
       }
     }
     return [configuration] + (try await Checkup(settings: settings, store: store, name: host, context: context).run())
