@@ -8,6 +8,20 @@ import Testing
 
 /// What -v tells, and what nobody is told.
 extension `dnsctl fetch` {
+  @Test func `-c writes all cookies that -b has read`() async throws {
+    try await FetchFixture.with { fixture in
+      let lines = (0..<5000).map { number in
+        let host = number < 300 ? "a\(number).one.example" : "site\(number).example"
+        return "\(host)\tFALSE\t/\tFALSE\t1710000000.123\tn\(number)\tv\n"
+      }
+      try fixture.write(lines.joined(), to: "jar")
+      let outcome = await fixture.fetch(["-b", fixture.path("jar"), "-c", fixture.path("jar"), fixture.url()])
+      #expect(outcome.status == 0 && outcome.errors == "")
+      let kept = Set((fixture.read("jar") ?? "").split(separator: "\n").filter { !$0.hasPrefix("#") })
+      #expect(kept == Set(lines.map { $0.dropLast().replacing(".123", with: "") }.map { Substring($0) }))
+    }
+  }
+
   @Test func `-v tells each of several requests at once by itself`() async throws {
     let (errors, request) = (
       RecordingSink(), { (path: String) in HTTPRequest(method: .get, scheme: "http", authority: "a", path: path) }

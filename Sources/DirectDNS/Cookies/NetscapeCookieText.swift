@@ -63,8 +63,16 @@ enum NetscapeCookieText {
   private static let tab = UInt8(ascii: "\t")
 
   /// A number of seconds; one that is too large becomes the largest, which is later than any cookie may last.
-  private static func seconds(_ text: String) -> Int64? {
-    Int64(text) ?? (!text.isEmpty && text.utf8.allSatisfy(ASCII.isDigit) ? .max : nil)
+  ///
+  /// Browsers' extensions write a fraction, too, which curl passes over.
+  private static func seconds(_ field: String) -> Int64? {
+    var text = field
+    if let point = field.utf8.firstIndex(of: ASCII.dot) {
+      let fraction = field.utf8[point...].dropFirst()
+      guard !fraction.isEmpty, fraction.allSatisfy(ASCII.isDigit) else { return nil }
+      text = String(field[..<point])
+    }
+    return Int64(text) ?? (!text.isEmpty && text.utf8.allSatisfy(ASCII.isDigit) ? .max : nil)
   }
 
   private static func drop(_ prefix: String, from line: inout Substring) -> Bool {

@@ -23,7 +23,10 @@ struct CookieFlags: Sendable {
       jar = nil
       return
     }
-    let jar = CookieJar(CookieJarConfiguration(order: .curl), clock: context.clock)
+    // -c writes what -b has read: a limit would take cookies out of the file, and curl has none. What servers add is
+    // bounded by the requests of one command.
+    let jar = CookieJar(
+      CookieJarConfiguration(maximumCookies: .max, maximumCookiesPerDomain: .max, order: .curl), clock: context.clock)
     self.jar = jar
     for file in files where !file.isEmpty {
       for problem in try Self.load(file, into: jar, in: context) {

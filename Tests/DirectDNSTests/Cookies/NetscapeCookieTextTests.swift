@@ -64,7 +64,9 @@ struct NetscapeCookieTextTests {
     ("a.example\tFALSE\t/\tFALSE\t0\ta\tb\tc", "8 fields"), ("\tFALSE\t/\tFALSE\t0\ta\tb", "field 1"),
     ("a b\tFALSE\t/\tFALSE\t0\ta\tb", "field 1"), ("a..b\tFALSE\t/\tFALSE\t0\ta\tb", "field 1"),
     ("a.example\tyes\t/\tFALSE\t0\ta\tb", "field 2"), ("a.example\tFALSE\t/\t1\t0\ta\tb", "field 4"),
-    ("a.example\tFALSE\t/\tFALSE\tsoon\ta\tb", "field 5"), ("a.example\tFALSE\tx\tFALSE\t0\ta\tb", "refused"),
+    ("a.example\tFALSE\t/\tFALSE\tsoon\ta\tb", "field 5"), ("a.example\tFALSE\t/\tFALSE\t.5\ta\tb", "field 5"),
+    ("a.example\tFALSE\t/\tFALSE\t1.x\ta\tb", "field 5"), ("a.example\tFALSE\t/\tFALSE\t1.\ta\tb", "field 5"),
+    ("a.example\tFALSE\tx\tFALSE\t0\ta\tb", "refused"),
     (".com\tTRUE\t/\tFALSE\t0\ta\tb", "public suffix"), ("a.example\tFALSE\t/\tFALSE\t0\t__Host-a\tb", "prefix"),
     ("a.example\tFALSE\t/\tFALSE\t0\ta\tsecret\u{1}", "control"),
   ])
@@ -74,6 +76,13 @@ struct NetscapeCookieTextTests {
     #expect(problems.map(\.line) == [2])
     #expect(problems.first?.description.contains(reason) == true)
     #expect(problems.first?.description.contains("secret") == false)
+  }
+
+  @Test func `an expiry with a fraction is the second before, as in curl`() {
+    let (cookies, problems) = decode(
+      "a.example\tFALSE\t/\tFALSE\t1710000000.123\ta\tb\na.example\tFALSE\t/\tFALSE\t0.0\tc\td\n")
+    #expect(problems == [])
+    #expect(cookies.map { $0.expires?.secondsSince1970 } == [1_710_000_000, nil])
   }
 
   @Test func `a line that is not UTF-8 is skipped: its value would be another`() {
