@@ -30,6 +30,8 @@ package struct CommandContext: Sendable {
   package var isErrorsTerminal: Bool
   /// Whether colours were switched on or off by an option.
   package var colour = ColourChoice.auto
+  /// Whether errors are told by the status alone, as `fetch -s` has it.
+  var isMute = false
   /// The size of the terminal's window, which may change.
   package var terminalSize: @Sendable () -> TerminalSize
   /// Makes the terminal deliver each key as it is pressed, or whole lines again.
@@ -95,9 +97,17 @@ package struct CommandContext: Sendable {
       })
   }
 
-  /// Writes an error message to standard error.
+  /// Writes an error message to standard error, unless it is mute.
   package func reportError(_ message: String) {
+    guard !isMute else { return }
     errors.say("dnsctl: \(message)\n")
+  }
+
+  /// The same, mute or not.
+  func muted(_ isMute: Bool) -> CommandContext {
+    var context = self
+    context.isMute = isMute
+    return context
   }
 
   /// Whether the process belongs to a terminal, judging by its standard streams.

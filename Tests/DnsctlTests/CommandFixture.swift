@@ -216,6 +216,7 @@ struct StillClock: ResolverClock {
 final class RecordingSink: OutputSink {
   private struct State {
     var writes: [String] = []
+    var bytes: [UInt8] = []
     var limit = Int.max
   }
 
@@ -223,16 +224,19 @@ final class RecordingSink: OutputSink {
 
   var writes: [String] { state.read { $0.writes } }
   var text: String { writes.joined() }
+  /// What was written, also where it is no text.
+  var bytes: [UInt8] { state.read { $0.bytes } }
 
   /// After so many writes the reader is gone.
   func close(after count: Int) { state.change { $0.limit = count } }
 
-  func write(_ bytes: [UInt8]) throws(StreamError) { try write(String(decoding: bytes, as: UTF8.self)) }
+  func write(_ text: String) throws(StreamError) { try write(Array(text.utf8)) }
 
-  func write(_ text: String) throws(StreamError) {
+  func write(_ bytes: [UInt8]) throws(StreamError) {
     let isClosed = state.change { state in
       guard state.writes.count < state.limit else { return true }
-      state.writes.append(text)
+      state.writes.append(String(decoding: bytes, as: UTF8.self))
+      state.bytes += bytes
       return false
     }
     if isClosed { throw .closedPipe }

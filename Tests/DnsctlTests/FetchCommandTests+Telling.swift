@@ -8,6 +8,21 @@ import Testing
 
 /// What -v tells, and what nobody is told.
 extension `dnsctl fetch` {
+  @Test(arguments: [["-s"], ["-sS"], []])
+  func `-s without -S says nothing of what is passed over or cannot be written`(_ options: [String]) async throws {
+    try await FetchFixture.with { fixture in
+      try fixture.write("no cookie\n", to: "jar")
+      for more in [
+        ["-b", fixture.path("jar")], ["-w", "%{nope}"], ["-c", fixture.path("none/jar")],
+        ["-D", fixture.path("none/heads")],
+      ] {
+        let outcome = await fixture.fetch(options + more + [fixture.url()])
+        #expect(outcome.errors.isEmpty == (options == ["-s"]), "\(more): \(outcome.errors)")
+        #expect(outcome.status == (more[1].contains("none") ? 74 : 0))
+      }
+    }
+  }
+
   @Test func `-c writes all cookies that -b has read`() async throws {
     try await FetchFixture.with { fixture in
       let lines = (0..<5000).map { number in

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import DirectDNSTesting
+import Foundation
 import HTTPTypes
 import Testing
 
@@ -25,6 +26,23 @@ import Testing
       let outcome = await fixture.fetch(["-w", "a%{nope}b", fixture.url()])
       #expect(outcome.output == "ab" && outcome.status == 0)
       #expect(outcome.errors == "dnsctl: unknown --write-out variable: 'nope'\n")
+    }
+  }
+
+  @Test func `octets of a field that are no UTF-8 stay what they are in files and pipes`() async throws {
+    let value = Array("caf".utf8) + [0xE9]
+    let field = Array("X-Own: ".utf8) + value + Array("\r\n".utf8)
+    try await FetchFixture.with(handler: { _ in
+      throw OriginFault.bytes(Array("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n".utf8) + field + Array("\r\n".utf8))
+    }) { fixture in
+      let command = CommandFixture()
+      let options = ["-i", "-o", fixture.path("body"), "-D", fixture.path("heads"), "-w", "%header{x-own}"]
+      #expect(await fixture.fetch(options + [fixture.url()], in: command).status == 0)
+      for name in ["body", "heads"] {
+        let bytes = Array(FileManager.default.contents(atPath: fixture.path(name)) ?? Data())
+        #expect(bytes.contains(field), "\(name)")
+      }
+      #expect(command.output.bytes == value)
     }
   }
 

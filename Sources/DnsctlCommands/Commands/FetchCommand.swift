@@ -87,7 +87,9 @@ struct FetchCommand: ContextCommand {
       return .usage
     }
     do {
-      let context = try await context.readingInput(for: InputReaders.of(request, output, connection))
+      // What is thrown here is told all the same: the command line or a file of it is wrong.
+      let context = try await context.muted(output.isMute)
+        .readingInput(for: InputReaders.of(request, output, connection))
       let cookies = try CookieFlags(request, in: context)
       let jobs = try FetchJob.all(urls, request, output, cookie: cookies.byHand, in: context)
       let writeOut = try writeOut(in: context)

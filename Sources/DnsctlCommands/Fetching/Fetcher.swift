@@ -117,7 +117,7 @@ struct Fetcher: Sendable {
     guard let dump, !heads.isEmpty else { return }
     if dump.isOnOutput { await turns?.wait(job.index) }
     let isShown = dump.isOnOutput && context.isOutputTerminal
-    try dump.write(heads.map { $0.text(forTerminal: isShown) }.joined())
+    try dump.write(heads.flatMap { $0.text(forTerminal: isShown) })
   }
 
   /// Appends what comes to the file, or replaces it.
@@ -162,7 +162,7 @@ struct Fetcher: Sendable {
     var sink = sink(for: response, job, file, isOpen: missing != nil)
     do throws(StreamError) {
       if output.includesHeads || job.wantsHeadAlone || job.request.method == .head {
-        try sink.write(Array(HeadText.all(of: response, forTerminal: file == nil && context.isOutputTerminal).utf8))
+        try sink.write(HeadText.all(of: response, forTerminal: file == nil && context.isOutputTerminal))
       }
       guard !job.wantsHeadAlone else {
         response.body.cancel()
@@ -217,7 +217,7 @@ struct Fetcher: Sendable {
     let text = { (isOnOutput: Bool) in
       HeadText.text(trailers: trailers, forTerminal: isOnOutput && context.isOutputTerminal)
     }
-    if output.includesHeads { try sink.write(Array(text(sink.file == nil).utf8)) }
+    if output.includesHeads { try sink.write(text(sink.file == nil)) }
     if let dump { try dump.write(text(dump.isOnOutput)) }
   }
 
@@ -229,18 +229,16 @@ struct Fetcher: Sendable {
 
   // MARK: Messages
 
-  private var isMute: Bool { output.isSilent && !output.showsErrors }
-
   /// A URL's number, since the URL may contain a password.
   private func mark(_ job: FetchJob) -> String { jobs > 1 ? "URL \(job.index + 1) of \(jobs): " : "" }
 
   private func reportError(_ failure: FetchFailure, _ job: FetchJob) {
-    let text = isMute ? "" : failure.message.map { "dnsctl: \(mark(job))\($0)\n" } ?? ""
+    let text = output.isMute ? "" : failure.message.map { "dnsctl: \(mark(job))\($0)\n" } ?? ""
     if let board { board.end(job.index, saying: text) } else if !text.isEmpty { context.errors.say(text) }
   }
 
   private func say(_ message: String) {
-    guard !isMute else { return }
+    guard !output.isMute else { return }
     if let board { board.say("dnsctl: \(message)\n") } else { context.reportError(message) }
   }
 }

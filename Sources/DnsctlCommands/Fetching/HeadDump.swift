@@ -17,7 +17,7 @@ final class HeadDump: Sendable {
 
   var isOnOutput: Bool { path == Pipeline.inputMark }
 
-  func write(_ heads: String) throws(StreamError) {
+  func write(_ heads: [UInt8]) throws(StreamError) {
     guard !isOnOutput else { return try output.write(heads) }
     let failure: StreamError? = file.withLock { file in
       do throws(StreamError) {
@@ -25,7 +25,7 @@ final class HeadDump: Sendable {
           file = OutputFile(path)
           try file?.openAnew()
         }
-        try file?.write(Array(heads.utf8))
+        try file?.write(heads)
         return nil
       } catch { return error }
     }

@@ -9,28 +9,33 @@ struct HeadText: Sendable {
 
   /// The lines, including the empty one: for `-i`, `-I` and `-D`.
   ///
-  /// Files and pipes get it as it came; for a terminal, control characters are replaced.
-  func text(forTerminal isShown: Bool) -> String {
-    let lines =
-      [Self.statusLine(head, connection)] + Self.lines(head.headerFields) + [""]
-    return Self.text(lines, forTerminal: isShown)
+  /// Files and pipes get the octets as they came, which need not be UTF-8; for a terminal, control characters are
+  /// replaced.
+  func text(forTerminal isShown: Bool) -> [UInt8] {
+    let status = Self.statusLine(head, connection)
+    return Array("\(isShown ? status.printable : status)\r\n".utf8)
+      + Self.text(trailers: head.headerFields, forTerminal: isShown) + Array("\r\n".utf8)
   }
 
   /// The trailers, as curl shows them after the body.
-  static func text(trailers: HTTPFields, forTerminal isShown: Bool) -> String {
-    text(lines(trailers), forTerminal: isShown)
-  }
-
-  private static func lines(_ fields: HTTPFields) -> [String] { fields.map { "\($0.name.rawName): \($0.value)" } }
-
-  private static func text(_ lines: [String], forTerminal isShown: Bool) -> String {
-    lines.map { "\(isShown ? $0.printable : $0)\r\n" }.joined()
+  static func text(trailers fields: HTTPFields, forTerminal isShown: Bool) -> [UInt8] {
+    var bytes: [UInt8] = []
+    for field in fields {
+      if isShown {
+        bytes += "\(field.name.rawName): \(field.value)".printable.utf8
+      } else {
+        bytes += "\(field.name.rawName): ".utf8
+        bytes.append(valueOf: field)
+      }
+      bytes += "\r\n".utf8
+    }
+    return bytes
   }
 
   /// The heads of all hops, as curl shows them.
-  static func all(of response: DirectResponse, forTerminal isShown: Bool) -> String {
+  static func all(of response: DirectResponse, forTerminal isShown: Bool) -> [UInt8] {
     let heads = response.hops.map { ($0.head, $0.connection) } + [(response.head, response.connection)]
-    return heads.map { HeadText(head: $0, connection: $1).text(forTerminal: isShown) }.joined()
+    return heads.flatMap { HeadText(head: $0, connection: $1).text(forTerminal: isShown) }
   }
 
   static func statusLine(_ head: HTTPResponse, _ connection: ConnectionDetails) -> String {

@@ -81,6 +81,9 @@ enum Destination: Sendable, Hashable {
 }
 
 extension OutputFlags {
+  /// Whether errors are not told: `-s` without `-S`.
+  var isMute: Bool { isSilent && !showsErrors }
+
   /// Where each URL's body goes.
   func destinations(_ urls: [WebURL]) throws(SettingsError) -> [Destination] {
     let named = namesAll ? urls.count : remoteNames

@@ -85,20 +85,31 @@ struct WriteOut: Sendable, Hashable {
   ///
   /// - Parameters:
   ///   - report: the transfer's report.
-  ///   - show: makes text from outside safe for where it is shown.
-  /// - Returns: texts in their order.
+  ///   - isShown: whether a terminal shows what comes from outside: then it is made safe for it.
+  /// - Returns: texts in their order; a field's octets need not be UTF-8.
   func texts(
-    _ report: TransferReport, show: (String, _ isForErrors: Bool) -> String
-  ) -> [(text: String, isForErrors: Bool)] {
+    _ report: TransferReport, isShown: (_ isForErrors: Bool) -> Bool
+  ) -> [(text: [UInt8], isForErrors: Bool)] {
     var isForErrors = false
-    var texts: [(text: String, isForErrors: Bool)] = []
+    var texts: [(text: [UInt8], isForErrors: Bool)] = []
+    func add(_ text: String) { texts.append((Array(text.utf8), isForErrors)) }
     for piece in pieces {
       switch piece {
-      case .text(let text): texts.append((text, isForErrors))
-      case .variable(let variable): texts.append((show(variable.value(of: report).text, isForErrors), isForErrors))
-      case .header(let name): texts.append((show(Self.header(name, report), isForErrors), isForErrors))
-      case .json: texts.append((Self.json(report), isForErrors))
-      case .headerJSON: texts.append((Self.headerJSON(report), isForErrors))
+      case .text(let text): add(text)
+      case .variable(let variable):
+        let text = variable.value(of: report).text
+        add(isShown(isForErrors) ? text.printable : text)
+      case .header(let name):
+        guard let field = Self.header(name, report) else { continue }
+        guard !isShown(isForErrors) else {
+          add(field.value.printable)
+          continue
+        }
+        var octets: [UInt8] = []
+        octets.append(valueOf: field)
+        texts.append((octets, isForErrors))
+      case .json: add(Self.json(report))
+      case .headerJSON: add(Self.headerJSON(report))
       case .toErrors: isForErrors = true
       case .toOutput: isForErrors = false
       case .onError: if report.now.status == .answered { return texts }
@@ -108,9 +119,9 @@ struct WriteOut: Sendable, Hashable {
   }
 
   /// The first field of that name.
-  private static func header(_ name: String, _ report: TransferReport) -> String {
-    guard let name = HTTPField.Name(name), let head = report.now.head else { return "" }
-    return head.headerFields[values: name].first ?? ""
+  private static func header(_ name: String, _ report: TransferReport) -> HTTPField? {
+    guard let name = HTTPField.Name(name) else { return nil }
+    return report.now.head?.headerFields.first { $0.name == name }
   }
 
   private static func json(_ report: TransferReport) -> String {
@@ -144,7 +155,7 @@ extension WriteOut {
 
   /// Writes it: the format's own text as it is, and values without control characters if a terminal shows them.
   func write(_ report: TransferReport, in context: CommandContext) -> ExitStatus {
-    for (text, isForErrors) in texts(report, show: { $1 || context.isOutputTerminal ? $0.printable : $0 }) {
+    for (text, isForErrors) in texts(report, isShown: { $0 || context.isOutputTerminal }) {
       guard !isForErrors else {
         try? context.errors.write(text)
         continue

@@ -88,7 +88,7 @@ enum WriteOutVariable: String, CaseIterable, Sendable {
     case .remotePort: .number(Int64(response?.connection.remotePort ?? 0))
     case .scheme: .text((response?.url ?? facts.location ?? report.job.url).scheme.rawValue)
     case .downloadSize: .number(facts.received)
-    case .headerSize: .number(Int64(facts.heads.reduce(0) { $0 + $1.text(forTerminal: false).utf8.count }))
+    case .headerSize: .number(Int64(facts.heads.reduce(0) { $0 + $1.text(forTerminal: false).count }))
     case .uploadSize: .number(facts.sent)
     case .downloadSpeed: .number(Self.rate(facts.received, facts.elapsed))
     case .uploadSpeed: .number(Self.rate(facts.sent, facts.elapsed))
