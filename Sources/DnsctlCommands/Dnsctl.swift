@@ -78,7 +78,8 @@ package struct Dnsctl: AsyncParsableCommand {
       let (message, code) = (CompletionScript.patched(said, commands: commands), root.exitCode(for: error))
       let objection = UnknownOption.objection(in: message, of: command).map { "dnsctl: \($0)" }
       // The parser's own messages begin with "Error: ", and dnsctl's with its name.
-      let own = message.hasPrefix("Error: ") ? "dnsctl: " + message.dropFirst("Error: ".count) : message
+      let near = UnknownOption.withoutFarSuggestion(message)
+      let own = near.hasPrefix("Error: ") ? "dnsctl: " + near.dropFirst("Error: ".count) : near
       let text = message.isEmpty ? "" : (objection ?? own) + "\n"
       let errors = DescriptorOutput(descriptor: StandardDescriptor.errors)
       guard code.isSuccess else {

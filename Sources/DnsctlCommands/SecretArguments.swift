@@ -26,7 +26,7 @@ enum SecretArguments {
     switch name {
     case "user", "proxy-user", "header": .afterColon
     case "cert": .afterPlainColon
-    case "pass", "data", "data-raw", "data-binary", "data-urlencode", "json": .whole
+    case "pass", "data", "data-ascii", "data-raw", "data-binary", "data-urlencode", "json": .whole
     case "form", "form-string": .afterEquals
     case "proxy", "upstream", "store": .userInfo
     case "provider": .userInfoAndQuery

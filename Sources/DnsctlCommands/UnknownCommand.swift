@@ -58,7 +58,7 @@ enum UnknownCommand {
 
   /// How many letters have to be changed, inserted, removed or swapped with their neighbour to turn one word into the
   /// other.
-  private static func distance(_ one: String.UTF8View, _ other: String.UTF8View) -> Int {
+  static func distance(_ one: some Sequence<UInt8>, _ other: some Sequence<UInt8>) -> Int {
     let (one, other) = (Array(one), Array(other))
     var before: [Int] = []
     var row = Array(0...other.count)

@@ -19,4 +19,20 @@ enum UnknownOption {
     default: return nil
     }
   }
+
+  /// Takes a suggestion out of the parser's message that is too far from what was written: an option of another tool is
+  /// no misspelling of one here.
+  ///
+  /// - Parameter message: the parser's message.
+  /// - Returns: the same, or without the suggestion.
+  static func withoutFarSuggestion(_ message: String) -> String {
+    let (start, middle, end) = ("Error: Unknown option '", "'. Did you mean '", "'?")
+    guard message.hasPrefix(start), let between = message.firstRange(of: middle),
+      let behind = message[between.upperBound...].firstRange(of: end)
+    else { return message }
+    let written = message[..<between.lowerBound].dropFirst(start.count).drop { $0 == "-" }
+    let suggested = message[between.upperBound..<behind.lowerBound].drop { $0 == "-" }
+    guard UnknownCommand.distance(written.utf8, suggested.utf8) * 3 > written.utf8.count else { return message }
+    return "\(message[..<between.lowerBound])'\(message[behind.upperBound...])"
+  }
 }

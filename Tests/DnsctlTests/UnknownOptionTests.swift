@@ -8,6 +8,10 @@ struct UnknownOptionTests {
     ("fetch", "-e", "-H 'Referer: …'"), ("fetch", "--referer", "-H 'Referer: …'"),
     ("fetch", "-K", "configuration file"),
     ("fetch", "--tlsv1.2", "OpenSSL"), ("fetch", "--connect-to", "--resolve"), ("fetch", "--url", "arguments"),
+    ("fetch", "--proto", "http and https"), ("fetch", "--proto-redir", "--no-location"),
+    ("fetch", "--stderr", "2> FILE"),
+    ("fetch", "--remove-on-error", "rm"), ("fetch", "--path-as-is", "browsers"), ("fetch", "--ssl-reqd", "https://"),
+    ("fetch", "--no-keepalive", "connections"), ("fetch", "--pinnedpubkey", "--cacert"),
     ("resolve", "-p", "@HOST:PORT"), ("resolve", "-J", "--json"), ("resolve", "--verbose", "--trace"),
   ])
   func `an option of another tool is answered with what to write here`(
@@ -23,6 +27,17 @@ struct UnknownOptionTests {
   ])
   func `anything else is left to the parser`(_ message: String, _ command: String) {
     #expect(UnknownOption.objection(in: message, of: command) == nil)
+  }
+
+  @Test(arguments: [
+    ("--proto", "--proxy", false), ("--abcd", "--abxy", false), ("--provder", "--provider", true),
+    ("--formt", "--format", true), ("-é", "-e", false), ("--hel", "--help", true),
+  ])
+  func `a suggestion is at most a third of the word away`(_ written: String, _ suggested: String, _ isKept: Bool) {
+    let message = "Error: Unknown option '\(written)'. Did you mean '\(suggested)'?\nUsage: …"
+    let short = "Error: Unknown option '\(written)'\nUsage: …"
+    #expect(UnknownOption.withoutFarSuggestion(message) == (isKept ? message : short))
+    #expect(UnknownOption.withoutFarSuggestion(short) == short)
   }
 
   @Test func `the manual's list has two columns`() {

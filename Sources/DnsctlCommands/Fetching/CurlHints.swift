@@ -31,6 +31,13 @@ enum CurlHints {
       "--socks5, --preproxy", ["--socks4", "--socks4a", "--socks5-hostname"], "dnsctl proxy --upstream, and -x to that"
     ),
     ("-p, --proxytunnel", ["--proxy-header"], "https goes through a proxy's tunnel anyway"),
+    ("--proto, --proto-redir", ["--proto-default"], "only http and https are asked; see --no-location"),
+    ("--ssl-reqd", ["--ssl"], "write https:// in the URL"),
+    ("--pinnedpubkey", [], "--cacert with the one authority that you trust"),
+    ("--path-as-is", [], "a path's . and .. are taken out, as in browsers"),
+    ("--no-keepalive", ["--keepalive-time", "--keepalive-cnt"], "connections end with the command"),
+    ("--stderr", [], "2> FILE, or 2>&1"),
+    ("--remove-on-error", [], "write '|| rm FILE' behind the command"),
     ("--location-trusted", [], "no other server gets a password"),
     ("--post301, --post302, --post303", [], "ask the new URL itself"),
     (

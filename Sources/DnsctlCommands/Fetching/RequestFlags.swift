@@ -24,7 +24,7 @@ struct RequestFlags: ParsableArguments {
   var headers: [String] = []
 
   @Option(
-    name: [.customShort("d"), .customLong("data")], parsing: .unconditionalSingleValue,
+    name: [.customShort("d"), .customLong("data"), .customLong("data-ascii")], parsing: .unconditionalSingleValue,
     help: ArgumentHelp(
       "Data to POST as a form; several are joined by &. @FILE sends a file without its line ends, @- standard input.",
       valueName: "data|@file"),
