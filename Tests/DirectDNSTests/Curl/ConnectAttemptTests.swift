@@ -4,7 +4,7 @@ import Testing
 
 @testable import DirectDNS
 
-struct ConnectAttemptTests {
+final class ConnectAttemptTests {
   private let transfers: CurlTransfers
   private let attempt: ConnectAttempt
 
@@ -16,6 +16,9 @@ struct ConnectAttemptTests {
     transfers = try #require(CurlTransfers(settings, poller: poller))
     attempt = try #require(ConnectAttempt(events: transfers))
   }
+
+  // Its loop would do that.
+  deinit { transfers.close() }
 
   /// Has the attempt begin a request, and stop.
   private func run(_ body: TransferRequest.Body = .none, origin: String = "https://a.test", speaksHTTP2: Bool) {
