@@ -80,6 +80,7 @@ internal import CDirectDNSCurl
     unsafe self.events = Unmanaged.passUnretained(events)
   }
 
+  // What libcurl still traces while its handle is closed would be told to objects that are going away.
   deinit { withExtendedLifetime(refusal) { handle.set(CURLOPT_VERBOSE, 0) } }
 
   /// Calls ``events`` without a retain and a release each time.

@@ -72,7 +72,11 @@ extension CurlQueries {
     func responded(_ number: Int) { machine.responded(number) }
 
     func ended(_ easy: CurlEasy, _ code: CURLcode) {
-      if easy.needsNewHandle, easy.startOver(on: multi) { return }
+      if easy.needsNewHandle {
+        if easy.startOver(on: multi) { return }
+        machine.ended(easy.number, .failed(.noMemory, .other), at: driver.now)
+        return perform()
+      }
       let outcome = QueryPoolMachine.outcome(AttemptEnd(code), isHTTP2: easy.isHTTP2, failure: easy.failure(code))
       machine.ended(easy.number, outcome, at: driver.now)
       perform()

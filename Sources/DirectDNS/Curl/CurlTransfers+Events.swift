@@ -205,6 +205,7 @@ extension CurlTransfers {
     if attempt.needsNewHandle, attempt.maySendAgain || attempt.transfer?.carrier !== attempt {
       machine.startsOver(id, attempt: number)
       if attempt.startOver() { return }
+      return act { $0.ended(id, attempt: number, .failed(.noMemory), at: now) }
     }
     let outcome = AttemptOutcome(
       AttemptEnd(code), isHeadCut: attempt.lines?.isHeadComplete == false, isUnprocessed: attempt.isUnprocessed,
