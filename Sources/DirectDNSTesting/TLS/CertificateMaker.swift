@@ -93,10 +93,14 @@ enum CertificateMaker {
   }
 
   private static func read(_ pem: String, _ body: (OpaquePointer?) -> OpaquePointer?) throws -> OpaquePointer {
-    let text = Array(pem.utf8)
-    let bio = unsafe BIO_new_mem_buf(text, Int32(text.count))
-    defer { unsafe BIO_free(bio) }
-    guard let found = unsafe body(bio) else { throw Failure(step: "read what it has written") }
+    var pem = pem
+    // The BIO reads the text where it lies: it has to stay there until it is read.
+    let found = pem.withUTF8 { text in
+      let bio = unsafe BIO_new_mem_buf(text.baseAddress, Int32(text.count))
+      defer { unsafe BIO_free(bio) }
+      return unsafe body(bio)
+    }
+    guard let found = unsafe found else { throw Failure(step: "read what it has written") }
     return unsafe found
   }
 
