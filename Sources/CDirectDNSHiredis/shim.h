@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/time.h>
+#include <sys/un.h>
 #include <time.h>
 
 static inline struct timeval directdns_redis_time(long long milliseconds) {
@@ -28,27 +29,50 @@ static inline void directdns_redis_prepare(redisContext *connection) {
 #endif
 }
 
-/// Sends what was appended, and takes the SIGPIPE that this raises for itself.
-static inline int directdns_redis_send(redisContext *connection) {
-  int status, done = 0;
-#if defined(SO_NOSIGPIPE)
-  do status = redisBufferWrite(connection, &done);
-  while (status == REDIS_OK && !done);
-#else
-  sigset_t pipe, before, pending;
+/// What a thread thought of SIGPIPE before.
+struct directdns_sigpipe {
+  sigset_t before;
+  int was_pending;
+};
+
+/// Holds back the SIGPIPE that writing may raise on this thread: hiredis and OpenSSL write without MSG_NOSIGNAL, and the thread may
+/// be one of the application's.
+static inline struct directdns_sigpipe directdns_sigpipe_hold(void) {
+  struct directdns_sigpipe held = {0};
+#if !defined(SO_NOSIGPIPE)
+  sigset_t pipe, pending;
   sigemptyset(&pipe);
   sigaddset(&pipe, SIGPIPE);
   sigpending(&pending);
-  int wasPending = sigismember(&pending, SIGPIPE);
-  pthread_sigmask(SIG_BLOCK, &pipe, &before);
-  do status = redisBufferWrite(connection, &done);
-  while (status == REDIS_OK && !done);
-  if (status != REDIS_OK && !wasPending) {
+  held.was_pending = sigismember(&pending, SIGPIPE);
+  pthread_sigmask(SIG_BLOCK, &pipe, &held.before);
+#endif
+  return held;
+}
+
+/// Ends that; where writing has failed, the signal that it may have raised is taken. errno stays.
+static inline void directdns_sigpipe_release(struct directdns_sigpipe held, int failed) {
+#if !defined(SO_NOSIGPIPE)
+  const int code = errno;
+  if (failed && !held.was_pending) {
     const struct timespec none = {0, 0};
+    sigset_t pipe;
+    sigemptyset(&pipe);
+    sigaddset(&pipe, SIGPIPE);
     while (sigtimedwait(&pipe, NULL, &none) < 0 && errno == EINTR) continue;
   }
-  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  pthread_sigmask(SIG_SETMASK, &held.before, NULL);
+  errno = code;
 #endif
+}
+
+/// Sends what was appended.
+static inline int directdns_redis_send(redisContext *connection) {
+  int status, done = 0;
+  struct directdns_sigpipe held = directdns_sigpipe_hold();
+  do status = redisBufferWrite(connection, &done);
+  while (status == REDIS_OK && !done);
+  directdns_sigpipe_release(held, status != REDIS_OK);
   return status;
 }
 
@@ -69,13 +93,24 @@ static inline int directdns_redis_timed_out(redisContext *connection) {
 
 static inline const char *directdns_redis_error(redisContext *connection) { return connection->errstr; }
 
-/// OpenSSL writes without MSG_NOSIGNAL, too, and not only where it is told to: from here on the thread, which is the
-/// store's own, does without the signal.
-static inline void directdns_tls_block_sigpipe(void) {
-  sigset_t pipe;
-  sigemptyset(&pipe);
-  sigaddset(&pipe, SIGPIPE);
-  pthread_sigmask(SIG_BLOCK, &pipe, NULL);
+/// OpenSSL writes not only where it is told to: reading may answer, with an alert or a new key.
+static inline int directdns_tls_connect(SSL *tls) {
+  struct directdns_sigpipe held = directdns_sigpipe_hold();
+  const int status = SSL_connect(tls);
+  directdns_sigpipe_release(held, status != 1);
+  return status;
+}
+static inline int directdns_tls_write(SSL *tls, const void *bytes, size_t count, size_t *written) {
+  struct directdns_sigpipe held = directdns_sigpipe_hold();
+  const int status = SSL_write_ex(tls, bytes, count, written);
+  directdns_sigpipe_release(held, status != 1);
+  return status;
+}
+static inline int directdns_tls_read(SSL *tls, void *bytes, int count) {
+  struct directdns_sigpipe held = directdns_sigpipe_hold();
+  const int status = SSL_read(tls, bytes, count);
+  directdns_sigpipe_release(held, status <= 0);
+  return status;
 }
 
 /// Macros all of them.

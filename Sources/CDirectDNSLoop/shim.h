@@ -62,7 +62,8 @@ typedef void *_Nullable (*directdns_thread_body)(void *_Nullable context);
 /// Starts a thread that nobody waits for; 0, or why there is none (pthread_create(3)).
 ///
 /// Its stack is as large as the system's default (`ulimit -s`), since a caller's tasks may run on it. It takes no signals but
-/// those that libdispatch's threads take, too: a fault's of its own, and SIGPIPE. All others are for the application's threads.
+/// those that libdispatch's threads take, too: a fault's of its own, and SIGPIPE, which what a caller's task starts would inherit
+/// blocked. All others are for the application's threads.
 static inline int directdns_thread_start(directdns_thread_body body, void *context) {
   static const int taken[] = {SIGILL, SIGTRAP, SIGBUS, SIGFPE, SIGSEGV, SIGSYS, SIGPROF, SIGPIPE};
   sigset_t blocked, before;
@@ -79,6 +80,15 @@ static inline int directdns_thread_start(directdns_thread_body body, void *conte
   (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
   (void)pthread_attr_destroy(&attributes);
   return code;
+}
+
+/// Has writes of the thread that calls it fail by EPIPE alone: c-ares writes to sockets without MSG_NOSIGNAL, and a server that
+/// has closed its end would end the whole process.
+static inline void directdns_thread_block_sigpipe(void) {
+  sigset_t pipe;
+  (void)sigemptyset(&pipe);
+  (void)sigaddset(&pipe, SIGPIPE);
+  (void)pthread_sigmask(SIG_BLOCK, &pipe, NULL);
 }
 
 /// Names the thread that calls it, for debuggers.

@@ -42,7 +42,7 @@ internal import DirectDNS
       switch configuration.server {
       case .tcp(let host, let port):
         unsafe redisConnectWithTimeout(address ?? host.unbracketed, Int32(port), limit)
-      case .socket(let path): unsafe redisConnectUnixWithTimeout(path, limit)
+      case .socket(let path): unsafe redisConnectUnixWithTimeout(try Self.whole(path), limit)
       }
     guard let opened = unsafe opened else { throw .connection("no memory") }
     var connection = unsafe RedisConnection(opened, replyTime: configuration.timeout * 10)
@@ -70,6 +70,16 @@ internal import DirectDNS
       }
     }
     return connection
+  }
+
+  /// A socket's path, which hiredis would cut where the system's structure has no more room, or at a NUL: another socket
+  /// may lie there.
+  private static func whole(_ path: String) throws(Failure) -> String {
+    let room = MemoryLayout.size(ofValue: sockaddr_un().sun_path)
+    guard path.utf8.count < room, !path.utf8.contains(0) else {
+      throw .setting("a socket's path has at most \(room - 1) bytes, and no NUL: \(DirectDNSError.quoted(path))")
+    }
+    return path
   }
 
   private init(_ context: UnsafeMutablePointer<redisContext>, replyTime: Duration) {

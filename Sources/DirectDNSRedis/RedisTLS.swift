@@ -17,18 +17,18 @@ internal import DirectDNS
     defer { unsafe SSL_CTX_free(context) }
     guard let session = unsafe SSL_new(context) else { throw .connection("no memory") }
     let tls = unsafe RedisTLS(session)
-    let isSet =
-      switch host {
-      case .name(let name):
-        unsafe directdns_tls_name(session, name) == 1 && SSL_set1_host(session, name) == 1
-      case .address(let address):
-        unsafe X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(session), address.description) == 1
-      }
+    let isSet: Bool
+    switch host {
+    case .name(let full):
+      let name = Self.serverName(full)
+      isSet = unsafe directdns_tls_name(session, name) == 1 && SSL_set1_host(session, name) == 1
+    case .address(let address):
+      isSet = unsafe X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(session), address.description) == 1
+    }
     guard isSet, unsafe SSL_set_fd(session, socket) == 1 else { throw .connection("no memory") }
     unsafe SSL_set_hostflags(session, UInt32(X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS))
-    directdns_tls_block_sigpipe()
     ERR_clear_error()
-    let status = unsafe SSL_connect(session)
+    let status = unsafe directdns_tls_connect(session)
     guard status != 1 else { return tls }
     let verdict = unsafe SSL_get_verify_result(session)
     guard verdict == Int(X509_V_OK) else {
@@ -36,6 +36,9 @@ internal import DirectDNS
     }
     throw tls.failure(status)
   }
+
+  /// A host's name as certificates and servers know it: without a final dot (RFC 6066 §3).
+  static func serverName(_ host: String) -> String { host.hasSuffix(".") ? String(host.dropLast()) : host }
 
   private init(_ session: OpaquePointer) { unsafe self.session = session }
 
@@ -45,7 +48,7 @@ internal import DirectDNS
   borrowing func send(_ bytes: [UInt8]) throws(RedisConnection.Failure) {
     ERR_clear_error()
     var count = 0
-    let status = unsafe SSL_write_ex(session, bytes, bytes.count, &count)
+    let status = unsafe directdns_tls_write(session, bytes, bytes.count, &count)
     guard status == 1 else { throw failure(status) }
   }
 
@@ -53,7 +56,7 @@ internal import DirectDNS
   borrowing func receive() throws(RedisConnection.Failure) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: 16_384)
     ERR_clear_error()
-    let count = unsafe SSL_read(session, &bytes, Int32(bytes.count))
+    let count = unsafe directdns_tls_read(session, &bytes, Int32(bytes.count))
     guard count > 0 else { throw failure(count) }
     return Array(bytes.prefix(Int(count)))
   }

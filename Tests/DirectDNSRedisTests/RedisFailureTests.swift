@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import DirectDNS
+import Foundation
 import Testing
 
 @testable import DirectDNSRedis
@@ -24,5 +25,73 @@ struct RedisFailureTests {
 
   @Test func `a word that nobody knows is shown`() {
     #expect(RedisConnection.Failure.refused("NEWS").directDNSError(.socket("/x")).message.contains("(NEWS)"))
+  }
+
+  /// A second path in the first one's place would be another server, which would get the password.
+  @Test(arguments: ["/tmp/" + String(repeating: "x", count: 103), "/tmp/a\0b"])
+  func `a socket's path that the system would cut is refused`(_ path: String) {
+    let failure = #expect(throws: RedisConnection.Failure.self) {
+      _ = try RedisConnection.open(RedisStoreConfiguration(server: .socket(path)))
+    }
+    guard case .setting(let words)? = failure else {
+      Issue.record("\(String(describing: failure))")
+      return
+    }
+    #expect(words.contains("at most 107 bytes, and no NUL"))
+  }
+
+  @Test func `a name's final dot is nobody's in TLS`() {
+    #expect(RedisTLS.serverName("redis.test.") == "redis.test")
+    #expect(RedisTLS.serverName("redis.test") == "redis.test")
+  }
+
+  /// As a balancer ends connections that nobody has used for long; what was not sent yet is sent again by another one.
+  @Test func `a connection that was reset is gone, and no server that is late`() throws {
+    let listener = try ResettingListener()
+    let connection = try RedisConnection.open(
+      RedisStoreConfiguration(server: .tcp(.address(.ipv4(0x7F00_0001)), port: listener.port)))
+    listener.resetNext()
+    // A closure cannot take what is not copied.
+    var failure: RedisConnection.Failure?
+    do throws(RedisConnection.Failure) { _ = try connection.run([RedisCommand("PING")]) } catch { failure = error }
+    guard case .connection? = failure else {
+      Issue.record("\(String(describing: failure))")
+      return
+    }
+  }
+}
+
+/// A listener on loopback that resets what it accepts.
+private final class ResettingListener {
+  private let descriptor: Int32
+  let port: UInt16
+
+  init() throws {
+    #if canImport(Glibc)
+      let listening = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    #else
+      let listening = socket(AF_INET, SOCK_STREAM, 0)
+    #endif
+    var place = sockaddr_in()
+    place.sin_family = sa_family_t(AF_INET)
+    place.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let isListening = unsafe withUnsafeMutablePointer(to: &place) { place in
+      unsafe place.withMemoryRebound(to: sockaddr.self, capacity: 1) { place in
+        unsafe bind(listening, place, size) == 0 && listen(listening, 1) == 0
+          && getsockname(listening, place, &size) == 0
+      }
+    }
+    (descriptor, port) = (listening, UInt16(bigEndian: place.sin_port))
+    try #require(listening >= 0 && isListening)
+  }
+
+  deinit { close(descriptor) }
+
+  func resetNext() {
+    let accepted = accept(descriptor, nil, nil)
+    var atOnce = linger(l_onoff: 1, l_linger: 0)
+    unsafe setsockopt(accepted, SOL_SOCKET, SO_LINGER, &atOnce, socklen_t(MemoryLayout<linger>.size))
+    close(accepted)
   }
 }

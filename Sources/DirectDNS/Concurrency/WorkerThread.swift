@@ -37,6 +37,11 @@ enum WorkerThread {
     if code != 0 { unsafe work.release() }
     return code == 0
   }
+
+  /// Has this thread's writes to what nobody reads fail, and not raise SIGPIPE, which would end the process.
+  ///
+  /// For threads that run nobody else's tasks: programs that are started from one would inherit it.
+  static func blockSIGPIPE() { directdns_thread_block_sigpipe() }
 }
 
 /// A thread for an actor whose calls block, as those of SQLite and hiredis do.
@@ -111,7 +116,12 @@ final class BlockingPool: Sendable {
       return (false, true)
     }
     if isCall { call.signal() }
-    if isStart, !startThread(name, { [self] in work(mayWait: true) }) { work(mayWait: false) }
+    guard isStart else { return }
+    let isStarted = startThread(name) { [self] in
+      WorkerThread.blockSIGPIPE()
+      work(mayWait: true)
+    }
+    if !isStarted { work(mayWait: false) }
   }
 
   private func work(mayWait: Bool) {

@@ -32,6 +32,7 @@ protocol CurlDriver: LoopDriver {
 
 extension CurlDriver {
   static var threadName: String { "curl" }
+  static var runsTasks: Bool { true }
 
   /// libcurl sends nothing on a connection that has been idle for 118 s (CURLOPT_MAXAGE_CONN): the thread takes none with
   /// it that would have been of use.

@@ -51,6 +51,9 @@ protocol LoopDriver: AnyObject, SendableMetatype {
   /// After how many idle milliseconds the thread ends; the next command starts another one. Nil for never.
   var idleLimit: Int64? { get }
 
+  /// Whether tasks run on the thread.
+  static var runsTasks: Bool { get }
+
   /// Called before tasks run on the thread.
   func willRunTasks()
 
@@ -75,6 +78,8 @@ protocol LoopDriver: AnyObject, SendableMetatype {
 
 extension LoopDriver {
   var idleLimit: Int64? { nil }
+
+  static var runsTasks: Bool { false }
 
   func willRunTasks() {}
 }

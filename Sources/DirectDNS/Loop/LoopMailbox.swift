@@ -74,6 +74,7 @@ final class LoopMailbox<Driver: LoopDriver>: Sendable {
     let made = Locked<(Driver, Poller)?>((driver, poller))
     let isStarted = startThread(Driver.threadName) { [self] in
       guard let (driver, poller) = made.withLock({ $0.take() }) else { return }
+      if !Driver.runsTasks { WorkerThread.blockSIGPIPE() }
       LoopThread(mailbox: self, driver: driver, poller: poller).run()
     }
     guard isStarted else {
@@ -163,6 +164,7 @@ struct LoopThread<Driver: LoopDriver>: ~Copyable {
     var commands: [Driver.Command] = []
     var tasks: [LoopTask] = []
     var hasNews = false
+    var idleEnd: Int64?
     while true {
       // First, since they leave commands.
       runTasks(&tasks)
@@ -172,8 +174,11 @@ struct LoopThread<Driver: LoopDriver>: ~Copyable {
       commands.removeAll(keepingCapacity: true)
       if isStopped { break }
       let due = driver.turn(hasNews: hasNews)
-      hasNews = wait(until: due)
-      if !hasNews, due == .max, driver.idleLimit != nil, mailbox.mayEnd() { break }
+      if hasNews || due != .max { idleEnd = nil }
+      if due == .max { idleEnd = idleEnd ?? driver.idleLimit.map { LoopTime.now + $0 } }
+      hasNews = wait(until: idleEnd ?? due)
+      // A wait may end before its time: stopped and continued, a process is told so (signal(7)).
+      if !hasNews, let idleEnd, driver.now >= idleEnd, mailbox.mayEnd() { break }
     }
     driver.stop()
     runTasks(&tasks)
@@ -193,8 +198,7 @@ struct LoopThread<Driver: LoopDriver>: ~Copyable {
   /// - Returns: whether anything happened before that instant.
   private func wait(until due: Int64) -> Bool {
     let began = LoopTime.now
-    let patience =
-      due == .max ? driver.idleLimit ?? Self.longestWait : due <= began ? 0 : min(due - began, Self.longestWait)
+    let patience = due <= began ? 0 : min(due - began, Self.longestWait)
     let mayWait = patience > 0 && mailbox.mayWait()
     let hasEvents = poller.wait(mayWait ? patience : 0)
     driver.now = LoopTime.now

@@ -111,6 +111,14 @@ struct BlockingPoolTests {
     #expect(await pool.run { "again" } == "again")
   }
 
+  @Test func `a reader that has gone is an error of the thread that writes, and no signal for the process`() async {
+    #expect(await BlockingPool("test", width: 1).run { SignalMask.blocksSIGPIPE })
+    // Somebody else's thread stays what it is.
+    let (before, during) = (SignalMask.blocksSIGPIPE, Locked<Bool?>(nil))
+    BlockingPool("test", width: 1) { _, _ in false }.add { during.withLock { $0 = SignalMask.blocksSIGPIPE } }
+    #expect(during.withLock(\.self) == before)
+  }
+
   @Test func `where no thread can be started, the one that brings the work does it`() async {
     let pool = BlockingPool("test", width: 2) { _, _ in false }
     #expect(await pool.run { 1 } == 1)
@@ -195,5 +203,14 @@ struct BlockingPoolTests {
     await first.value
     for other in others { await other.value }
     #expect(order.withLock { $0 } == Array(0..<10))
+  }
+}
+
+/// What the thread that asks does without.
+enum SignalMask {
+  static var blocksSIGPIPE: Bool {
+    var mask = sigset_t()
+    unsafe pthread_sigmask(SIG_BLOCK, nil, &mask)
+    return unsafe sigismember(&mask, SIGPIPE) == 1
   }
 }

@@ -99,6 +99,32 @@ struct LoopThreadTests {
     #expect(!loop.mailbox.isRunning)
   }
 
+  @Test func `a wait that ends before its time does not end the thread`() async throws {
+    let diary = Diary()
+    let mailbox = LoopMailbox<DiaryDriver>(.init(diary: diary)) { _, _ in true }
+    #expect(mailbox.post("one"))
+    let wakeUp = try #require(WakeUp())
+    let system = InterruptedWait()
+    let poller = Poller(wakeUp, system: system)
+    let driver = try #require(DiaryDriver(.init(diary: diary, idleLimit: 20), poller: poller))
+    LoopThread(mailbox: mailbox, driver: driver, poller: poller).run()
+    #expect(system.waits.count >= 3 && system.waits.allSatisfy { 1...20 ~= $0 })
+    #expect(!mailbox.isRunning)
+  }
+
+  @Test func `a server that has gone is no signal for the process, unless the thread runs its tasks`() async {
+    let (own, shared) = (Locked<Bool?>(nil), Locked<Bool?>(nil))
+    await withCheckedContinuation { caller in
+      let loop = Loop<MaskDriver<OwnThread>>(caller)
+      #expect(loop.post(own))
+    }
+    await withCheckedContinuation { caller in
+      let loop = Loop<MaskDriver<SharedThread>>(caller)
+      #expect(loop.post(shared))
+    }
+    #expect(own.withLock(\.self) == true && shared.withLock(\.self) == false)
+  }
+
   @Test func `a driver that cannot be made is a loop that takes nothing`() {
     let loop = Loop<DiaryDriver>(.init(diary: nil))
     #expect(!loop.post("one") && !loop.mailbox.isRunning)
@@ -166,4 +192,48 @@ private final class DiaryDriver: LoopDriver {
   func stop() { diary.write("stop") }
 
   func close() { diary.write("close") }
+}
+
+/// Waits for nothing, as if a signal had come, the first two times.
+private final class InterruptedWait: PollerWait {
+  private let wait = PollWait()
+  private(set) var waits: [CInt] = []
+
+  func register(_ socket: CInt, _ interest: Poller.Interest, insteadOf before: Poller.Interest) {
+    wait.register(socket, interest, insteadOf: before)
+  }
+
+  func wait(_ milliseconds: CInt) -> Int {
+    waits.append(milliseconds)
+    return waits.count < 3 ? 0 : wait.wait(milliseconds)
+  }
+
+  func event(_ index: Int) -> (descriptor: CInt, ready: Poller.Interest) { wait.event(index) }
+}
+
+private protocol ThreadUse: SendableMetatype { static var runsTasks: Bool { get } }
+private enum OwnThread: ThreadUse { static var runsTasks: Bool { false } }
+private enum SharedThread: ThreadUse { static var runsTasks: Bool { true } }
+
+/// Looks which signals its thread takes, and ends.
+private final class MaskDriver<Use: ThreadUse>: LoopDriver {
+  static var threadName: String { "mask" }
+  static var runsTasks: Bool { Use.runsTasks }
+  var now = LoopTime.now
+  private let caller: CheckedContinuation<Void, Never>
+
+  init?(_ caller: CheckedContinuation<Void, Never>, poller: Poller) { self.caller = caller }
+
+  func carryOut(_ found: Locked<Bool?>) {
+    found.withLock { $0 = SignalMask.blocksSIGPIPE }
+    caller.resume()
+  }
+
+  func act(on socket: CInt, _ ready: Poller.Interest, owner: UInt8) {}
+
+  func turn(hasNews: Bool) -> Int64 { .max }
+
+  func stop() {}
+
+  func close() {}
 }
