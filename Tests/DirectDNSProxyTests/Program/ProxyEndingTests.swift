@@ -43,5 +43,7 @@ struct ProxyEndingTests {
       { steps.withLock { $0.append(Task.isCancelled ? "cut off" : "stopped") } },
       { steps.withLock { $0.append("logged") } }, end: { _ in steps.withLock { $0.append("ended") } })
     #expect(steps.withLock(\.self) == ["stopped", "logged"])
+    // Whoever waits for the second signal would wait for good.
+    send.finish()
   }
 }
