@@ -15,7 +15,8 @@ static inline int directdns_crypt_matches(const char *password, const char *hash
   unsigned char difference = found == NULL || found[0] == '*' || strlen(found) != length;
   if (!difference)
     for (size_t index = 0; index < length; index++) difference |= (unsigned char)found[index] ^ (unsigned char)hash[index];
-  memset(data, 0, sizeof *data);
+  // Not by memset, which an optimiser leaves out before free.
+  explicit_bzero(data, sizeof *data);
   free(data);
   return !difference;
 }

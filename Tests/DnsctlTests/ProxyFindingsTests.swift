@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import DirectDNS
+import Foundation
 import Testing
 
 @testable import DnsctlCommands
@@ -23,6 +24,13 @@ struct ProxyFindingsTests {
   private func reply(_ status: Int, _ error: String? = nil) throws -> Result<ProxyReply, ProxyProbe.Failure> {
     let field = error.map { "Proxy-Status: directdns; error=\($0)\r\n" } ?? ""
     return .success(try #require(ProxyReply(head: "HTTP/1.1 \(status) x\r\n\(field)\r\n")))
+  }
+
+  @Test func `a proxy that answers in drops is late, too`() async throws {
+    let proxy = try DrippingProxy()
+    var probe = ProxyProbe(address: .ipv4(0x7F00_0001), port: proxy.port, credentials: nil)
+    probe.timeout = .milliseconds(100)
+    #expect(await probe.ask("GET", "/live") == .failure(.init(reason: "no answer in 0 s")))
   }
 
   @Test(arguments: [(200, "ok"), (503, "warn"), (404, "warn"), (400, "warn")])
@@ -60,4 +68,41 @@ struct ProxyFindingsTests {
     #expect(Finding.proxyPolicy(try reply(400, "http_request_error"), to: "x")?.grade == .fail)
     #expect(Finding.proxyPolicy(.failure(.init(reason: "gone")), to: "x") == nil)
   }
+}
+
+/// A listener on loopback that says one byte every ten milliseconds to whom it accepts.
+private final class DrippingProxy: Sendable {
+  private let descriptor: Int32
+  let port: UInt16
+
+  init() throws {
+    #if canImport(Glibc)
+      let listening = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    #else
+      let listening = socket(AF_INET, SOCK_STREAM, 0)
+    #endif
+    var place = sockaddr_in()
+    place.sin_family = sa_family_t(AF_INET)
+    place.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let isListening = unsafe withUnsafeMutablePointer(to: &place) { place in
+      unsafe place.withMemoryRebound(to: sockaddr.self, capacity: 1) { place in
+        unsafe bind(listening, place, size) == 0 && listen(listening, 1) == 0
+          && getsockname(listening, place, &size) == 0
+      }
+    }
+    (descriptor, port) = (listening, UInt16(bigEndian: place.sin_port))
+    try #require(listening >= 0 && isListening)
+    Thread {
+      let accepted = accept(listening, nil, nil)
+      defer { close(accepted) }
+      // Up to ten seconds, so that a probe without an end would fail.
+      for _ in 0..<1000 {
+        guard unsafe send(accepted, "H", 1, Int32(MSG_NOSIGNAL)) == 1 else { return }
+        _ = poll(nil, 0, 10)
+      }
+    }.start()
+  }
+
+  deinit { close(descriptor) }
 }

@@ -18,6 +18,9 @@ struct ActionList<Action> {
 
   mutating func append(_ action: Action) { waiting.append(action) }
 
+  /// Takes back actions that wait.
+  mutating func remove(where isObsolete: (Action) -> Bool) { waiting.removeAll(where: isObsolete) }
+
   /// Takes all actions; nil if there are none.
   mutating func take() -> [Action]? {
     guard !waiting.isEmpty else { return nil }

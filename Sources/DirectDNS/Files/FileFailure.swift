@@ -34,6 +34,13 @@ package struct FileFailure: Error, Hashable, Sendable {
     reason = step.map { "\($0): \(words)" } ?? words
   }
 
+  /// Checks that a name is one whole name for the system, which reads up to a NUL: the rest would be cut off.
+  ///
+  /// - Throws: where it is not, as a name can be that was written in JSON.
+  static func checkName(_ path: String) throws(FileFailure) {
+    guard !path.utf8.contains(0) else { throw FileFailure("its name has a NUL in it, where the system ends names") }
+  }
+
   /// The reader of a pipe has gone.
   package var isClosedPipe: Bool { code == EPIPE }
 

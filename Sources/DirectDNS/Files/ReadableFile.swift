@@ -20,6 +20,7 @@ package final class ReadableFile: Sendable {
   ///   - waits: whether to wait until somebody opens a FIFO for writing; otherwise it is empty until then.
   /// - Throws: why it cannot be opened.
   package init(_ path: String, waits: Bool = true) throws(FileFailure) {
+    try FileFailure.checkName(path)
     descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | (waits ? 0 : O_NONBLOCK))
     guard descriptor >= 0 else { throw .last() }
   }

@@ -31,6 +31,7 @@ package final class WritableFile {
   private init(_ path: String, _ flags: Int32, mode: UInt32) throws(FileFailure) {
     self.path = path
     isShared = false
+    try FileFailure.checkName(path)
     descriptor = unsafe open(path, flags | O_WRONLY | O_CLOEXEC, mode_t(mode))
     guard descriptor >= 0 else { throw .last() }
   }

@@ -196,6 +196,7 @@ extension PoolMachine {
 
   /// A socket is about to be closed: from then on its number may be another one's.
   mutating func closed(_ socket: Int32) {
+    actions.remove { if case .endConnection(socket) = $0 { true } else { false } }
     guard let connection = connections.closed(socket) else { return }
     pools.change(connection.pool) { pool in pool.sockets.removeAll { $0 == socket } }
     // Even if it was never established: the pool may have nothing left, and is dropped then.

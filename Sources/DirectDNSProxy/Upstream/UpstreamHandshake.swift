@@ -143,7 +143,10 @@ struct UpstreamHandshake {
     case (5, 2) where upstream.user != nil:
       state = .authentication
       let (name, password) = (Array((upstream.user ?? "").utf8), Array((upstream.password?.text ?? "").utf8))
-      return .send([1, UInt8(name.count)] + name + [UInt8(password.count)] + password)
+      guard let nameLength = UInt8(exactly: name.count), let passwordLength = UInt8(exactly: password.count) else {
+        throw broken("its user or password has more than SOCKS5's 255 bytes", "proxy_configuration_error")
+      }
+      return .send([1, nameLength] + name + [passwordLength] + password)
     case (5, _): throw Failure(refusal: upstream.credentialsRefusal, isAboutTarget: false)
     default: throw broken("it does not speak SOCKS5", "http_protocol_error")
     }

@@ -109,9 +109,12 @@ enum CertificateMaker {
     let bio = unsafe BIO_new(BIO_s_mem())
     defer { unsafe BIO_free(bio) }
     try check("write PEM") { unsafe body(bio) == 1 }
+    var text: [UInt8] = []
     var bytes = [UInt8](repeating: 0, count: 16_384)
-    let count = unsafe BIO_read(bio, &bytes, Int32(bytes.count))
-    return String(decoding: bytes.prefix(Int(max(0, count)) - 1), as: UTF8.self)
+    while case let count = unsafe BIO_read(bio, &bytes, Int32(bytes.count)), count > 0 {
+      text += bytes.prefix(Int(count))
+    }
+    return String(decoding: text.dropLast(), as: UTF8.self)
   }
 
   private static func check(_ step: String, _ isDone: () -> Bool) throws {

@@ -50,7 +50,8 @@ struct ProxyProbe: Sendable {
   /// `USER:PASSWORD`.
   let credentials: String?
 
-  private static let timeout = 10
+  /// The longest that it may all take.
+  var timeout = Duration.seconds(10)
 
   /// Sends one request and reads the head of the reply.
   func ask(_ method: String, _ target: String) async -> Result<ProxyReply, Failure> {
@@ -69,22 +70,22 @@ struct ProxyProbe: Sendable {
     #else
       let descriptor = socket(address.family == .ipv6 ? AF_INET6 : AF_INET, SOCK_STREAM, 0)
     #endif
-    guard descriptor >= 0 else { return .failure(Self.failure()) }
+    guard descriptor >= 0 else { return .failure(failure()) }
     defer { close(descriptor) }
-    // The timeout applies to connect(2), too (socket(7)).
-    var time = timeval(tv_sec: Self.timeout, tv_usec: 0)
-    for option in [SO_SNDTIMEO, SO_RCVTIMEO] {
-      unsafe setsockopt(descriptor, SOL_SOCKET, option, &time, socklen_t(MemoryLayout<timeval>.size))
-    }
-    guard connect(descriptor) else { return .failure(Self.failure()) }
+    let end = ContinuousClock.now + timeout
+    // For connect(2), too (socket(7)).
+    Self.limit(SO_SNDTIMEO, of: descriptor, until: end)
+    guard connect(descriptor) else { return .failure(failure()) }
     guard unsafe send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count else {
-      return .failure(Self.failure())
+      return .failure(failure())
     }
     var received: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 4096)
     while received.count < 65_536, received.firstRange(of: Array("\r\n\r\n".utf8)) == nil {
+      // Anew for each piece: one that comes by single bytes would otherwise never end.
+      guard Self.limit(SO_RCVTIMEO, of: descriptor, until: end) else { return .failure(lateness) }
       let count = unsafe recv(descriptor, &buffer, buffer.count, 0)
-      guard count >= 0 else { return .failure(Self.failure()) }
+      guard count >= 0 else { return .failure(failure()) }
       guard count > 0 else { break }
       received += buffer.prefix(count)
     }
@@ -126,10 +127,23 @@ struct ProxyProbe: Sendable {
     }
   }
 
-  private static func failure() -> Failure {
+  /// Lets a socket's calls of a kind wait until an instant; false if that has come.
+  @discardableResult
+  private static func limit(_ option: Int32, of descriptor: Int32, until end: ContinuousClock.Instant) -> Bool {
+    let (seconds, attoseconds) = (end - .now).components
+    // 0 would be for ever.
+    let microseconds = max(attoseconds / 1_000_000_000_000, seconds == 0 ? 1 : 0)
+    var time = timeval(tv_sec: Int(seconds), tv_usec: .init(microseconds))
+    guard seconds >= 0, attoseconds >= 0 else { return false }
+    return unsafe setsockopt(descriptor, SOL_SOCKET, option, &time, socklen_t(MemoryLayout<timeval>.size)) == 0
+  }
+
+  private var lateness: Failure { Failure(reason: "no answer in \(timeout.components.seconds) s") }
+
+  private func failure() -> Failure {
     let code = errno
     // These are the errors of a blocking socket's timeout (socket(7)), the second one of connect(2).
-    guard code != EAGAIN, code != EINPROGRESS else { return Failure(reason: "no answer in \(timeout) s") }
+    guard code != EAGAIN, code != EINPROGRESS else { return lateness }
     return Failure(reason: unsafe String(cString: strerror(code)).lowercased())
   }
 }

@@ -104,6 +104,20 @@ struct UpstreamHandshakeTests {
     }
   }
 
+  /// As a program can set them afterwards: reading a URL refuses them.
+  @Test(arguments: [(256, 1), (1, 256)])
+  func `a name or a password that SOCKS5 has no room for is an error`(_ name: Int, _ password: Int) throws {
+    var upstream = try UpstreamProxy("socks5://u:p@proxy.example")
+    upstream.user = String(repeating: "u", count: name)
+    upstream.password = Secret(String(repeating: "p", count: password))
+    let handshake = UpstreamHandshake(upstream, to: Self.address, headSize: 1024)
+    guard case .failed(let failure) = run(handshake, [5, 2]).end else {
+      Issue.record("no failure")
+      return
+    }
+    #expect(failure.refusal.error == "proxy_configuration_error" && failure.refusal.message.contains("255 bytes"))
+  }
+
   @Test(
     arguments: [
       (2, 403, "http_request_denied"), (3, 502, "destination_ip_unroutable"), (4, 502, "destination_ip_unroutable"),

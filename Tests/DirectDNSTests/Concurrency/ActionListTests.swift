@@ -27,6 +27,13 @@ struct ActionListTests {
     #expect(done == [3, 2, 1, 0])
   }
 
+  @Test func `an action that has become wrong is taken back while it waits`() {
+    var list = ActionList<Int>()
+    for action in [1, 2, 1, 3] { list.append(action) }
+    list.remove { $0 == 1 }
+    #expect(list.take() == [2, 3])
+  }
+
   @Test func `the memory of actions that were carried out serves the next ones but one, without a new allocation`() {
     var list = ActionList<Int>()
     func place(_ actions: [Int]) -> UnsafePointer<Int>? {

@@ -41,5 +41,9 @@ struct ReadableFileTests {
     let directory = try ReadableFile(folder.path)
     let failure = #expect(throws: FileFailure.self) { try directory.read(10) }
     #expect(failure?.reason == "Is a directory")
+    // The system would open the file "five".
+    try folder.write("12345", to: "five")
+    let cut = #expect(throws: FileFailure.self) { try ReadableFile(folder / "five\0zzz") }
+    #expect(cut?.reason.contains("NUL") == true)
   }
 }

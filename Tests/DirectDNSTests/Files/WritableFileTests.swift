@@ -194,6 +194,12 @@ import Testing
     #expect(try WritableFile.draftToContinue(folder / "planted")?.length == nil)
   }
 
+  @Test func `a name that the system would cut is none`() throws {
+    let folder = try FileFolder()
+    let failure = #expect(throws: FileFailure.self) { try WritableFile.new(folder / "file\0zzz", mode: 0o600) }
+    #expect(failure?.reason.contains("NUL") == true)
+  }
+
   @Test func `a note stays with its file until it is taken away`() throws {
     let folder = try FileFolder()
     let file = try WritableFile.new(folder / "file", mode: 0o600)
