@@ -5,8 +5,9 @@ internal import Logging
 /// Answers in one file on this machine: remembered across restarts, and shared by its processes.
 ///
 /// The file is opened when it is first needed. It can be deleted at any time: the next call makes a new one. One of ours that
-/// is damaged is renamed to `PATH.damaged`, or `PATH.damaged-2` and so on, and a new one takes its place; a file that is not
-/// known to be ours is left as it is, and is an error. So is one that everybody may write to.
+/// is damaged is an error to whoever reads, and stays where it is; whoever writes renames it to `PATH.damaged`, or
+/// `PATH.damaged-2` and so on, and a new one takes its place. A file that is not known to be ours is left as it is, and is an
+/// error. So is one that everybody may write to.
 ///
 /// Reading and writing have a thread and a connection each, so that a lookup does not wait for a writer, of this process or
 /// of another.
@@ -32,8 +33,9 @@ public final class SQLiteAnswerStore: AnswerStore, NonBlocking {
     let once: @Sendable (String) -> Void = { text in
       if reported.withLock({ $0.insert(text).inserted }) { notify(text) }
     }
-    reader = SQLiteWorker(configuration, "sqlite.read", readsOnly: true, notice: once)
-    writer = SQLiteWorker(configuration, "sqlite.write", notice: once)
+    let suspect = Locked<SQLiteFile?>(nil)
+    reader = SQLiteWorker(configuration, "sqlite.read", readsOnly: true, suspect: suspect, notice: once)
+    writer = SQLiteWorker(configuration, "sqlite.write", suspect: suspect, notice: once)
   }
 
   /// Always `sqlite`.
@@ -43,6 +45,8 @@ public final class SQLiteAnswerStore: AnswerStore, NonBlocking {
   public var evicted: Int { lost.withLock(\.self) }
 
   /// What is known about questions.
+  ///
+  /// - Throws: also when the file is damaged. It stays as it is until something is written.
   public func read(_ questions: [AddressQuestion]) async throws(DirectDNSError) -> [StoredAnswer] {
     try await reader.perform { database throws(SQLiteError) in try database.read(questions) }
   }

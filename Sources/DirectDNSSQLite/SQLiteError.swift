@@ -8,6 +8,8 @@ internal import DirectDNS
 enum SQLiteError: Error, Hashable, Sendable {
   /// The database is damaged.
   case damaged
+  /// The database is damaged, and cannot be set aside.
+  case stuck
   case full
   case busy
   case unusable(String)
@@ -42,7 +44,7 @@ enum SQLiteError: Error, Hashable, Sendable {
   var isAboutWriting: Bool {
     switch self {
     case .full, .unusable: true
-    case .damaged, .busy, .foreign, .untrusted, .replaced, .statement, .failed: false
+    case .damaged, .stuck, .busy, .foreign, .untrusted, .replaced, .statement, .failed: false
     }
   }
 
@@ -50,7 +52,9 @@ enum SQLiteError: Error, Hashable, Sendable {
     let file = "The store \(DirectDNSError.quoted(path))"
     let message =
       switch self {
-      case .damaged: "\(file) is damaged and could not be set aside. Remove it, or the damaged ones beside it."
+      case .damaged:
+        "\(file) is damaged, and reading leaves it as it is. The next answer that is stored sets it aside and begins a new one, and so does dnsctl cache clear --yes of that store."
+      case .stuck: "\(file) is damaged and could not be set aside. Remove it, or the damaged ones beside it."
       case .full: "\(file) has no room: the disk is full. Make some, or choose another path."
       case .busy: "\(file) is being written by another process that does not finish."
       case .unusable(let reason): "\(file) cannot be opened (\(reason)). Check its folder and permissions."

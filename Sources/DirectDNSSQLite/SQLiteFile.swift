@@ -49,7 +49,7 @@ struct SQLiteFile: Sendable, Hashable {
   /// Keeps a damaged file beside the new one, for whoever wants to know, and never in place of an older one.
   ///
   /// - Returns: where it is now; nil if the path leads to another file by now: another process was faster.
-  /// - Throws: `damaged` if it cannot be done, or there are too many such files already.
+  /// - Throws: `stuck` if it cannot be done, or there are too many such files already.
   func setAside() throws(SQLiteError) -> String? {
     guard let real = unsafe directdns_real_path(path) else { return nil }
     defer { unsafe free(real) }
@@ -57,7 +57,7 @@ struct SQLiteFile: Sendable, Hashable {
     let damaged = directdns_file_identity(exists: 1, is_usable: 1, device: device, number: number)
     switch unsafe directdns_set_aside(path, path + "-wal", path + "-shm", damaged) {
     case -1: return nil
-    case 0: throw .damaged
+    case 0: throw .stuck
     case 1: return path + ".damaged"
     case let number: return path + ".damaged-\(number)"
     }

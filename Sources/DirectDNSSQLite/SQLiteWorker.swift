@@ -3,12 +3,14 @@ internal import DirectDNS
 
 /// A thread with a connection of its own.
 ///
-/// It opens the file when it is first needed and again when the path leads to another one, and sets a damaged file of ours
-/// aside.
+/// It opens the file when it is first needed and again when the path leads to another one. A damaged file of ours is set
+/// aside by the one that writes, and by nobody who only reads: an export would show the new and empty one for all there is.
 actor SQLiteWorker {
   private let configuration: SQLiteStoreConfiguration
-  /// Whether it never writes: then a file serves where nothing can be made beside it.
+  /// Whether it never writes: then a file serves where nothing can be made beside it, and a damaged one stays in place.
   private let readsOnly: Bool
+  /// The file that was found damaged by reading, which writing might never notice.
+  private let suspect: Locked<SQLiteFile?>
   private let executor: ThreadExecutor
   private let notice: @Sendable (String) -> Void
   private var open: SQLiteDatabase?
@@ -17,50 +19,66 @@ actor SQLiteWorker {
 
   init(
     _ configuration: SQLiteStoreConfiguration, _ name: String, readsOnly: Bool = false,
-    notice: @escaping @Sendable (String) -> Void
+    suspect: Locked<SQLiteFile?> = Locked(nil), notice: @escaping @Sendable (String) -> Void
   ) {
     self.configuration = configuration
     self.readsOnly = readsOnly
+    self.suspect = suspect
     executor = ThreadExecutor(name)
     self.notice = notice
   }
 
   nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
 
-  /// Does something with the file; once more with a new one if it turns out to be damaged.
+  /// Does something with the file; where this is the one that writes, once more with a new one if it is damaged.
   func perform<Value: Sendable>(
     _ body: @Sendable (SQLiteDatabase) throws(SQLiteError) -> Value
   ) throws(DirectDNSError) -> Value {
-    do throws(SQLiteError) {
-      do throws(SQLiteError) { return try lookTwice(body) } catch {
-        guard error == .damaged, let damaged = file else { throw error }
-        try setAside(damaged)
-      }
-      return try body(database())
-    } catch {
+    do throws(SQLiteError) { return readsOnly ? try read(body) : try write(body) } catch {
       throw error.directDNSError(configuration.path)
     }
   }
 
-  /// Does one of several steps that must all see the same file: what is in a new one says nothing about the former.
+  /// Reads one of several parts that must all be of the same file: what is in a new one says nothing about the former.
   ///
   /// - Parameters:
-  ///   - former: the file of the steps before; nil for the first.
-  ///   - body: what is done.
+  ///   - former: the file of the parts before; nil for the first.
+  ///   - body: what is read.
   /// - Returns: what it came to, and the file.
-  /// - Throws: also when the path leads to another file by now, or when this one is damaged and was set aside.
+  /// - Throws: also when the path leads to another file by now.
   func step<Value: Sendable>(
     in former: SQLiteFile?, _ body: @Sendable (SQLiteDatabase) throws(SQLiteError) -> Value
   ) throws(DirectDNSError) -> (value: Value, file: SQLiteFile?) {
-    do throws(SQLiteError) {
-      do throws(SQLiteError) { return (try lookTwice(in: former, body), file) } catch {
-        guard error == .damaged, let damaged = file else { throw error }
-        try setAside(damaged)
-      }
-      throw .replaced
-    } catch {
+    do throws(SQLiteError) { return (try read(in: former, body), file) } catch {
       throw error.directDNSError(configuration.path)
     }
+  }
+
+  private func read<Value: Sendable>(
+    in former: SQLiteFile? = nil, _ body: @Sendable (SQLiteDatabase) throws(SQLiteError) -> Value
+  ) throws(SQLiteError) -> Value {
+    do throws(SQLiteError) { return try lookTwice(in: former, body) } catch {
+      if error == .damaged { suspect.withLock { $0 = file } }
+      throw error
+    }
+  }
+
+  private func write<Value: Sendable>(
+    _ body: @Sendable (SQLiteDatabase) throws(SQLiteError) -> Value
+  ) throws(SQLiteError) -> Value {
+    do throws(SQLiteError) { return try lookTwice(body) } catch {
+      guard error == .damaged, let damaged = file else { throw error }
+      try setAside(damaged)
+    }
+    return try body(database())
+  }
+
+  /// Reads all of the file if reading has found it damaged, since what is written may lie elsewhere in it.
+  private func readSuspect(_ database: SQLiteDatabase) throws(SQLiteError) {
+    guard let file, suspect.withLock(\.self) == file else { return }
+    try database.readAll()
+    // It was put right meanwhile, or is another one under the number of the former.
+    suspect.withLock { $0 = nil }
   }
 
   /// A page that could not be read for once looks like damage to SQLite, and set aside nothing of the file would serve
@@ -81,6 +99,7 @@ actor SQLiteWorker {
     do throws(SQLiteError) {
       let database = try database()
       guard former == nil || file == former else { throw .replaced }
+      if !readsOnly { try readSuspect(database) }
       return try body(database)
     } catch {
       if error == .damaged { open = nil }
@@ -89,6 +108,7 @@ actor SQLiteWorker {
   }
 
   private func setAside(_ damaged: SQLiteFile) throws(SQLiteError) {
+    suspect.withLock { $0 = nil }
     guard let kept = try damaged.setAside() else { return }
     let (store, place) = (DirectDNSError.quoted(configuration.path), DirectDNSError.quoted(kept))
     notice("The store \(store) was damaged. It is \(place) now, and a new one takes its place.")

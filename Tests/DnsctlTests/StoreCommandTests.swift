@@ -72,4 +72,54 @@ import Testing
         outcome.errors.contains("is not a file that can be a database. Choose another path."), "\(outcome.errors)")
     }
   }
+
+  /// A file with an answer, all of whose pages but the first are damaged.
+  private func damagedStore(_ path: String) async throws {
+    let fixture = CommandFixture(zone: ["old.example.com": .addresses(["192.0.2.1"])])
+    _ = await fixture.resolve(["--provider", "google", "--store", path, "--family", "ipv4", "old.example.com"])
+    let file = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
+    let size = try file.seekToEnd()
+    try #require(size > 4096)
+    try file.seek(toOffset: 4096)
+    try file.write(contentsOf: Data(repeating: 0xa5, count: Int(size) - 4096))
+    try file.close()
+  }
+
+  @Test func `is left as it is where it is damaged, until something is written`() async throws {
+    let folder = try TestFolder()
+    let (path, backup) = (folder.path + "/answers.sqlite", folder.path + "/backup.jsonl")
+    try await damagedStore(path)
+    try "the backup".write(toFile: backup, atomically: false, encoding: .utf8)
+    let commands = [
+      ["list"], ["show", "old.example.com"], ["forget", "old.example.com"], ["stats"], ["export", backup],
+    ]
+    for command in commands + commands {
+      let outcome = await CommandFixture().run(["cache"] + command + ["--store", path])
+      #expect(outcome.status == 74 && outcome.output.isEmpty, "\(command)")
+      #expect(outcome.errors.hasPrefix("dnsctl: The store \"\(path)\" is damaged, and reading leaves it as it is."))
+    }
+    #expect(try String(contentsOfFile: backup, encoding: .utf8) == "the backup")
+    #expect(!FileManager.default.fileExists(atPath: path + ".damaged"))
+
+    let cleared = await CommandFixture().run(["cache", "clear", "--yes", "--store", path])
+    #expect(cleared.status == 0 && cleared.output == "everything forgotten\n")
+    #expect(cleared.errors.contains("It is \"\(path).damaged\" now, and a new one takes its place."))
+    #expect(await CommandFixture().run(["cache", "stats", "--store", path]).status == 0)
+  }
+
+  @Test func `is begun anew by a lookup where it is damaged, which goes on without it and then writes`() async throws {
+    let folder = try TestFolder()
+    let path = folder.path + "/answers.sqlite"
+    try await damagedStore(path)
+    let fixture = CommandFixture(zone: ["www.example.com": .addresses(["192.0.2.1"])])
+    let outcome = await fixture.resolve([
+      "--provider", "google", "--store", path, "--family", "ipv4", "--short", "www.example.com",
+    ])
+    #expect(outcome.status == 0 && outcome.output == "192.0.2.1\n")
+    let lines = outcome.errors.split(separator: "\n")
+    #expect(lines.count == 2 && lines.first?.contains("The next answer that is stored sets it aside") == true)
+    #expect(lines.last?.contains("It is \"\(path).damaged\" now") == true, "\(outcome.errors)")
+    let list = await CommandFixture().run(["cache", "list", "--format", "short", "--store", path])
+    #expect(list.output == "www.example.com\n")
+  }
 }

@@ -147,14 +147,15 @@ final class StoreWriter: Sendable {
     let isOld = state.withLock(\.pending.isOld)
     let result = await Deadline.wait(until: clock.now + Self.limit, clock, calling: store) { [store] in
       do throws(DirectDNSError) {
-        let questions =
-          isOld && !forgotten.isEmpty ? try await Self.outdated(forgotten, in: store) : Array(forgotten.keys)
-        if !questions.isEmpty { try await store.remove(questions) }
+        // Before anything is read: a store that is damaged may be one that writing alone puts right.
         if isOld, !answers.isEmpty {
           _ = try await store.writeNewer(answers)
         } else if !answers.isEmpty {
           try await store.write(answers)
         }
+        let questions =
+          isOld && !forgotten.isEmpty ? try await Self.outdated(forgotten, in: store) : Array(forgotten.keys)
+        if !questions.isEmpty { try await store.remove(questions) }
         return Result<Void, DirectDNSError>.success(())
       } catch {
         return .failure(error)

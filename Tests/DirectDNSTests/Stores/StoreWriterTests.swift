@@ -83,6 +83,46 @@ struct StoreWriterTests {
     #expect(store.memory.read([question("a")]).count == left)
   }
 
+  @Test func `a store that writing alone puts right is written to before it is read`() async {
+    let writer = StoreWriter(DamagedStore(base: store), clock: clock) { _ in }
+    store.fail(only: .reading, .writing)
+    writer.add(.keep(AnswerStoreContract.answer(question("a"), "192.0.2.1")), to: question("a"))
+    writer.add(.forget(clock.wallNow), to: question("b"))
+    #expect(await writer.flush(until: clock.now + .seconds(2)).unwritten == 2)
+    // What is to be forgotten is read now, since it may be newer.
+    store.fail(only: .reading)
+    #expect(await writer.flush(until: clock.now + .seconds(2)).unwritten == 0)
+    #expect(store.memory.read([question("a")]).count == 1)
+  }
+
+  /// A store that cannot be read before something was written.
+  private struct DamagedStore: AnswerStore {
+    let base: ScriptedStore
+    var name: String { base.name }
+
+    func read(_ questions: [AddressQuestion]) async throws(DirectDNSError) -> [StoredAnswer] {
+      try await base.read(questions)
+    }
+
+    func write(_ answers: [StoredAnswer]) async throws(DirectDNSError) {
+      try await base.write(answers)
+      base.fail(false)
+    }
+
+    func writeNewer(_ answers: [StoredAnswer]) async throws(DirectDNSError) -> Int {
+      try await write(answers)
+      return answers.count
+    }
+
+    func remove(_ questions: [AddressQuestion]) async throws(DirectDNSError) { try await base.remove(questions) }
+
+    func removeAll() async throws(DirectDNSError) { try await base.removeAll() }
+
+    func visit(_ visit: @Sendable ([StoredAnswer]) async -> Bool) async throws(DirectDNSError) {
+      try await base.visit(visit)
+    }
+  }
+
   @Test func `what could not be written is tried again by itself`() async {
     store.fail()
     add("a")

@@ -8,7 +8,7 @@ struct CacheClearCommand: StoreCommand {
     commandName: "clear",
     abstract: "Forget everything that is stored.",
     discussion: """
-      It asks before it does so; where nobody can be asked, --yes is needed.
+      It asks before it does so; where nobody can be asked, --yes is needed. So it is for a damaged file, which is set aside: PATH.damaged is what it is called then.
 
       EXAMPLES
         dnsctl cache clear
@@ -26,8 +26,11 @@ struct CacheClearCommand: StoreCommand {
       throw StoreFailure(
         .usage, "standard input is not a terminal, so nobody can confirm that everything is forgotten: add --yes.")
     }
-    let count = try await store.visit(0) { $0 += $1.count }
-    let answers = count.counted("answer")
+    // What cannot be read can be forgotten all the same, but nobody can be told how much it is.
+    var answers = "everything"
+    do throws(StoreFailure) { answers = try await store.visit(0) { $0 += $1.count }.counted("answer") } catch {
+      guard yes else { throw error }
+    }
     if !yes {
       // The question does not go to standard output, where only the result is expected.
       context.errors.say("Forget \(answers) of \(store.description)? [y/N] ")
