@@ -40,8 +40,15 @@ public final class RedisAnswerStore: FleetAnswerStore, NonBlocking {
       _ = try await asker.run([RedisCommand("PING")])
       return []
     }
-    let replies = try await asker.run([RedisCommand("MGET", questions.map(keys.answer))])
-    return zip(questions, replies[0].array).compactMap { question, reply in
+    return Self.answers(try await asker.run([reading(questions)])[0], to: questions)
+  }
+
+  private func reading(_ questions: [AddressQuestion]) -> RedisCommand {
+    RedisCommand("MGET", questions.map(keys.answer))
+  }
+
+  private static func answers(_ reply: RedisReply, to questions: [AddressQuestion]) -> [StoredAnswer] {
+    zip(questions, reply.array).compactMap { question, reply in
       reply.text.flatMap { StoredAnswer(text: $0, to: question) }
     }
   }
@@ -120,31 +127,45 @@ public final class RedisAnswerStore: FleetAnswerStore, NonBlocking {
   }
 
   /// Forgets everything under the prefix.
+  ///
+  /// - Throws: also when the connection breaks in the middle.
   public func removeAll() async throws(DirectDNSError) {
-    try await scan { [writer] found throws(DirectDNSError) in
-      _ = try await writer.run([RedisCommand("DEL", found)])
+    try await scan { [writer] found, connection throws(DirectDNSError) in
+      _ = try await writer.step([RedisCommand("DEL", found)], on: connection)
       return true
     }
   }
 
   /// Shows everything under the prefix, in no order.
+  ///
+  /// - Throws: also when the connection breaks in the middle: then not everything was shown.
   public func visit(_ visit: @Sendable ([StoredAnswer]) async -> Bool) async throws(DirectDNSError) {
-    try await scan { found throws(DirectDNSError) in
-      let answers = try await self.read(found.compactMap(self.keys.question))
+    try await scan { [writer] found, connection throws(DirectDNSError) in
+      let questions = found.compactMap(self.keys.question)
+      guard !questions.isEmpty else { return true }
+      // Not by the other connection: it may lead to another server already.
+      let replies = try await writer.step([self.reading(questions)], on: connection).replies
+      let answers = Self.answers(replies[0], to: questions)
       return answers.isEmpty ? true : await visit(answers)
     }
   }
 
-  private func scan(_ body: ([String]) async throws(DirectDNSError) -> Bool) async throws(DirectDNSError) {
+  /// Goes through all keys, on one connection.
+  private func scan(
+    _ body: (_ found: [String], _ connection: Int) async throws(DirectDNSError) -> Bool
+  ) async throws(DirectDNSError) {
     var cursor = "0"
+    var former: Int?
     repeat {
-      let replies = try await writer.run([RedisCommand("SCAN", cursor, "MATCH", keys.pattern, "COUNT", "256")])
+      let scan = RedisCommand("SCAN", cursor, "MATCH", keys.pattern, "COUNT", "256")
+      let (replies, connection) = try await writer.step([scan], on: former)
       guard replies[0].array.count == 2, let next = replies[0].array[0].text, UInt64(next) != nil,
         case .array(let members) = replies[0].array[1]
       else { throw Self.unexpectedReply(to: "SCAN") }
       let found = members.compactMap(\.text)
       cursor = next
-      if !found.isEmpty, try await !body(found) { return }
+      former = connection
+      if !found.isEmpty, try await !body(found, connection) { return }
     } while cursor != "0"
   }
 

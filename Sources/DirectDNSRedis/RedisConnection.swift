@@ -19,6 +19,8 @@ internal import DirectDNS
     case setting(String)
     /// The server took too long.
     case timedOut
+    /// The connection of what was begun is not there any more.
+    case interrupted
     /// The server refused, with the first word of its error.
     case refused(String)
     /// The server does not take the user and the password.

@@ -6,6 +6,8 @@ actor RedisWorker {
   private let configuration: RedisStoreConfiguration
   private let executor: ThreadExecutor
   private var connection: RedisConnection?
+  /// How many connections there were.
+  private var count = 0
   /// Where the server was last: the system's DNS, which its name is looked up by, may be what is dead.
   private let address: Locked<String?>
   /// Whether nobody waits for this thread, which may therefore wait for the system's DNS.
@@ -23,24 +25,43 @@ actor RedisWorker {
   nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
 
   /// Sends commands together and returns their replies, none of which is an error.
-  func run(_ commands: [RedisCommand]) throws(DirectDNSError) -> [RedisReply] {
+  func run(_ commands: [RedisCommand]) throws(DirectDNSError) -> [RedisReply] { try step(commands, on: nil).replies }
+
+  /// Sends commands that go on where others ended, such as a `SCAN` with a cursor: on the same connection.
+  ///
+  /// A cursor means nothing to a server that was restarted, or to another one that the address leads to by now; an empty
+  /// one would say that it has shown everything. A connection leads to one process of a server as long as it stands.
+  ///
+  /// - Parameters:
+  ///   - commands: the commands.
+  ///   - former: the connection of the commands before; nil for the first.
+  /// - Returns: the replies, and the connection.
+  /// - Throws: also when that connection is not there any more.
+  func step(
+    _ commands: [RedisCommand], on former: Int?
+  ) throws(DirectDNSError) -> (replies: [RedisReply], connection: Int) {
     do throws(RedisConnection.Failure) {
-      let replies = try replies(commands)
+      let replies = try replies(commands, on: former)
       for case .error(let word) in replies { throw .refused(word) }
-      return replies
+      return (replies, count)
     } catch {
       throw error.directDNSError(configuration.server)
     }
   }
 
-  private func replies(_ commands: [RedisCommand]) throws(RedisConnection.Failure) -> [RedisReply] {
+  private func replies(
+    _ commands: [RedisCommand], on former: Int?
+  ) throws(RedisConnection.Failure) -> [RedisReply] {
     let wasConnected = connection != nil
+    guard former == nil || wasConnected && former == count else { throw .interrupted }
     do throws(RedisConnection.Failure) {
       let replies = try send(commands)
-      guard wasConnected, connection == nil else { return replies }
+      // A reply to what goes on is returned, since another server must not be told the same.
+      guard wasConnected, connection == nil, former == nil else { return replies }
     } catch {
       // A server that was restarted closes connections: that shows when one is used next.
       guard wasConnected, case .connection = error else { throw error }
+      guard former == nil else { throw .interrupted }
     }
     return try send(commands)
   }
@@ -48,7 +69,12 @@ actor RedisWorker {
   private func send(_ commands: [RedisCommand]) throws(RedisConnection.Failure) -> [RedisReply] {
     // Taken out for the time of use: one that fails is gone.
     let current: RedisConnection
-    if let kept = connection.take() { current = kept } else { current = try connect() }
+    if let kept = connection.take() {
+      current = kept
+    } else {
+      current = try connect()
+      count += 1
+    }
     let replies = try current.run(commands)
     // A primary that has become a replica keeps its connections, and another one is the primary.
     mayHaveMoved = replies.contains(.error("READONLY"))
@@ -91,6 +117,8 @@ extension RedisConnection.Failure {
         "The Redis store at \(place) shows a certificate that is not taken (\(reason)). Name its authority by ?ca=FILE, and the host as the certificate has it."
       case .setting(let what): "The Redis store at \(place) cannot be used: \(what)."
       case .timedOut: "The Redis store at \(place) did not answer in time."
+      case .interrupted:
+        "The connection to the Redis store at \(place) broke in the middle, so not all of it was gone through. Do it again: it may be another server by now, or one that was restarted."
       case .credentials, .refused("NOAUTH"), .refused("WRONGPASS"):
         "The Redis store at \(place) refuses to let us in. Check user and password."
       case .database(let number):

@@ -220,6 +220,60 @@ struct RedisStoreTests {
     }
   }
 
+  @Test(arguments: ["restarted", "left by its client", "of a dead server"])
+  func `a visit goes by one connection, and fails when that is another one by then`(_ fate: String) async throws {
+    try await Redis.running { server in
+      let store = try server.store()
+      try await store.write((0..<2000).map { answer(try question("host-\($0).lab.test")) })
+      let pages = Watched(0)
+      let visited = await error { () throws(DirectDNSError) in
+        try await store.visit { _ in
+          let isFirst = pages.change { count in
+            count += 1
+            return count == 1
+          }
+          guard isFirst else { return true }
+          do {
+            switch fate {
+            case "restarted":
+              try await server.process.kill()
+              try await server.process.start()
+            case "of a dead server": try await server.process.kill()
+            default: _ = try await server.client("CLIENT", "KILL", "TYPE", "normal")
+            }
+          } catch { Issue.record(error) }
+          return true
+        }
+      }
+      #expect(visited?.message.contains("broke in the middle, so not all of it was gone through. Do it again") == true)
+      #expect(visited?.code == .storeFailed && pages.value == 1)
+      if fate == "of a dead server" { try await server.process.start() }
+      // The next one is another one, on another connection.
+      try await store.write([answer(question())])
+      let seen = Watched(0)
+      try await store.visit { page in
+        seen.change { $0 += page.count }
+        return true
+      }
+      #expect(seen.value == (fate == "left by its client" ? 2001 : 1))
+    }
+  }
+
+  @Test func `what a visit shows is read where it was found`() async throws {
+    try await Redis.running { server in
+      let store = try server.store()
+      try await store.write([answer(question())])
+      // Another connection may lead to another server already; this one cannot be made, and none is needed.
+      #expect(try await server.client("CONFIG", "SET", "maxclients", "1") == "OK")
+      let seen = Watched(0)
+      try await store.visit { page in
+        seen.change { $0 += page.count }
+        return true
+      }
+      #expect(seen.value == 1)
+    }
+  }
+
   @Test func `a server that hangs is an error in time`() async throws {
     try await Redis.running { server in
       let store = try server.store(timeout: .milliseconds(500))
