@@ -37,6 +37,18 @@ extension `dnsctl fetch` {
     }
   }
 
+  @Test func `-c names what it leaves out, also a cookie without a name`() async throws {
+    try await FetchFixture.with(handler: { _ in
+      OriginResponse(fields: [.setCookie: "nameless"], body: "here")
+    }) { fixture in
+      let jar = fixture.path("jar")
+      let outcome = await fixture.fetch(["-c", jar, fixture.url()])
+      #expect(outcome.status == 0)
+      #expect(
+        outcome.errors == "dnsctl: \(jar): the cookie of shop.example without a name has no place in a cookie file.\n")
+    }
+  }
+
   @Test func `-v tells each of several requests at once by itself`() async throws {
     let (errors, request) = (
       RecordingSink(), { (path: String) in HTTPRequest(method: .get, scheme: "http", authority: "a", path: path) }

@@ -157,6 +157,20 @@ import Testing
     }
   }
 
+  @Test func `what cannot be opened to be sent is named`() async throws {
+    try await FetchFixture.with { fixture in
+      let path = fixture.path("socket")
+      #expect(unsafe mknod(path, S_IFSOCK | 0o600, 0) == 0)
+      let outcome = await fixture.fetch(["-T", path, fixture.url("/x")])
+      #expect(outcome.status == 74 && fixture.origin.requests.isEmpty)
+      #expect(outcome.errors == "dnsctl: The file \(path) is not a regular file. Check its path and rights.\n")
+      // A device may lead nowhere, such as /dev/tty without a terminal.
+      await #expect(throws: StreamError.failed("\(path) cannot be read: No such device or address")) {
+        try await PipeInput(path).read()
+      }
+    }
+  }
+
   @Test func `cookies are read of a FIFO`() async throws {
     try await FetchFixture.with { fixture in
       #expect(unsafe mkfifo(fixture.path("jar"), 0o600) == 0)

@@ -52,7 +52,8 @@ struct CookieFlags: Sendable {
     guard let jar, let jarPath else { return .answered }
     do throws(StoreFailure) {
       for cookie in try Self.write(jar, to: jarPath, in: context) {
-        context.reportError("\(jarPath.printable): the cookie \(cookie.name.printable) has no place in a cookie file.")
+        let name = cookie.name.isEmpty ? "of \(cookie.domain) without a name" : cookie.name.printable
+        context.reportError("\(jarPath.printable): the cookie \(name) has no place in a cookie file.")
       }
       return .answered
     } catch {

@@ -177,7 +177,9 @@ final class PipeInput: InputSource {
     let result: Result<[UInt8], FileFailure> = await withCheckedContinuation { continuation in
       queue.async { continuation.resume(returning: self.next()) }
     }
-    do throws(FileFailure) { return try result.get() } catch { throw StreamError(error) }
+    do throws(FileFailure) { return try result.get() } catch {
+      throw .failed("\(path.printable) cannot be read: \(error.reason)")
+    }
   }
 
   private func next() -> Result<[UInt8], FileFailure> {
@@ -225,11 +227,13 @@ func isSameFile(_ one: String, _ other: String?) -> Bool {
   return first.st_mode & S_IFMT == S_IFREG && first.st_dev == second.st_dev && first.st_ino == second.st_ino
 }
 
-/// Whether a path leads to a FIFO, a socket or a character device, which may block its reader.
+/// Whether a path leads to a FIFO or a character device, which may block its reader.
+///
+/// A socket cannot be opened by its path.
 func isPipe(_ path: String) -> Bool {
   var information = stat()
   guard unsafe stat(path, &information) == 0 else { return false }
-  return [S_IFIFO, S_IFCHR, S_IFSOCK].contains(information.st_mode & S_IFMT)
+  return [S_IFIFO, S_IFCHR].contains(information.st_mode & S_IFMT)
 }
 
 /// Whether there is nothing at a path; not if a folder on the way keeps that from being known.

@@ -2,6 +2,7 @@
 internal import ArgumentParser
 internal import DirectDNS
 internal import DirectDNSConfiguration
+internal import Synchronization
 
 /// `dnsctl cache refresh`: looks names up regardless of what is stored, and stores the answers.
 struct CacheRefreshCommand: ContextCommand {
@@ -9,7 +10,7 @@ struct CacheRefreshCommand: ContextCommand {
     commandName: "refresh",
     abstract: "Ask for names now, and store what is said.",
     discussion: """
-      The providers are asked about both families, however fresh what is stored may be. Where they fail, what is stored stays. What the system's DNS says is shown and not stored.
+      The providers are asked about both families, however fresh what is stored may be. Where they fail, what is stored stays, and standard error says so. What the system's DNS says is shown and not stored.
 
       EXAMPLES
         dnsctl cache refresh www.example.com
@@ -44,10 +45,25 @@ struct CacheRefreshCommand: ContextCommand {
       let (families, lookup) = (settings.resolver.families, settings.lookup)
       let lookups = NameLookups(hosts: hosts, format: output.chosen)
       return try await context.withResolver(settings, storing: RenewingStore(base: store.store)) { resolver, context in
-        await lookups.run(in: context) { host throws(DirectDNSError) in
+        let left = Mutex(0)
+        let status = await lookups.run(in: context) { host throws(DirectDNSError) in
           await Self.ask(resolver, host, families)
-          return try await resolver.resolve(host, options: lookup)
+          do throws(DirectDNSError) {
+            let resolution = try await resolver.resolve(host, options: lookup)
+            if resolution.source == .system { left.withLock { $0 += 1 } }
+            return resolution
+          } catch {
+            if ExitStatus(error) == .upstreamFailed { left.withLock { $0 += 1 } }
+            throw error
+          }
         }
+        let count = left.withLock { $0 }
+        if count > 0 {
+          context.reportError(
+            "\(count.counted("name")) \(count == 1 ? "was" : "were") not refreshed, since no provider answered: what is stored stays."
+          )
+        }
+        return status
       }
     } catch {
       return error.status(in: context, of: "cache refresh")
