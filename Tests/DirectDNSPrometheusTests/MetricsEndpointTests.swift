@@ -155,7 +155,8 @@ struct MetricsEndpointTests {
     let endpoint = try MetricsEndpoint(registry, MetricsEndpointConfiguration(port: port))
     for _ in 0..<20 {
       let running = Task { try await endpoint.run() }
-      while endpoint.url == nil { await Task.yield() }
+      // Which returns when it listens, whoever had it do so.
+      try await endpoint.start()
       running.cancel()
       try await running.value
       #expect(endpoint.url == nil)
@@ -220,7 +221,8 @@ struct MetricsEndpointTests {
     let endpoint: MetricsEndpoint
 
     func run() async throws {
-      while endpoint.url == nil { await Task.yield() }
+      try await endpoint.start()
+      _ = try #require(endpoint.url)
     }
   }
 }
