@@ -128,7 +128,8 @@ internal import HTTPTypes
       needsNewHandle = true
       return CURL_PREREQFUNC_ABORT
     }
-    return pool?.connected(number, port: port) ?? true ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
+    let maySend = pool?.connected(number, port: port, isHTTP2: handle.hasAgreedOnHTTP2) ?? true
+    return maySend ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
   }
 
   /// Sends the request that was prepared, and blocks until the response has come.
@@ -166,7 +167,7 @@ internal import HTTPTypes
   ///
   /// - Parameters:
   ///   - request: the request.
-  ///   - isHTTP1: whether its connection will speak HTTP/1, as far as it is known.
+  ///   - isHTTP1: whether its connection may speak HTTP/1. One that does would be lost if the handle could not use it.
   /// - Returns: whether libcurl has memory for it.
   func prepare(_ request: CurlRequest, isHTTP1: Bool = false) -> Bool {
     if isHTTP1, !handle.canBeginHTTP1 { guard renew() else { return false } }

@@ -38,8 +38,11 @@ internal import CDirectDNSCurl
   /// - Parameter isHTTP2: whether the connection speaks HTTP/2 without TLS.
   /// - Returns: whether it can.
   func canReceive(overPlainHTTP2 isHTTP2: Bool) -> Bool {
-    unsafe transferCount < 2 || CurlVersion.forgetsFields || isHTTP2 || directdns_has_agreed_on_http2(pointer) != 0
+    transferCount < 2 || CurlVersion.forgetsFields || isHTTP2 || hasAgreedOnHTTP2
   }
+
+  /// Whether its transfer's connection, which is established, speaks HTTP/2 by TLS, as far as that can be told.
+  var hasAgreedOnHTTP2: Bool { unsafe directdns_has_agreed_on_http2(pointer) != 0 }
 
   /// Takes a new handle of libcurl's, which has no options, instead of the one there is.
   ///

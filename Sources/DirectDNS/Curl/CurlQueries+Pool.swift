@@ -34,6 +34,8 @@ extension CurlQueries {
     /// Whether its connections carry one transfer at a time.
     var isSerial: Bool { machine.isSerial }
 
+    var connectionLimit: Int { machine.connectionLimit }
+
     // MARK: Requests
 
     func start(_ job: CurlJob) {
@@ -67,14 +69,17 @@ extension CurlQueries {
 
     func dialled(_ number: Int) { machine.dialled(number, at: driver.now) }
 
-    func connected(_ number: Int, port: CInt) -> Bool { machine.connected(number, port: port) }
+    func connected(_ number: Int, port: CInt, isHTTP2: Bool) -> Bool {
+      machine.connected(number, port: port, isHTTP2: isHTTP2)
+    }
 
     func responded(_ number: Int) { machine.responded(number) }
 
     func ended(_ easy: CurlEasy, _ code: CURLcode) {
       if easy.needsNewHandle {
-        if easy.startOver(on: multi) { return }
-        machine.ended(easy.number, .failed(.noMemory, .other), at: driver.now)
+        let isWanted = machine.mayStartOver(easy.number)
+        if isWanted, easy.startOver(on: multi) { return }
+        machine.ended(easy.number, .failed(isWanted ? .noMemory : .cancelled, .other), at: driver.now)
         return perform()
       }
       let outcome = QueryPoolMachine.outcome(AttemptEnd(code), isHTTP2: easy.isHTTP2, failure: easy.failure(code))
@@ -109,7 +114,7 @@ extension CurlQueries {
       if number == handles.count, let easy = CurlEasy(identity, sockets: driver.sockets, owner: self, number: number) {
         handles.append(easy)
       }
-      guard number < handles.count, handles[number].prepare(job.request, isHTTP1: isSerial) else {
+      guard number < handles.count, handles[number].prepare(job.request, isHTTP1: !machine.speaksHTTP2) else {
         return machine.ended(number, .failed(.noMemory, .other), at: driver.now)
       }
       let easy = handles[number]

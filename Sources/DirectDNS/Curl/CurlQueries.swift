@@ -32,22 +32,15 @@ final class CurlQueries: CurlDriver {
     sockets.closing = { [unowned self] in serial.remove($0) }
   }
 
-  private static let fewConnections = 8
-
   /// libcurl has one limit for all servers: it is set to what the largest pool needs; other pools stay below by the limit
   /// of their transfers.
   private func limitConnections() {
-    let limit = pools.values.map(connectionLimit).max() ?? Self.fewConnections
+    let few = QueryPoolMachine.fewConnections
+    let limit = pools.values.map(\.connectionLimit).max() ?? few
     multi.set(CURLMOPT_MAX_HOST_CONNECTIONS, limit)
     // The idle connections of all servers together: libcurl closes the oldest one beyond that, and several servers may be
     // asked in turn.
-    multi.set(CURLMOPT_MAXCONNECTS, max(Self.fewConnections * 8, limit * 2))
-  }
-
-  /// How many connections a pool may have: over HTTP/2 one is enough for most servers; libcurl opens another one when a
-  /// server's limit of streams is reached.
-  private func connectionLimit(of pool: Pool) -> Int {
-    pool.isSerial ? pool.identity.connections : min(Self.fewConnections, pool.identity.connections)
+    multi.set(CURLMOPT_MAXCONNECTS, max(few * 8, limit * 2))
   }
 
   var isBusy: Bool { pools.values.contains(where: \.isBusy) }

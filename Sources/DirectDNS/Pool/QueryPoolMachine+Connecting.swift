@@ -62,6 +62,9 @@ extension QueryPoolMachine {
         queries.change(other) { $0.race = nil }
         if other == id || handles.indices.contains(where: { $0 != number && handles[$0].query == other }) {
           release(number)
+        } else if other == abandoned {
+          // There is a connection now.
+          fail(other, .cancelled, at: now)
         } else {
           beginAgain(other, by: number, now)
         }

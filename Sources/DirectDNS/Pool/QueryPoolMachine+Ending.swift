@@ -23,7 +23,8 @@ extension QueryPoolMachine {
     switch outcome {
     case .replied(let isHTTP2):
       handles[number].repliedAt = now
-      isSerial = !isHTTP2
+      (isSerial, speaksHTTP2) = (!isHTTP2, isHTTP2)
+      guard id != abandoned else { return fail(id, .cancelled, at: now) }
       queries.remove(id)
       actions.append(.reply(id, from: number))
       release(number)
@@ -61,9 +62,18 @@ extension QueryPoolMachine {
   /// - Returns: the instant before which nothing will be due.
   mutating func endTurn(at now: Int64) -> Int64 {
     settleRaces(at: now)
+    makeRoom(at: now)
     if nextDue <= now { checkRunning(at: now) }
     if nextWaitingDue <= now { checkWaiting(at: now) }
     return min(nextDue, nextWaitingDue)
+  }
+
+  /// Ends the query that nobody waits for if others need its connection's place: libcurl would have them wait for it.
+  private mutating func makeRoom(at now: Int64) {
+    guard let abandoned, awaited >= connectionLimit else { return }
+    // As long as it is not known what the first connection speaks, the others wait to share it.
+    guard isSerial || handles.contains(where: { $0.query == abandoned && $0.stage == .sent }) else { return }
+    fail(abandoned, .cancelled, at: now)
   }
 
   private mutating func checkRunning(at now: Int64) {

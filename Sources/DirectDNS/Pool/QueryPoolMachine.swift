@@ -40,11 +40,16 @@ struct QueryPoolMachine {
     var attempt = 0
     /// Whether a part of a response has come.
     var hasResponse = false
+    /// Whether others can use its connection at the same time (HTTP/2).
+    var isShared = false
     /// The local port of the connection that its last request was sent on.
     var port: Int32 = 0
     var startedAt = Int64.min
     /// When the last whole reply came.
     var repliedAt = Int64.min
+
+    /// Whether its connection would be lost with its query.
+    var needsItsQuery: Bool { stage == .connecting || stage == .sent && !isShared }
   }
 
   /// How libcurl ended the transfer of a handle.
@@ -71,9 +76,9 @@ struct QueryPoolMachine {
     case reply(QueryID, from: Int)
     /// Report that a query has failed; its id is invalid from now on.
     case fail(QueryID, HTTPTransportError)
-    /// Report that a query was cancelled, of which attempts to connect go on; ``forget(_:)`` follows.
+    /// Report that a query was cancelled, which goes on for the sake of its connection; ``forget(_:)`` follows.
     case leave(QueryID)
-    /// Such a query has ended; its id is invalid from now on.
+    /// Such a query has ended, perhaps by a reply that nobody wants; its id is invalid from now on.
     case forget(QueryID)
     /// End the connection with that local port, under the requests that share it.
     case endConnection(port: Int32)
@@ -87,6 +92,10 @@ struct QueryPoolMachine {
     var connections: Int
   }
 
+  /// The most connections to a server of which it is not known that it speaks HTTP/1.1: over HTTP/2 one is enough for
+  /// most servers; libcurl opens another one when a server's limit of streams is reached.
+  static let fewConnections = 8
+
   /// Milliseconds from one attempt to connect to the next (RFC 8305 §8).
   static let attemptDelay: Int64 = 250
 
@@ -97,6 +106,8 @@ struct QueryPoolMachine {
   /// Whether its connections carry one transfer at a time: always with plain http; with TLS it is known after the first
   /// response.
   var isSerial: Bool
+  /// Whether its server is known to speak HTTP/2: until then, a connection may turn out to be one of HTTP/1.1.
+  var speaksHTTP2 = false
   /// Its addresses in the order of trying: the one that connected last comes first, those that were silent last.
   var addresses: [IPAddress]
   var actions = ActionList<Action>()
@@ -108,7 +119,7 @@ struct QueryPoolMachine {
   var winners: [Int] = []
   /// Connections, by their local ports, that have not replied to queries which have timed out or were cancelled.
   var silent: [Int32: Silence] = [:]
-  /// The query that was cancelled while its connection was being opened: that goes on, for the next one.
+  /// The query that was cancelled and goes on, so that its connection is there for the next one; see ``cancel(_:at:)``.
   private(set) var abandoned: QueryID?
   /// Nothing is due before this instant for the queries that are under way.
   var nextDue = Int64.max
@@ -125,10 +136,13 @@ struct QueryPoolMachine {
   var running: Int { handles.count - idle.count }
 
   /// How many of them are queries that somebody waits for.
-  private var awaited: Int {
+  var awaited: Int {
     guard let abandoned else { return running }
     return running - handles.count { $0.query == abandoned }
   }
+
+  /// How many connections it may have.
+  var connectionLimit: Int { isSerial ? limits.connections : min(Self.fewConnections, limits.connections) }
 
   var isEmpty: Bool { queries.count == 0 }
 
@@ -153,10 +167,11 @@ struct QueryPoolMachine {
   ///
   /// A connection that it opens is opened all the same, with a race over the addresses: where another server is asked
   /// after 150 ms, one that takes longer to connect to would otherwise never be reached, nor its second address tried.
+  /// Over HTTP/1.1 a connection serves again only once it has replied: the query goes out, and its reply is dropped.
   mutating func cancel(_ id: QueryID, at now: Int64) {
     guard queries.has(id), id != abandoned else { return }
     noteSilence(id, timedOut: false, at: now)
-    guard abandoned == nil, handles.contains(where: { $0.query == id && $0.stage == .connecting }) else {
+    guard abandoned == nil, handles.contains(where: { $0.query == id && $0.needsItsQuery }) else {
       return fail(id, .cancelled, at: now)
     }
     abandoned = id
@@ -204,6 +219,8 @@ struct QueryPoolMachine {
   }
 
   mutating func release(_ number: Int) {
+    // Its connection has replied, or ends with it.
+    if isSerial { silent[handles[number].port] = nil }
     handles[number].query = nil
     idle.append(number)
     actions.append(.stop(handle: number))
@@ -232,8 +249,12 @@ struct QueryPoolMachine {
 
   /// A handle's transfer has a connection, established or shared.
   ///
+  /// - Parameters:
+  ///   - number: the handle's.
+  ///   - port: the connection's local port.
+  ///   - isHTTP2: whether it is known to speak HTTP/2.
   /// - Returns: whether the query may be sent on it: that happens once, on the connection that came first.
-  mutating func connected(_ number: Int, port: Int32) -> Bool {
+  mutating func connected(_ number: Int, port: Int32, isHTTP2: Bool) -> Bool {
     guard let id = handles[number].query else { return false }
     let attempt = handles[number].attempt
     let wins = queries.change(id) { $0.race?.connected(attempt) } ?? nil
@@ -241,8 +262,19 @@ struct QueryPoolMachine {
     if wins == true || id == abandoned { winners.append(number) }
     handles[number].stage = .sent
     handles[number].port = port
+    handles[number].isShared = isHTTP2
+    if isHTTP2 { speaksHTTP2 = true }
     // libcurl keeps a connection that several can share, although nothing is sent on it.
-    return id != abandoned
+    return id != abandoned || !isHTTP2
+  }
+
+  /// A handle's transfer has a connection of HTTP/1.1, which it takes a new handle of libcurl's to use.
+  ///
+  /// - Returns: whether it is begun once more by one; not for the sake of a query that was cancelled, since all further
+  ///   ones are begun by new handles.
+  mutating func mayStartOver(_ number: Int) -> Bool {
+    (isSerial, speaksHTTP2) = (true, false)
+    return handles[number].query != abandoned
   }
 
   /// The response of a handle's transfer has begun.

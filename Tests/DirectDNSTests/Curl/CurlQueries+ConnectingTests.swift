@@ -13,6 +13,7 @@ struct CurlQueriesConnectingTests {
   /// A fixture whose endpoint has these addresses, of which the good one comes last; the others are silent.
   private func withSilent(
     _ addresses: [String], accepting accepts: Bool, plain: Bool = false,
+    _ versions: [HTTPProtocolVersion] = [.http2, .http1],
     _ body: (_ fixture: ProviderFixture, _ silent: [SilentAddress]) async throws -> Void
   ) async throws {
     func run(_ fixture: ProviderFixture) async throws {
@@ -27,7 +28,7 @@ struct CurlQueriesConnectingTests {
     if plain {
       try await ProviderFixture.plain { try await run($0) }
     } else {
-      try await ProviderFixture.secure { try await run($0) }
+      try await ProviderFixture.secure(versions) { try await run($0) }
     }
   }
 
@@ -77,6 +78,41 @@ struct CurlQueriesConnectingTests {
       #expect(try await fixture.send().address == Sample.address(Self.good))
       #expect(fixture.server.connectionCount == 1 && fixture.server.requests.count == 1)
       #expect(silent[0].takeConnections() == 1)
+    }
+  }
+
+  @Test func `the connection of a query that was cancelled serves the next ones over HTTP/1.1, too`() async throws {
+    try await withSilent(["127.0.0.7"], accepting: true, [.http1]) { fixture, silent async throws in
+      let first = fixture.begin()
+      #expect(await ProcessState.eventually { silent[0].hasConnection })
+      first.cancel()
+      #expect(await first.value.failure == .cancelled)
+      try #require(await fixture.server.waitForRequests(1))
+      // The next one opens its own if it comes before the reply to the first.
+      repeat {
+        #expect(try await fixture.send().address == Sample.address(Self.good))
+      } while fixture.server.requests.last?.connection != 1 && fixture.server.openConnectionCount == 2
+      #expect(fixture.server.requests.last?.connection == 1)
+      #expect(fixture.server.connectionCount <= 2 && silent[0].takeConnections() == 1)
+    }
+  }
+
+  @Test func `the connection of a query that was cancelled before it was answered serves the next ones over HTTP/1.1`()
+    async throws
+  {
+    try await ProviderFixture.secure([.http1]) { fixture async throws in
+      fixture.server.misbehave(.hold, times: 1)
+      let first = fixture.begin()
+      #expect(await fixture.server.waitForHeld(1))
+      first.cancel()
+      #expect(await first.value.failure == .cancelled)
+      // Another one does not wait for it.
+      #expect(try await fixture.send().status == .ok)
+      fixture.server.release()
+      repeat {
+        #expect(try await fixture.send().status == .ok)
+      } while fixture.server.requests.last?.connection != 1 && fixture.server.openConnectionCount == 2
+      #expect(fixture.server.requests.last?.connection == 1 && fixture.server.connectionCount == 2)
     }
   }
 

@@ -106,6 +106,122 @@ final class QueryPoolMachineConnectingTests: QueryPoolFixture {
     #expect(machine.isEmpty && machine.running == 0)
   }
 
+  // MARK: HTTP/1.1
+
+  @Test func `over HTTP/1.1 it goes out, its reply is dropped, and its connection is there for the next one`() {
+    let first = start()
+    machine.dialled(0, at: 0)
+    machine.cancel(first, at: 150)
+    #expect(taken() == ["begin 0 by 0 at 0.0.0.1", "leave 0"])
+    #expect(join(0, port: 9, isHTTP2: false))
+    _ = machine.endTurn(at: 200)
+    #expect(taken().isEmpty)
+    reply(0, isHTTP2: false, at: 300)
+    #expect(taken() == ["forget 0", "stop 0"])
+    #expect(machine.isEmpty && machine.running == 0 && machine.isSerial && machine.silent.isEmpty)
+  }
+
+  @Test(arguments: [false, true])
+  func `one that was cancelled after it had been sent is kept where its connection would end with it`(_ isHTTP2: Bool) {
+    let first = start()
+    #expect(connect(0, port: 9, isHTTP2: isHTTP2))
+    _ = machine.endTurn(at: 10)
+    _ = taken()
+    machine.cancel(first, at: 150)
+    #expect(machine.silent.count == 1)
+    #expect(taken() == (isHTTP2 ? ["fail 0 cancelled", "stop 0"] : ["leave 0"]))
+  }
+
+  @Test func `it ends when its time is over, with its connection, and with the loop`() {
+    for isOver in [true, false] {
+      let id = start(deadline: 1_000)
+      #expect(connect(0, port: 9, isHTTP2: false))
+      machine.cancel(id, at: 150)
+      _ = taken()
+      if isOver { _ = machine.endTurn(at: 1_000) } else { machine.stop() }
+      #expect(taken().suffix(2) == ["forget 0", "stop 0"])
+    }
+    #expect(machine.isEmpty && machine.running == 0)
+  }
+
+  @Test(arguments: [QueryPoolMachine.Cause.connectionEnded, .http2, .other])
+  func `it is not sent again whatever its connection ends by`(_ cause: QueryPoolMachine.Cause) {
+    let id = start()
+    #expect(connect(0, port: 9, isHTTP2: false))
+    machine.cancel(id, at: 150)
+    _ = taken()
+    machine.ended(0, .failed(.connectionLost("gone"), cause), at: 200)
+    #expect(taken() == ["forget 0", "stop 0"])
+  }
+
+  @Test func `a connection that takes a new handle is opened once more only for who is waited for`() {
+    let ids = (0..<2).map { _ in start() }
+    for handle in 0...1 { machine.dialled(handle, at: 0) }
+    machine.cancel(ids[0], at: 150)
+    #expect(!machine.mayStartOver(0) && machine.mayStartOver(1))
+    #expect(machine.isSerial && !machine.speaksHTTP2, "the next one begins with a handle that can use it")
+  }
+
+  @Test func `a server may speak HTTP/1.1 until it has spoken HTTP/2, and from when it speaks HTTP/1.1 again`() {
+    #expect(!machine.speaksHTTP2)
+    for isHTTP2 in [false, true, false] {
+      start()
+      #expect(connect(0, port: 9, isHTTP2: isHTTP2))
+      #expect(machine.speaksHTTP2 || !isHTTP2)
+      reply(0, isHTTP2: isHTTP2)
+      #expect(machine.speaksHTTP2 == isHTTP2 && machine.isSerial == !isHTTP2)
+    }
+  }
+
+  @Test func `it ends when another's connection comes first, at another address`() {
+    let ids = (0..<2).map { _ in start() }
+    machine.dialled(1, at: 0)
+    machine.dialled(0, at: 100)
+    machine.cancel(ids[0], at: 150)
+    _ = machine.endTurn(at: 250)
+    _ = taken()
+    #expect(connect(2, port: 9, isHTTP2: false, at: 260))
+    _ = machine.endTurn(at: 260)
+    #expect(taken() == ["forget 0", "stop 0", "stop 1"])
+  }
+
+  @Test func `another's connection leaves it alone once it has been sent`() {
+    let ids = (0..<2).map { _ in start() }
+    #expect(connect(0, port: 9, isHTTP2: false, at: 0))
+    machine.cancel(ids[0], at: 150)
+    machine.dialled(1, at: 160)
+    _ = machine.endTurn(at: 410)
+    _ = taken()
+    #expect(connect(2, port: 10, isHTTP2: false, at: 420))
+    _ = machine.endTurn(at: 420)
+    #expect(taken() == ["stop 1"])
+  }
+
+  @Test func `it ends when queries that are waited for need all connections`() {
+    machine.isSerial = true
+    let ids = (0..<2).map { _ in start() }
+    for handle in 0...1 { #expect(connect(handle, port: 9 + Int32(handle), isHTTP2: false)) }
+    machine.cancel(ids[0], at: 150)
+    _ = machine.endTurn(at: 150)
+    _ = taken()
+    start(at: 200)
+    #expect(taken() == ["begin 2 by 2 at 0.0.0.1"])
+    _ = machine.endTurn(at: 200)
+    #expect(taken() == ["forget 0", "stop 0"])
+  }
+
+  @Test func `it may hold others up only as long as they wait to share its connection`() {
+    let first = start()
+    machine.dialled(0, at: 0)
+    for _ in 0..<2 { start() }
+    machine.cancel(first, at: 150)
+    _ = machine.endTurn(at: 150)
+    #expect(!taken().contains("forget 0"))
+    #expect(join(0, port: 9, isHTTP2: false))
+    _ = machine.endTurn(at: 200)
+    #expect(taken() == ["forget 0", "stop 0"])
+  }
+
   @Test func `what is wrong on this machine is tried at no other address`() {
     start()
     machine.dialled(0, at: 0)

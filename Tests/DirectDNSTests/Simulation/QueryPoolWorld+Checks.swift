@@ -10,12 +10,17 @@ extension QueryPoolWorld {
     for (number, caller) in callers.enumerated() {
       if caller.answers > 1 { fault("caller \(number) was answered \(caller.answers) times") }
       if caller.sendings > 2 { fault("caller \(number)'s query was sent \(caller.sendings) times") }
+      if caller.sendingsUnwanted > (isHTTP2 ? 0 : 1) { fault("caller \(number)'s query was sent for nobody") }
       if caller.id != nil, now > caller.deadline + Self.turn { fault("caller \(number) waits beyond its deadline") }
     }
     let queries = Set(current.values.map(\.query))
     let limit = max(machine.limits.width, machine.limits.connections)
     if queries.count > limit + (machine.abandoned == nil ? 0 : 1) {
       fault("\(queries.count) queries are under way")
+    }
+    // libcurl would have another one wait.
+    if !isHTTP2, machine.isSerial, machine.abandoned != nil, machine.awaited >= machine.limits.connections {
+      fault("a query that nobody waits for has another's place")
     }
     for query in queries where current.values.count(where: { $0.query == query }) > max(1, reach.count) {
       fault("\(query) has more attempts than there are addresses")

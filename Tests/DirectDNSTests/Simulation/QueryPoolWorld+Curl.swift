@@ -81,13 +81,16 @@ extension QueryPoolWorld {
 
   private mutating func join(_ transfer: Transfer, _ port: Int32) {
     guard self.port(of: transfer) == nil, let query = current[transfer.handle]?.query else { return }
-    guard machine.connected(transfer.handle, port: port) || slips(.sendsAnyway, 1) else {
+    guard machine.connected(transfer.handle, port: port, isHTTP2: isHTTP2) || slips(.sendsAnyway, 1) else {
       return end(transfer, .failed(.cancelled, .other))
     }
     let sharing = current.values.filter { $0.query == query && self.port(of: $0.transfer) != nil }
     if !sharing.isEmpty { fault("\(query) is sent on two connections at once") }
     connections[port]?.users.insert(transfer)
-    if let caller = callerOf[query] { callers[caller].sendings += 1 }
+    if let caller = callerOf[query] {
+      callers[caller].sendings += 1
+      if query == machine.abandoned { callers[caller].sendingsUnwanted += 1 }
+    }
     if isReliable || chance(0.7) {
       plan(.replied(transfer), in: 0...100)
     } else if chance(0.5) {

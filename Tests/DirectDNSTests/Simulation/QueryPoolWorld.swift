@@ -35,6 +35,8 @@ struct QueryPoolWorld: SimulatedWorld {
     var dialledAt: Int64?
     /// How many times its query reached the server.
     var sendings = 0
+    /// How many times of these it had been cancelled.
+    var sendingsUnwanted = 0
   }
 
   enum Event {

@@ -28,13 +28,15 @@ class QueryPoolFixture {
   }
 
   /// A handle's transfer opens a connection, and sends its query on it.
-  func connect(_ handle: Int, port: Int32, at now: Int64 = 1) -> Bool {
+  func connect(_ handle: Int, port: Int32, isHTTP2: Bool = true, at now: Int64 = 1) -> Bool {
     machine.dialled(handle, at: now)
-    return join(handle, port: port)
+    return join(handle, port: port, isHTTP2: isHTTP2)
   }
 
   /// A handle's transfer has a connection that is there.
-  func join(_ handle: Int, port: Int32) -> Bool { machine.connected(handle, port: port) }
+  func join(_ handle: Int, port: Int32, isHTTP2: Bool = true) -> Bool {
+    machine.connected(handle, port: port, isHTTP2: isHTTP2)
+  }
 
   func reply(_ handle: Int, isHTTP2: Bool = true, at now: Int64 = 2) {
     machine.responded(handle)
