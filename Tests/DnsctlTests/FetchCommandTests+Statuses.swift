@@ -112,6 +112,18 @@ extension `dnsctl fetch` {
     }
   }
 
+  @Test(arguments: [
+    "nonsense\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 4\r\n\r\nnope",
+    "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nmany\r\n",
+  ])
+  func `--retry does not ask again for what cannot be read`(_ response: String) async throws {
+    try await FetchFixture.with(handler: { _ in throw OriginFault.text(response) }) { fixture in
+      let outcome = await fixture.fetch(["--retry", "2", "--compressed", fixture.url()])
+      #expect(outcome.status == 2 && outcome.errors.contains("cannot be read"), "\(outcome.errors)")
+      #expect(fixture.origin.requests.count == 1)
+    }
+  }
+
   @Test func `--retry sends nothing twice that may do harm`() async throws {
     try await FetchFixture.with(handler: { _ in OriginResponse(.serviceUnavailable, body: "busy") }) { fixture in
       #expect(await fixture.fetch(["--retry", "2", "-d", "a", fixture.url()]).output == "busy")

@@ -69,7 +69,7 @@ import Testing
   func `an answer that is not an HTTP response is called that`(_ text: String) async throws {
     try await FetchFixture.with(handler: { _ in throw OriginFault.text(text) }) { fixture in
       let outcome = await fixture.fetch([fixture.url()])
-      #expect(outcome.status == 2 && outcome.errors.contains("the answer is not a"), "\(outcome)")
+      #expect(outcome.status == 2 && outcome.errors.contains("it is not one of HTTP 1.0, 1.1 or 2"), "\(outcome)")
     }
   }
 

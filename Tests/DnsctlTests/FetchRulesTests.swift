@@ -108,7 +108,8 @@ import Testing
       (HTTPRequest.Method.get, true, nil, true), (.post, true, nil, false), (.put, false, nil, false),
       (.put, true, .connectionLost, true), (.post, true, .connectionLost, false), (.post, true, .connectFailed, true),
       (.post, true, .upstreamFailed, true), (.post, false, .connectFailed, false), (.get, true, .timedOut, true),
-      (.get, true, .tlsFailed, false), (.get, true, .nameNotFound, false), (.get, true, .addressForbidden, false),
+      (.get, true, .tlsFailed, false), (.get, true, .malformedResponse, false), (.get, true, .nameNotFound, false),
+      (.get, true, .addressForbidden, false),
     ] as [(HTTPRequest.Method, Bool, DirectDNSError.Code?, Bool)])
   func `what may do harm twice is not tried again`(
     _ method: HTTPRequest.Method, _ isReplayable: Bool, _ code: DirectDNSError.Code?, _ allowed: Bool

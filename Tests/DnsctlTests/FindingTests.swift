@@ -50,7 +50,7 @@ struct FindingTests {
 
   @Test(arguments: [
     (DirectDNSError.Code.tlsFailed, "clock"), (.connectFailed, "firewall"), (.timedOut, "silent"),
-    (.upstreamFailed, "credentials"), (.connectionLost, "credentials"),
+    (.upstreamFailed, "credentials"), (.connectionLost, "credentials"), (.malformedResponse, "credentials"),
   ])
   func `a failure says what to do`(_ code: DirectDNSError.Code, _ word: String) throws {
     let error = DirectDNSError(code, "google at 192.0.2.53: out of order")

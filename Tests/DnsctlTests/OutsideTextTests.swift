@@ -169,7 +169,8 @@ import Testing
   }
 
   @Test(arguments: [
-    HTTPTransportError.tls(hostile), .connect(hostile), .connectionLost(hostile), .invalidRequest(hostile),
+    HTTPTransportError.tls(hostile), .connect(hostile), .connectionLost(hostile), .malformedResponse(hostile),
+    .invalidRequest(hostile),
   ])
   func `of a transport leaves both streams clean, and JSON valid`(_ error: HTTPTransportError) async throws {
     var objects = 0

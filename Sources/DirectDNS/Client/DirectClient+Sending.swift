@@ -168,8 +168,9 @@ extension DirectClient {
     report(head, reader.context)
     guard let read = ResponseHead(head.lines) else {
       throw DirectDNSError(
-        .connectionLost,
-        "\(Origin(target.original)) did not answer with an HTTP response, or the response does not say how long it is")
+        .malformedResponse,
+        "\(Origin(target.original)) sent a response that cannot be read: its status line is malformed, or it does not "
+          + "say how long it is, which the server has to mend")
     }
     let restored = target.restore(read)
     let connection = ConnectionDetails(

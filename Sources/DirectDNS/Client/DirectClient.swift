@@ -72,8 +72,8 @@ public final class DirectClient: Sendable {
   ///   - body: the body; by default none.
   ///   - options: options of this request, which override the client's configuration.
   /// - Returns: the response, whatever its status, as soon as its head has come.
-  /// - Throws: why there is no response: `connectFailed`, `tlsFailed`, `connectionLost`, `timedOut`,
-  ///   `addressForbidden`, what ``DirectResolver/resolve(_:options:)-(HostName,_)`` and
+  /// - Throws: why there is no response: `connectFailed`, `tlsFailed`, `connectionLost`, `malformedResponse`,
+  ///   `timedOut`, `addressForbidden`, what ``DirectResolver/resolve(_:options:)-(HostName,_)`` and
   ///   ``Redirect/next(after:to:body:hops:configuration:)`` throw, and others.
   nonisolated(nonsending) public func execute(
     _ request: HTTPRequest, body: RequestBody = .none, options: RequestOptions = RequestOptions()

@@ -58,6 +58,7 @@ struct RequestContext: Sendable {
       "TLS with \(origin) could not be set up on this machine: \(reason); check the client's certificate and key, and "
         + "the authorities' files"
     case .connectionLost(let reason): lost(failure, reason, inBody)
+    case .malformedResponse(let reason): malformed(failure, reason, inBody)
     case .invalidRequest(let reason): "the request to \(origin) cannot be sent: \(reason)"
     case .bodyTooLarge:
       "the response of \(origin) decodes to more than can be kept: ask for it without compression"
@@ -104,6 +105,16 @@ struct RequestContext: Sendable {
       isRetryable || failure.facts.delivery != .mayHaveArrived
       ? "" : "; the request may have reached the server, so it was not sent again: repeat it only if that is harmless"
     return "the connection to \(origin) ended before a response came: \(reason)\(advice)"
+  }
+
+  private func malformed(_ failure: TransferFailure, _ reason: String, _ inBody: Bool) -> String {
+    if inBody { return "the body of \(origin)'s response cannot be read: \(reason)" }
+    // What refuses a tunnel, or talks nonsense instead, is the proxy.
+    if failure.facts.delivery == .notSent, let proxy {
+      return "the proxy \(proxy) sent a response that cannot be read: \(reason)"
+    }
+    let advice = isRetryable ? "" : "; the server may have acted on the request: repeat it only if that is harmless"
+    return "\(origin) sent a response that cannot be read: \(reason)\(advice)"
   }
 
   private static func tlsAdvice(_ reason: String) -> String {

@@ -80,7 +80,8 @@ public struct ResponseBody: AsyncSequence, Sendable {
 
     /// The next piece; nil at the end.
     ///
-    /// - Throws: `connectionLost`, `timedOut`, `cancelled` or `shutDown` if the rest does not come.
+    /// - Throws: `connectionLost`, `malformedResponse`, `timedOut`, `cancelled` or `shutDown` if the rest does not
+    ///   come.
     public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async throws(DirectDNSError)
       -> [UInt8]?
     {

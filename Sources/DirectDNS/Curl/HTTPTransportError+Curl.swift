@@ -32,12 +32,18 @@ extension HTTPTransportError {
     case CURLE_URL_MALFORMAT, CURLE_NOT_BUILT_IN, CURLE_UNKNOWN_OPTION: self = .invalidRequest(text)
     // About a URL libcurl says `Protocol "x" not supported`; otherwise it means the HTTP version of the response.
     case CURLE_UNSUPPORTED_PROTOCOL where detail.hasPrefix("Protocol "): self = .invalidRequest(text)
-    case CURLE_UNSUPPORTED_PROTOCOL: self = .connectionLost("the answer is not a response of HTTP 1.0, 1.1 or 2")
-    case CURLE_WEIRD_SERVER_REPLY: self = .connectionLost("the answer is not an HTTP response")
+    case CURLE_UNSUPPORTED_PROTOCOL:
+      self = .malformedResponse("it is not one of HTTP 1.0, 1.1 or 2: check the URL's scheme and port")
+    case CURLE_WEIRD_SERVER_REPLY: self = .malformedResponse("its head is malformed, which the server has to mend")
     // libcurl's decoder of chunks returns this for a malformed length, and before 8.1 its list of fields for a line that is
     // none.
-    case CURLE_BAD_FUNCTION_ARGUMENT: self = .connectionLost("its fields, chunks or lengths are malformed")
-    case CURLE_BAD_CONTENT_ENCODING: self = .connectionLost("it cannot be decompressed")
+    case CURLE_BAD_FUNCTION_ARGUMENT:
+      self = .malformedResponse("its fields, chunks or lengths are malformed, which the server has to mend")
+    // The same code as for a connection that was reset.
+    case CURLE_RECV_ERROR where detail.hasSuffix("in chunked-encoding"):
+      self = .malformedResponse("its chunks are malformed, which the server has to mend")
+    case CURLE_BAD_CONTENT_ENCODING:
+      self = .malformedResponse("its body is not in the content coding that it names\(Self.uncompressedAdvice)")
     case CURLE_FILESIZE_EXCEEDED: self = .bodyTooLarge
     case CURLE_ABORTED_BY_CALLBACK: self = .cancelled
     // When a response is followed by RST_STREAM while the request's body is still being sent (RFC 9113 §8.1), libcurl
@@ -50,6 +56,9 @@ extension HTTPTransportError {
     default: self = .connectionLost(text)
     }
   }
+
+  /// What to do about a body that cannot be decompressed.
+  static let uncompressedAdvice = ": ask for it without compression (dnsctl: without --compressed)"
 
   /// Whether what came was too large for libcurl's buffers: before 8.6 it calls that a lack of memory, since then it
   /// has a code of its own.
@@ -87,7 +96,7 @@ extension ConnectAttempt {
       }
       // Its decoders return this for bytes behind the end of the compressed data, such as a second member of gzip.
       if code == CURLE_WRITE_ERROR, lines.isHeadComplete, transfer.request.message.decompresses {
-        return .connectionLost("data follows what could be decompressed")
+        return .malformedResponse("data follows what could be decompressed\(HTTPTransportError.uncompressedAdvice)")
       }
     }
     if code == CURLE_COULDNT_CONNECT, let reason = localReason { return .noSocket(reason) }

@@ -112,7 +112,8 @@ public struct ProbeReport: Sendable {
   {
     let code: DirectDNSError.Code =
       switch error {
-      case .connect, .noSocket, .refusedByProxy, .tls, .tlsSetup, .timedOut, .connectionLost: error.code
+      case .connect, .noSocket, .refusedByProxy, .tls, .tlsSetup, .timedOut, .connectionLost, .malformedResponse:
+        error.code
       case .bodyTooLarge, .fieldsTooLarge, .invalidRequest, .cancelled, .shutDown: .upstreamFailed
       }
     return DirectDNSError(code, "\(provider.name) at \(address): \(error.text)")

@@ -101,6 +101,7 @@ extension DirectDNSError.Attempt.FailureKind {
     self =
       switch error {
       case .tls: .certificate
+      case .malformedResponse: .reply
       case nil where hasReply: .reply
       default: .network
       }

@@ -111,6 +111,7 @@ struct QueryLabel: Sendable, Hashable {
     case (.cancelled, _): "cancelled"
     case (.rateLimited, _): "rateLimited"
     case (.response, nil): "refused"
+    case (_, .malformedResponse?): "malformed"
     case (.transport, .invalidRequest?), (.transport, .cancelled?), (.transport, .shutDown?): "failed"
     case (.transport, let error?), (.response, let error?), (.local, let error?): error.code.description
     case (.local, nil): "failed"

@@ -49,6 +49,8 @@ public struct DirectDNSError: Error, Sendable, CustomStringConvertible {
     public static let tlsFailed = Code("tlsFailed")
     /// A connection ended before the response was complete.
     public static let connectionLost = Code("connectionLost")
+    /// What came is no HTTP response, or its head, its chunks or its content coding cannot be decoded.
+    public static let malformedResponse = Code("malformedResponse")
     /// A request's body could not be read to its end.
     public static let bodyFailed = Code("bodyFailed")
     /// A response's body is larger than the caller allows.

@@ -20,6 +20,8 @@ public enum HTTPTransportError: Error, Hashable, Sendable {
   case fieldsTooLarge
   /// The connection ended before all of the response had come.
   case connectionLost(String)
+  /// What came is no HTTP response, or a part of it cannot be decoded: another try would most likely bring the same.
+  case malformedResponse(String)
   /// The request could not be sent as it is.
   case invalidRequest(String)
   /// The task was cancelled.
@@ -36,6 +38,7 @@ public enum HTTPTransportError: Error, Hashable, Sendable {
     case .bodyTooLarge: .bodyTooLarge
     case .fieldsTooLarge: .fieldsTooLarge
     case .connectionLost: .connectionLost
+    case .malformedResponse: .malformedResponse
     case .invalidRequest: .invalidRequest
     case .cancelled: .cancelled
     case .shutDown: .shutDown
@@ -46,8 +49,8 @@ public enum HTTPTransportError: Error, Hashable, Sendable {
   var mayBeTheAddress: Bool {
     switch self {
     case .connect, .refusedByProxy, .timedOut: true
-    case .noSocket, .tls, .tlsSetup, .bodyTooLarge, .fieldsTooLarge, .connectionLost, .invalidRequest, .cancelled,
-      .shutDown:
+    case .noSocket, .tls, .tlsSetup, .bodyTooLarge, .fieldsTooLarge, .connectionLost, .malformedResponse,
+      .invalidRequest, .cancelled, .shutDown:
       false
     }
   }
@@ -56,7 +59,9 @@ public enum HTTPTransportError: Error, Hashable, Sendable {
   var isLocal: Bool {
     switch self {
     case .noSocket, .tlsSetup, .invalidRequest, .cancelled, .shutDown: true
-    case .connect, .refusedByProxy, .tls, .timedOut, .bodyTooLarge, .fieldsTooLarge, .connectionLost: false
+    case .connect, .refusedByProxy, .tls, .timedOut, .bodyTooLarge, .fieldsTooLarge, .connectionLost,
+      .malformedResponse:
+      false
     }
   }
 }
@@ -67,6 +72,7 @@ extension HTTPTransportError: CustomStringConvertible {
     switch self {
     case .connect, .noSocket, .refusedByProxy: "no connection: \(text)"
     case .connectionLost: "connection lost: \(text)"
+    case .malformedResponse: "malformed response: \(text)"
     case .invalidRequest: "the request cannot be sent: \(text)"
     case .tls, .tlsSetup, .timedOut, .bodyTooLarge, .fieldsTooLarge, .cancelled, .shutDown: text
     }
@@ -75,7 +81,9 @@ extension HTTPTransportError: CustomStringConvertible {
   /// The same, for a message that already says what failed.
   var text: String {
     switch self {
-    case .connect(let reason), .noSocket(let reason), .connectionLost(let reason), .invalidRequest(let reason): reason
+    case .connect(let reason), .noSocket(let reason), .connectionLost(let reason), .malformedResponse(let reason),
+      .invalidRequest(let reason):
+      reason
     case .refusedByProxy(let status): "the proxy answered \(status)"
     case .tls(let reason): "TLS: \(reason)"
     case .tlsSetup(let reason): "TLS could not be set up on this machine: \(reason)"

@@ -15,7 +15,7 @@ extension TransferState {
     var reason = reason
     // libcurl has sent the request, so it is the server's response that it calls invalid: the server does not speak
     // HTTP.
-    if case .invalidRequest(let text) = reason { reason = .connectionLost(text) }
+    if case .invalidRequest(let text) = reason { reason = .malformedResponse(text) }
     return TransferFailure(
       .init(
         reason: reason, attempts: attempts.failed, delivery: delivery, wasRetried: hasRetried, refusals: refusals,

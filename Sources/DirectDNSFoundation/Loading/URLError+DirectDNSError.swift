@@ -36,6 +36,7 @@ extension URLError {
     case .refused, .addressForbidden, .connectFailed: .cannotConnectToHost
     case .tlsFailed: tlsCode(error.message)
     case .connectionLost: .networkConnectionLost
+    case .malformedResponse: .cannotParseResponse
     case .bodyFailed, .bodyNotReplayable: .requestBodyStreamExhausted
     case .bodyTooLarge, .fieldsTooLarge: .dataLengthExceedsMaximum
     case .tooManyRedirects: .httpTooManyRedirects

@@ -14,6 +14,7 @@ struct URLErrorTests {
     (.invalidURL, .badURL), (.invalidName, .badURL), (.nameNotFound, .cannotFindHost), (.noAddress, .cannotFindHost),
     (.upstreamFailed, .dnsLookupFailed), (.timedOut, .timedOut), (.connectFailed, .cannotConnectToHost),
     (.addressForbidden, .cannotConnectToHost), (.connectionLost, .networkConnectionLost),
+    (.malformedResponse, .cannotParseResponse),
     (.tooManyRedirects, .httpTooManyRedirects), (.redirectRefused, .redirectToNonExistentLocation),
     (.bodyNotReplayable, .requestBodyStreamExhausted), (.bodyTooLarge, .dataLengthExceedsMaximum),
     (.fieldsTooLarge, .dataLengthExceedsMaximum),

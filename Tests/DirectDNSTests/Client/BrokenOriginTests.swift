@@ -102,13 +102,52 @@ struct BrokenOriginTests {
     }
   }
 
-  @Test(arguments: ["nonsense\r\n\r\n", "", "HTTP/1.1\r\n\r\n", "HTTP/1.1 99\r\n\r\n"])
-  func `what is no response is an error`(_ text: String) async throws {
-    try await staged(handler: { _ in throw OriginFault.text(text) }) { fixture in
+  @Test func `a connection that ends without a response is lost`() async throws {
+    try await staged(handler: { _ in throw OriginFault.text("") }) { fixture in
       let error = await #expect(throws: DirectDNSError.self) {
         try await fixture.client.execute(fixture.request(.post), body: .text("x"))
       }
       #expect(error?.code == .connectionLost && fixture.origin.requests.count == 1)
+    }
+  }
+
+  // MARK: What cannot be read
+
+  private static let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+
+  private static func encoded(_ coding: String) -> String {
+    "HTTP/1.1 200 OK\r\nContent-Encoding: \(coding)\r\nContent-Length: 9\r\n\r\nno coding"
+  }
+
+  @Test(
+    arguments: [
+      ("nonsense\r\n\r\n", "scheme and port"), ("HTTP/1.1\r\n\r\n", ""), ("HTTP/1.1 99\r\n\r\n", ""),
+      ("HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\n", "which the server has to mend"),
+      ("HTTP/1.1 200 OK\r\nX: a\0b\r\n\r\n", "which the server has to mend"),
+      (chunked + "many\r\nhalf\r\n0\r\n\r\n", "its chunks are malformed"),
+      (encoded("gzip"), "without compression"), (encoded("deflate"), "without compression"),
+      (encoded("unheard-of"), "without compression"),
+    ], [HTTPRequest.Method.get, .post])
+  func `what is no response, or cannot be decoded, is an error, and not asked for again`(
+    _ response: (text: String, words: String), _ method: HTTPRequest.Method
+  ) async throws {
+    try await staged(handler: { _ in throw OriginFault.text(response.text) }) { fixture in
+      let error = await #expect(throws: DirectDNSError.self) {
+        let options = RequestOptions(decompresses: true)
+        let response = try await fixture.client.execute(
+          fixture.request(method), body: method == .post ? .text("x") : .none, options: options)
+        _ = try await response.body.collect(upTo: 1_000)
+      }
+      #expect(error?.code == .malformedResponse && error?.isTransient == false, "\(String(describing: error))")
+      #expect(error?.message.contains(response.words) == true, "\(error?.message ?? "")")
+      #expect(fixture.origin.requests.count == 1)
+    }
+  }
+
+  @Test func `a body that cannot be decoded is handed on as it is where it need not be`() async throws {
+    try await staged(handler: { _ in throw OriginFault.text(Self.encoded("gzip")) }) { fixture in
+      let text = try await fixture.client.execute(fixture.request()).body.text()
+      #expect(text == "no coding")
     }
   }
 

@@ -15,6 +15,7 @@ struct HTTPTransportErrorCurlTests {
     case .fieldsTooLarge: "fieldsTooLarge"
     case .invalidRequest: "invalidRequest"
     case .connectionLost: "connectionLost"
+    case .malformedResponse: "malformedResponse"
     case .cancelled: "cancelled"
     case .shutDown: "shutDown"
     }
@@ -27,14 +28,14 @@ struct HTTPTransportErrorCurlTests {
     (CURLE_SSL_ENGINE_NOTFOUND, "tlsSetup"), (CURLE_SSL_CRL_BADFILE, "tlsSetup"), (CURLE_SSL_CLIENTCERT, "tls"),
     (CURLE_SSL_CONNECT_ERROR, "tls"), (CURLE_OPERATION_TIMEDOUT, "timedOut"),
     (CURLE_FILESIZE_EXCEEDED, "bodyTooLarge"),
-    (CURLE_URL_MALFORMAT, "invalidRequest"), (CURLE_UNSUPPORTED_PROTOCOL, "connectionLost"),
-    (CURLE_BAD_FUNCTION_ARGUMENT, "connectionLost"), (CURLE_BAD_CONTENT_ENCODING, "connectionLost"),
+    (CURLE_URL_MALFORMAT, "invalidRequest"), (CURLE_UNSUPPORTED_PROTOCOL, "malformedResponse"),
+    (CURLE_BAD_FUNCTION_ARGUMENT, "malformedResponse"), (CURLE_BAD_CONTENT_ENCODING, "malformedResponse"),
     (CURLE_RECV_ERROR, "connectionLost"), (CURLE_SEND_ERROR, "connectionLost"),
     (CURLE_GOT_NOTHING, "connectionLost"),
     (CURLE_PARTIAL_FILE, "connectionLost"), (CURLE_HTTP2, "connectionLost"),
     (CURLE_HTTP2_STREAM, "connectionLost"),
     (CURLE_OUT_OF_MEMORY, "connectionLost"), (CURLE_FAILED_INIT, "connectionLost"),
-    (CURLE_WEIRD_SERVER_REPLY, "connectionLost"), (CURLE_ABORTED_BY_CALLBACK, "cancelled"),
+    (CURLE_WEIRD_SERVER_REPLY, "malformedResponse"), (CURLE_ABORTED_BY_CALLBACK, "cancelled"),
   ])
   func `each of libcurl's codes is one kind of error`(_ code: CURLcode, _ expected: String) {
     #expect(kind(code) == expected)
@@ -48,7 +49,13 @@ struct HTTPTransportErrorCurlTests {
   @Test func `a server that speaks no HTTP is not a request that cannot be sent`() {
     let code = CURLE_UNSUPPORTED_PROTOCOL
     #expect(kind(code, detail: #"Protocol "file" not supported or disabled"#) == "invalidRequest")
-    #expect(kind(code, detail: "Received HTTP/0.9 when not allowed") == "connectionLost")
+    #expect(kind(code, detail: "Received HTTP/0.9 when not allowed") == "malformedResponse")
+  }
+
+  @Test func `malformed chunks are no connection that was reset, although libcurl has one code for both`() {
+    let words = "Illegal or missing hexadecimal sequence in chunked-encoding"
+    #expect(kind(CURLE_RECV_ERROR, detail: words) == "malformedResponse")
+    #expect(kind(CURLE_RECV_ERROR, detail: "Recv failure: Connection reset by peer") == "connectionLost")
   }
 
   @Test func `a stream that ended without a word says what helps, one that was reset says what libcurl says`() {

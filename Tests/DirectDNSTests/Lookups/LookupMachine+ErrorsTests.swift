@@ -42,6 +42,7 @@ struct ResolverErrorsTests {
       "authorities are right, the connection is being intercepted"
     ),
     (.status(403), .code(.refused), "check their URLs and credentials"),
+    (.error(.malformedResponse("no HTTP")), .status(403), "check their URLs and credentials"),
     (.error(.tls("expired")), .down, "Check this machine's network"),
     (.status(403), .silence, "Check this machine's network"),
     (.down, .error(.timedOut), "Check this machine's network"),

@@ -29,6 +29,7 @@ struct QueryLabelTests {
     Case(kind: .transport, error: .connect("a reason"), label: "connectFailed"),
     Case(kind: .transport, error: .tls("a reason"), label: "tlsFailed"),
     Case(kind: .transport, error: .connectionLost("a reason"), label: "connectionLost"),
+    Case(kind: .transport, error: .malformedResponse("a reason"), label: "malformed"),
     Case(kind: .response, error: .bodyTooLarge, label: "bodyTooLarge"),
     Case(kind: .transport, error: .fieldsTooLarge, label: "fieldsTooLarge"),
     Case(kind: .transport, error: .invalidRequest("a reason"), label: "failed"),

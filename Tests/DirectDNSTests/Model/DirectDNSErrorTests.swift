@@ -34,8 +34,9 @@ struct DirectDNSErrorTests {
       (.invalidConfiguration, "invalidConfiguration"), (.nameNotFound, "nameNotFound"), (.noAddress, "noAddress"),
       (.noRecord, "noRecord"), (.upstreamFailed, "upstreamFailed"), (.timedOut, "timedOut"), (.refused, "refused"),
       (.addressForbidden, "addressForbidden"), (.connectFailed, "connectFailed"), (.tlsFailed, "tlsFailed"),
-      (.connectionLost, "connectionLost"), (.bodyFailed, "bodyFailed"), (.bodyTooLarge, "bodyTooLarge"),
-      (.fieldsTooLarge, "fieldsTooLarge"), (.tooManyRedirects, "tooManyRedirects"),
+      (.connectionLost, "connectionLost"), (.malformedResponse, "malformedResponse"),
+      (.bodyFailed, "bodyFailed"), (.bodyTooLarge, "bodyTooLarge"), (.fieldsTooLarge, "fieldsTooLarge"),
+      (.tooManyRedirects, "tooManyRedirects"),
       (.redirectRefused, "redirectRefused"), (.bodyNotReplayable, "bodyNotReplayable"), (.cancelled, "cancelled"),
       (.fileUnusable, "fileUnusable"), (.cannotListen, "cannotListen"), (.storeFailed, "storeFailed"),
       (.warmupMissed, "warmupMissed"),
@@ -59,6 +60,7 @@ struct DirectDNSErrorTests {
       (.upstreamFailed, true), (.timedOut, true), (.connectFailed, true), (.connectionLost, true), (.storeFailed, true),
       (.nameNotFound, false), (.noAddress, false), (.refused, false), (.addressForbidden, false), (.tlsFailed, false),
       (.invalidURL, false), (.invalidRequest, false), (.redirectRefused, false), (.bodyTooLarge, false),
+      (.malformedResponse, false),
       (.shutDown, false), (.cancelled, false),
     ] as [(DirectDNSError.Code, Bool)])
   func `an error says whether the same may succeed later`(_ code: DirectDNSError.Code, _ isTransient: Bool) {

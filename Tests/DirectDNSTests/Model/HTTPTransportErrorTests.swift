@@ -7,13 +7,13 @@ struct HTTPTransportErrorTests {
   @Test func `an error's code has no dynamic part`() {
     let errors: [HTTPTransportError] = [
       .connect("a"), .noSocket("b"), .refusedByProxy(status: 407), .tls("c"), .timedOut, .bodyTooLarge, .fieldsTooLarge,
-      .connectionLost("d"),
+      .connectionLost("d"), .malformedResponse("g"),
       .invalidRequest("e"), .tlsSetup("f"), .cancelled, .shutDown,
     ]
     #expect(
       errors.map(\.code.description) == [
         "connectFailed", "connectFailed", "connectFailed", "tlsFailed", "timedOut", "bodyTooLarge", "fieldsTooLarge",
-        "connectionLost",
+        "connectionLost", "malformedResponse",
         "invalidRequest", "tlsFailed", "cancelled", "shutDown",
       ])
   }
@@ -25,6 +25,7 @@ struct HTTPTransportErrorTests {
     (.timedOut, "timed out"),
     (.fieldsTooLarge, "header fields and trailers are more than what is read"),
     (.bodyTooLarge, "the body is larger than what is read"), (.connectionLost("x"), "connection lost: x"),
+    (.malformedResponse("x"), "malformed response: x"),
     (.invalidRequest("x"), "the request cannot be sent: x"), (.cancelled, "cancelled"),
     (.shutDown, "shut down"),
   ])
@@ -36,5 +37,7 @@ struct HTTPTransportErrorTests {
     #expect(HTTPTransportError.noSocket("x").isLocal && HTTPTransportError.tlsSetup("x").isLocal)
     #expect(!HTTPTransportError.tls("x").isLocal && !HTTPTransportError.connect("x").isLocal)
     #expect(!HTTPTransportError.tlsSetup("x").mayBeTheAddress)
+    #expect(!HTTPTransportError.malformedResponse("x").mayBeTheAddress)
+    #expect(!HTTPTransportError.malformedResponse("x").isLocal)
   }
 }

@@ -27,8 +27,7 @@ struct RetryRuleTests {
 
   @Test(arguments: [
     HTTPTransportError.timedOut, .cancelled, .shutDown, .tls("x"), .tlsSetup("x"), .connect("x"), .invalidRequest("x"),
-    .bodyTooLarge,
-    .fieldsTooLarge,
+    .bodyTooLarge, .fieldsTooLarge, .malformedResponse("x"),
   ])
   func `no other failure is`(_ reason: HTTPTransportError) {
     #expect(!allows(TransferFailure(.init(reason: reason, delivery: .mayHaveArrived))))

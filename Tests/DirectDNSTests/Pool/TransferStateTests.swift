@@ -180,7 +180,7 @@ struct TransferStateTests {
   }
 
   @Test func `what libcurl calls wrong in what was sent is the server's`() {
-    #expect(connected().failure(.invalidRequest("x")).facts.reason == .connectionLost("x"))
+    #expect(connected().failure(.invalidRequest("x")).facts.reason == .malformedResponse("x"))
   }
 
   @Test func `while libcurl is asked whether it was refused, the time for the first byte goes on`() {

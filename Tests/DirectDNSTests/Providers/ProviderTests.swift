@@ -16,6 +16,7 @@ struct ProviderTests {
     (.tlsSetup("x"), .local), (.noSocket("x"), .local),
     (.timedOut, .transport),
     (.fieldsTooLarge, .transport), (.bodyTooLarge, .response), (.connectionLost("x"), .transport),
+    (.malformedResponse("x"), .transport),
     (.invalidRequest("x"), .transport),
     (.cancelled, .cancelled), (.shutDown, .cancelled),
   ])
