@@ -206,8 +206,9 @@ final class QueryPoolMachineConnectingTests: QueryPoolFixture {
     _ = taken()
     start(at: 200)
     #expect(taken() == ["begin 2 by 2 at 0.0.0.1"])
+    #expect(machine.silent.count == 1)
     _ = machine.endTurn(at: 200)
-    #expect(taken() == ["forget 0", "stop 0"])
+    #expect(taken() == ["forget 0", "stop 0"] && machine.silent.isEmpty)
   }
 
   @Test func `it may hold others up only as long as they wait to share its connection`() {
