@@ -57,6 +57,12 @@ struct InFlightQuestion: Sendable {
     waiters.removeAll { if case .keepAlive = $0 { true } else { false } }
   }
 
+  /// Its name is looked up elsewhere from now on: whoever waits for it does so there.
+  mutating func abandon() {
+    isInvalidated = true
+    waiters = []
+  }
+
   /// Adds somebody who waits, unless he does already.
   ///
   /// Lookups get ascending numbers, so that a new one need not be searched for among the thousands that may wait.
@@ -75,6 +81,8 @@ struct InFlightQuestions: Sendable {
   private var questions = NumberTable<InFlightQuestion>()
   /// The numbers of those that others may join.
   private var numbers: [InFlightQuestion.Key: Int] = [:]
+  /// Those that nobody joins any more since the configuration changed: several may ask the same.
+  private var former: [InFlightQuestion.Key: [Int]] = [:]
 
   var isEmpty: Bool { questions.isEmpty }
 
@@ -104,14 +112,21 @@ struct InFlightQuestions: Sendable {
     guard let question = questions.removeValue(forKey: number) else { return nil }
     // After an invalidation, or under another configuration, the same may have been asked anew.
     if numbers[question.key] == number { numbers[question.key] = nil }
+    if !former.isEmpty, let others = former[question.key]?.filter({ $0 != number }) {
+      former[question.key] = others.isEmpty ? nil : others
+    }
     return question
   }
 
   /// From now on nobody joins those that are under way; they go on for those who wait.
-  mutating func beginAnew() { numbers = [:] }
+  mutating func beginAnew() {
+    for (key, number) in numbers { former[key, default: []].append(number) }
+    numbers = [:]
+  }
 
-  /// Invalidates the one that asks this: nobody joins it any more, and what it brings is not kept.
+  /// Invalidates all that ask this: nobody joins them any more, and what they bring is not kept.
   mutating func invalidate(_ key: InFlightQuestion.Key) {
     if let number = numbers.removeValue(forKey: key) { questions[number]?.invalidate() }
+    for number in former[key] ?? [] { questions[number]?.invalidate() }
   }
 }

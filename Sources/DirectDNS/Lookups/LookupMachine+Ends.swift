@@ -10,14 +10,16 @@ extension LookupMachine.State {
     wakeKeptAlive(at: now)
   }
 
-  /// Writes an answer to the cache.
+  /// Whether what a question brings may be written to the cache and to the store.
+  func mayKeep(_ inFlight: InFlightQuestion) -> Bool { !inFlight.isInvalidated && !isOutdated(inFlight) }
+
+  /// Writes an answer to the cache, if it is to be kept.
   ///
   /// - Returns: the outcome for those who wait for it.
   mutating func keep(
-    _ answer: Answer, _ entry: CacheEntry?, _ inFlight: InFlightQuestion, _ source: UInt16, asked: ResolverInstant,
-    at now: ResolverInstant
+    _ answer: Answer, _ entry: CacheEntry?, _ inFlight: InFlightQuestion, _ source: UInt16, isKept: Bool,
+    asked: ResolverInstant, at now: ResolverInstant
   ) -> QuestionOutcome {
-    let isKept = !inFlight.isInvalidated && !isOutdated(inFlight)
     let entry = isKept ? entry : nil
     if isKept { report(.kept(evicted: cache.store(entry, inAnswerTo: inFlight.question, now: now))) }
     let life = entry?.life ?? CacheLife(askedAt: asked.nanoseconds, expireAt: now.nanoseconds)
@@ -29,7 +31,6 @@ extension LookupMachine.State {
     guard let inFlight = questions.remove(number) else { return }
     if hasStore { storeTimers.set(number, at: nil) }
     noteUnkept(inFlight, outcome, at: now)
-    if inFlight.generation != generation { forgetMoved(inFlight, at: now) }
     for waiter in inFlight.waiters {
       if case .failed = outcome, let deadlines = deadlinesToAskAgain(for: waiter, after: inFlight, at: now) {
         join(inFlight.key, deadlines, waiter, at: now)
@@ -62,7 +63,8 @@ extension LookupMachine.State {
   /// Notes for the cache that a family was asked for and brought nothing to keep, or the next lookups would ask for it
   /// again: where the name has no record yet, as soon as it gets one by its other family.
   private mutating func noteUnkept(_ inFlight: InFlightQuestion, _ outcome: QuestionOutcome, at now: ResolverInstant) {
-    guard !inFlight.isInvalidated else { return }
+    // What a former configuration's servers did not have, the present ones may have.
+    guard !inFlight.isInvalidated, inFlight.generation == generation else { return }
     let other = inFlight.question.ofOtherFamily
     if outcome.isKept(at: now) {
       if inFlight.isOtherUnknown { cache.noteAsked(other, now: now) }
@@ -110,24 +112,9 @@ extension LookupMachine.State {
   func isOfOldNetwork(_ inFlight: InFlightQuestion) -> Bool { networkChangedAt.map { inFlight.asked < $0 } ?? false }
 
   /// Whether a question of a former configuration is answered when a later one has been already.
-  func isOutdated(_ inFlight: InFlightQuestion) -> Bool {
+  private func isOutdated(_ inFlight: InFlightQuestion) -> Bool {
     guard inFlight.generation != generation else { return false }
     let known = cache.value(inFlight.question.host)?[inFlight.question.family].entry
     return known.map { $0.life.askedAt > inFlight.asked.nanoseconds } ?? false
-  }
-
-  /// Forgets an answer whose name is looked up elsewhere by now: when the configuration changed, it had not come yet.
-  private mutating func forgetMoved(_ inFlight: InFlightQuestion, at now: ResolverInstant) {
-    let host = inFlight.question.host
-    let route = settings.configuration.localZones.route(host)
-    let isMoved =
-      switch inFlight.key.server {
-      case .providers: route != .providers
-      case .system: route != .providers && route != .system
-      case .systemAlone: false
-      }
-    guard isMoved else { return }
-    cache.forget(host, now: now)
-    keptAlive.refreshSoon([host], within: .zero, at: now)
   }
 }

@@ -5,6 +5,8 @@ extension LookupMachine.State {
 
   mutating func begin(_ request: LookupRequest, at now: ResolverInstant) -> LookupMachine.Beginning {
     defer { advance(at: now) }
+    let request = routed(request)
+    if let own = ownAnswer(request, at: now) { return .known(own) }
     let cached = find(request, at: now)
     switch cached?.verdict {
     case .serve(let served, _, let refresh):
@@ -31,8 +33,19 @@ extension LookupMachine.State {
   mutating func renew(_ request: LookupRequest, isPatient: Bool, at now: ResolverInstant) -> Int {
     defer { advance(at: now) }
     let caller = caller(request, at: now)
-    renew(caller, isPatient: isPatient, round: 0, at: now)
+    if let own = ownAnswer(caller.request, at: now) {
+      finish(caller, own, wasAsked: false)
+    } else {
+      renew(caller, isPatient: isPatient, round: 0, at: now)
+    }
     return caller.number
+  }
+
+  mutating func refreshBehind(_ request: LookupRequest, at now: ResolverInstant) {
+    let request = routed(request)
+    guard ownAnswer(request, at: now) == nil else { return }
+    _ = startRefreshBehind(request, at: now)
+    advance(at: now)
   }
 
   mutating func cancel(_ number: Int, at now: ResolverInstant) {
@@ -91,9 +104,63 @@ extension LookupMachine.State {
       keepAlive(keptAlive.names(configuration.keepAlive, inPlaceOf: before.keepAlive), at: now)
     }
     keptAlive.refreshFailingSoon(at: now)
+    if configuration.localZones != before.localZones { moveNames(from: before.localZones, at: now) }
     // A family that was not wanted before need not wait until the other one is due.
     if configuration.families != before.families { keptAlive.refreshSoon(keptAlive.names, at: now) }
     advance(at: now)
+  }
+
+  /// Begins anew with names that are looked up elsewhere from now on, or nowhere any more.
+  ///
+  /// What is being asked for them ends: its answer would cover a pin, and what it fails would be asked of servers that
+  /// are to learn nothing of a local name. Those who wait get what they would if they came now.
+  private mutating func moveNames(from before: LocalZones, at now: ResolverInstant) {
+    let zones = settings.configuration.localZones
+    var moved: Set<HostName> = []
+    for (number, inFlight) in questions.all where inFlight.key.server != .systemAlone {
+      let host = inFlight.question.host
+      guard before.route(host) != zones.route(host) else { continue }
+      moved.insert(host)
+      abandon(number, inFlight, at: now)
+    }
+    for host in moved.sorted() {
+      cache.forget(host, now: now)
+      keptAlive.beginAnew(host, at: now)
+    }
+    for (number, lookup) in lookups.all where lookup.request.route != zones.route(lookup.request.host) {
+      if let lookup = lookups.remove(number) { move(lookup, at: now) }
+    }
+  }
+
+  /// Ends a question whose name is looked up elsewhere from now on.
+  private mutating func abandon(_ number: Int, _ inFlight: InFlightQuestion, at now: ResolverInstant) {
+    questions[number]?.abandon()
+    endLease(of: number)
+    deliver(number, .failed(cancelledError(inFlight.question.host)), at: now)
+    servers.cancel(number)
+    guard let batch = inFlight.batch else { return }
+    if batches[batch]?.isSent == true {
+      // It may still wait for its turn. The other names are asked for one by one.
+      servers.cancel(batch)
+    } else {
+      batches[batch]?.leave(number)
+      send(batch, at: now)
+    }
+  }
+
+  /// Has a lookup go on where its name is looked up now, in the time that is left.
+  private mutating func move(_ lookup: consuming Lookup, at now: ResolverInstant) {
+    lookup.caller = LookupCaller(
+      number: lookup.caller.number, request: routed(lookup.request), deadlines: lookup.deadlines,
+      began: lookup.caller.began)
+    if case .askingSystemAlone = lookup.phase, lookup.request.route == .system { return lookups.add(lookup) }
+    if let own = ownAnswer(lookup.request, at: now) {
+      finish(lookup.caller, own)
+    } else if case .askingSystemAlone = lookup.phase {
+      lookups.add(lookup)
+    } else {
+      ask(lookup.caller, at: now)
+    }
   }
 
   mutating func networkDidChange(at now: ResolverInstant) {

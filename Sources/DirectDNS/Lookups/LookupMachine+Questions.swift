@@ -171,13 +171,16 @@ extension LookupMachine.State {
       let source = code(of: answered.provider)
       let entry = CacheEntry(
         answered.answer, source: source, policy: settings.configuration.cache, asked: answered.asked, now: now)
-      if inFlight.isInvalidated || isOutdated(inFlight) {
+      // Callers of before a reload get what a provider says that is gone since; the next ones ask those that are there.
+      let isKept = mayKeep(inFlight) && (inFlight.generation == generation || servers.has(answered.server))
+      if !isKept {
         endLease(of: number)
       } else if hasStore {
         let lease = hasLeases ? questions[number]?.turn?.takeLease() : nil
         actions.append(.writeStore(entry, question, provider: answered.provider, lease))
       }
-      questionOutcomes.append((number, keep(answered.answer, entry, inFlight, source, asked: answered.asked, at: now)))
+      questionOutcomes.append(
+        (number, keep(answered.answer, entry, inFlight, source, isKept: isKept, asked: answered.asked, at: now)))
     case .failure(let failed):
       endLease(of: number)
       guard !isShutDown else { return questionOutcomes.append((number, .failed(shutDownDuring(question.host)))) }

@@ -6,6 +6,8 @@ extension LookupMachine.State {
     let caller = caller(request, at: now)
     if isShutDown {
       finish(caller, .failure(shutDownError(request.host)))
+    } else if caller.request.route != .system, let own = ownAnswer(caller.request, at: now) {
+      finish(caller, own, wasAsked: false)
     } else {
       askSystem(caller, .askingSystemAlone, request.wanted, as: .systemAlone, at: now)
     }
@@ -132,7 +134,11 @@ extension LookupMachine.State {
         return questionOutcomes.append((number, .answered(answer, .system, life)))
       }
       questionOutcomes.append(
-        (number, keep(answer, entry, inFlight, SourceNames.system, asked: inFlight.asked, at: now)))
+        (
+          number,
+          keep(
+            answer, entry, inFlight, SourceNames.system, isKept: mayKeep(inFlight), asked: inFlight.asked, at: now)
+        ))
     case .failure(let failure):
       let error = Self.systemFailed(question.host, failure)
       // A failure is not remembered if the caller allowed too little time, or if the network or the configuration has

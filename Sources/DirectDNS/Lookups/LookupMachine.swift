@@ -120,8 +120,7 @@ struct LookupMachine: StateMachine {
 
   /// Refreshes what is not fresh, without a lookup that waits for it.
   mutating func refreshBehind(_ request: LookupRequest, at now: ResolverInstant) {
-    _ = state.startRefreshBehind(request, at: now)
-    state.advance(at: now)
+    state.refreshBehind(request, at: now)
   }
 
   /// Asks for everything about several names that is not fresh, in one query.

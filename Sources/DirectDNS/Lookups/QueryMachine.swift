@@ -127,6 +127,9 @@ struct QueryMachine: Sendable {
   /// Whether there is something to be done.
   var hasActions: Bool { !state.actions.isEmpty }
 
+  /// Whether that server is still configured.
+  func has(_ server: DNSServer.Number) -> Bool { state.states.all.contains { $0.number == server } }
+
   /// The servers in the configured order, with their health and how their queries ended.
   var serverStates: [DNSServerState] { state.states.all }
 

@@ -23,6 +23,13 @@ struct QuestionBatch: Sendable {
   /// An expected question need not be asked.
   mutating func leave() { expected -= 1 }
 
+  /// A question need not be asked after all, whether it has joined or not.
+  mutating func leave(_ number: Int) {
+    guard !isSent else { return }
+    members.removeAll { $0.number == number }
+    expected -= 1
+  }
+
   /// No more questions will be expected.
   mutating func close() { isClosed = true }
 

@@ -128,48 +128,10 @@ extension DirectResolver {
       timeToLiveNanoseconds: .max)
   }
 
-  static func neverExists(_ name: String) -> DirectDNSError {
-    DirectDNSError(.nameNotFound, "\(name) does not exist: .invalid never does (RFC 6761).")
-  }
-
-  static func isOnion(_ name: String) -> DirectDNSError {
-    DirectDNSError(.refused, "\(name) is not looked up: .onion names never go to DNS (RFC 7686). Use a Tor client.")
-  }
-
   /// The answer about a name that needs nobody to be asked, because it is pinned or this machine's; nil for any other
   /// name.
   func local(_ host: HostName, _ route: NameRoute, _ wanted: AddressFamilies) throws(DirectDNSError) -> Resolution? {
-    let addresses: [IPAddress]
-    let source: Resolution.Source
-    switch route {
-    case .pinned(let pinned): (addresses, source) = (pinned, .pin)
-    case .loopback: (addresses, source) = ([.loopback(.ipv4), .loopback(.ipv6)], .local)
-    case .neverExists: throw Self.neverExists("\(host)")
-    case .refused: throw Self.isOnion("\(host)")
-    case .system where system == nil:
-      throw DirectDNSError(
-        .refused,
-        "\(host) belongs to this network, so that only the system's DNS could be asked, and that is off. Allow it (dnsctl: no --no-system, DIRECTDNS_SYSTEM=true; the file's system), or pin the name's addresses."
-      )
-    case .system, .providers: return nil
-    }
-    let preferred: IPAddress.Family = prefersIPv6 ? .ipv6 : .ipv4
-    var usable = AddressList()
-    for address in addresses where address.family == preferred && wanted.contains(preferred) { usable.append(address) }
-    for address in addresses where address.family != preferred && wanted.contains(address.family) {
-      usable.append(address)
-    }
-    // In the order in which they are configured, but for what is known about them.
-    if source == .pin {
-      ranking.order(
-        &usable, firstCount: usable.count(where: { $0.family == preferred }), takesTurns: false, at: clock.now)
-    }
-    guard !usable.isEmpty else {
-      throw DirectDNSError(
-        .noAddress, "\(host) is \(source.kind == "pin" ? "pinned" : "this machine") and has no \(wanted) address.")
-    }
-    return Resolution(
-      addresses: usable, canonicalName: nil, freshness: .fresh, source: source, ageNanoseconds: 0,
-      timeToLiveNanoseconds: .max)
+    try route.ownAnswer(
+      about: host, wanted, ranking, hasSystem: system != nil, prefersIPv6: prefersIPv6, at: clock.now)
   }
 }

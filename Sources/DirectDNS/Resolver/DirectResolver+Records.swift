@@ -63,8 +63,8 @@ extension DirectResolver {
     switch settings.configuration.localZones.route(host) {
     case .providers: return
     case .pinned, .loopback: throw DirectDNSError(noRecord: type, of: name)
-    case .neverExists: throw Self.neverExists(name.shown)
-    case .refused: throw Self.isOnion(name.shown)
+    case .neverExists: throw .neverExists(name.shown)
+    case .refused: throw .isOnion(name.shown)
     case .system:
       throw DirectDNSError(
         .refused,

@@ -22,7 +22,8 @@ extension DirectResolver {
   /// The cache stays, and so do lookups under way: nobody joins their queries any more, and what these fail is asked of
   /// the new providers, as far as there is time. Providers with the same name and origin as before keep their health
   /// and their request rate. Answers in the cache keep their lifetime; only those of names that are now looked up
-  /// elsewhere, such as a name that was pinned, are forgotten. Names that ``keepAlive(_:)`` has set stay, except those
+  /// elsewhere, such as a name that was pinned, are forgotten, and whoever waits for such a name gets its pin at once, or
+  /// has the system's DNS asked. What a provider says that is gone reaches those who wait, and is not kept. Names that ``keepAlive(_:)`` has set stay, except those
   /// that the old configuration had and the new one has not; those of a warm-up all stay.
   ///
   /// Some values cannot be changed: `capacity`, `store`, `storeTimeout` and `observer` of the new configuration are

@@ -31,6 +31,27 @@ struct InFlightQuestionTests {
     #expect(questions.number(of: Self.key()) == nil && questions.remove(4) == nil && questions.isEmpty)
   }
 
+  @Test func `all that ask the same are invalidated, those of former configurations, too`() {
+    var questions = InFlightQuestions()
+    for number in 4..<7 {
+      questions.add(Self.question(), under: number)
+      questions.add(Self.question(.ipv6), under: number + 10)
+      if number < 6 { questions.beginAnew() }
+    }
+    _ = questions.remove(4)
+    questions.invalidate(Self.key())
+    #expect([5, 6].allSatisfy { questions[$0]?.isInvalidated == true })
+    #expect([14, 15, 16].allSatisfy { questions[$0]?.isInvalidated == false })
+    #expect(questions.number(of: Self.key()) == nil && questions.number(of: Self.key(.ipv6)) == 16)
+  }
+
+  @Test func `nobody waits for one whose name is looked up elsewhere`() {
+    var question = Self.question()
+    for waiter in [InFlightQuestion.Waiter.lookup(1), .keepAlive(Self.host)] { question.add(waiter) }
+    question.abandon()
+    #expect(question.waiters.isEmpty && question.isInvalidated)
+  }
+
   @Test func `one that was invalidated goes on without new callers, and its end takes nothing from the next`() {
     var questions = InFlightQuestions()
     questions.add(Self.question(), under: 4)

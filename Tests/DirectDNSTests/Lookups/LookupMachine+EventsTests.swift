@@ -24,10 +24,13 @@ extension LookupMachineTests {
 
   // MARK: Other settings
 
-  private func settings(_ providers: String...) -> ResolverSettings {
+  private func settings(
+    _ providers: String..., configure: (inout ResolverConfiguration) -> Void = { _ in }
+  ) -> ResolverSettings {
     var configuration = ResolverFixture.configuration(providers)
     configuration.hedges = false
     configuration.usesSystemDNS = false
+    configure(&configuration)
     return ResolverSettings(configuration, system: Unused())
   }
 
@@ -70,7 +73,124 @@ extension LookupMachineTests {
     #expect(words(&machine) == ["send 2 to 1: [A]"])
   }
 
+  @Test(arguments: [true, false])
+  func `what a provider says that is gone since serves those who waited, and is kept nowhere`(_ isGone: Bool) throws {
+    var machine = machine("one", hasStore: true) { $0.usesSystemDNS = false }
+    let before = try #require(begin(&machine, request()))
+    let first = try #require(machine.questions.all.first?.number)
+    machine.storeRead(first, .nothing, at: Sample.at(0))
+    #expect(words(&machine) == ["store \(first)", "send 1 to 0: [A]"])
+    machine.update(isGone ? settings("two") : settings("one", "two"), at: Sample.at(1))
+    machine.ended(1, reply(.addresses("192.0.2.1")), at: Sample.at(2))
+    #expect(words(&machine) == (isGone ? [] : ["keep A"]) + ["answer \(before): [\"192.0.2.1\"] fresh"])
+    #expect((machine.cache.value(Self.host)?.ipv4.entry == nil) == isGone)
+  }
+
+  // MARK: Names that are looked up elsewhere
+
+  /// The server stays, and would be asked next.
+  @Test func `whoever waits for a name that is pinned meanwhile gets the pin, and no server's answer covers it`()
+    throws
+  {
+    var machine = machine("one", "two", hasStore: true) { $0.usesSystemDNS = false }
+    let caller = try #require(begin(&machine, request()))
+    let question = try #require(machine.questions.all.first?.number)
+    machine.storeRead(question, .nothing, at: Sample.at(0))
+    #expect(words(&machine) == ["store \(question)", "send 1 to 0: [A]"])
+    let pinned = settings("one", "two") { $0.localZones.pins = [Self.host: Sample.addresses("192.0.2.9")] }
+    machine.update(pinned, at: Sample.at(1))
+    #expect(words(&machine) == ["cancel 1", "answer \(caller): [\"192.0.2.9\"] fresh"])
+    machine.ended(1, reply(.addresses("192.0.2.1")), at: Sample.at(1.5))
+    #expect(words(&machine) == [] && machine.cache.value(Self.host)?.ipv4.entry == nil)
+    #expect(machine.questionCount == 0 && machine.lookupCount == 0)
+  }
+
+  @Test(arguments: [true, false])
+  func `a name that becomes local is asked of the system's DNS from then on, and of no provider`(
+    _ hasSystem: Bool
+  ) throws {
+    var machine = machine("one", "two") { $0.usesSystemDNS = false }
+    let caller = try #require(begin(&machine, request()))
+    #expect(words(&machine) == ["send 1 to 0: [A]"])
+    let local = settings("one", "two") {
+      $0.localZones.suffixes = [Self.host]
+      $0.usesSystemDNS = hasSystem
+    }
+    machine.update(local, at: Sample.at(1))
+    let told = words(&machine)
+    guard hasSystem else {
+      #expect(told == ["cancel 1", "fail \(caller): refused"])
+      return
+    }
+    let number = try #require(system(told))
+    #expect(told.count == 2)
+    machine.ended(1, failed, at: Sample.at(1.5))
+    #expect(words(&machine) == [])
+    machine.systemAnswered(number, .success(.addresses("10.0.0.1")), at: Sample.at(2))
+    #expect(words(&machine) == ["answer \(caller): [\"10.0.0.1\"] fresh"])
+  }
+
+  @Test func `a fallback to the system's DNS ends for a name that is pinned meanwhile, and its answer is not kept`()
+    throws
+  {
+    var machine = machine()
+    let caller = try #require(begin(&machine, request()))
+    machine.ended(1, failed, at: Sample.at(0.5))
+    let number = try #require(system(words(&machine)))
+    let pinned = settings("one") {
+      $0.usesSystemDNS = true
+      $0.localZones.pins = [Self.host: Sample.addresses("192.0.2.9")]
+    }
+    machine.update(pinned, at: Sample.at(1))
+    #expect(words(&machine) == ["answer \(caller): [\"192.0.2.9\"] fresh"])
+    machine.systemAnswered(number, .success(.addresses("192.0.2.1")), at: Sample.at(2))
+    #expect(machine.cache.value(Self.host)?.ipv4.entry == nil)
+  }
+
+  @Test func `a name that is local no longer is asked of the providers, and what the system says of it is not kept`()
+    throws
+  {
+    var machine = machine { $0.localZones.suffixes = [Self.host] }
+    let caller = try #require(begin(&machine, request()))
+    let number = try #require(system(words(&machine)))
+    machine.update(settings("one") { $0.usesSystemDNS = true }, at: Sample.at(1))
+    #expect(words(&machine) == ["send 1 to 0: [A]"])
+    machine.systemAnswered(number, .success(.addresses("10.0.0.1")), at: Sample.at(2))
+    #expect(words(&machine) == [] && machine.cache.value(Self.host)?.ipv4.entry == nil)
+    machine.ended(1, reply(.addresses("192.0.2.1"), asked: 1), at: Sample.at(3))
+    #expect(words(&machine) == ["answer \(caller): [\"192.0.2.1\"] fresh"])
+  }
+
+  @Test func `a lookup by the system's DNS alone goes on, unless its name is pinned`() throws {
+    var machine = machine()
+    let caller = machine.askSystemAlone(request(), at: Sample.at(0))
+    let number = try #require(system(words(&machine)))
+    machine.update(settings("one") { $0.localZones.suffixes = [Self.host] }, at: Sample.at(1))
+    #expect(words(&machine) == [])
+    machine.systemAnswered(number, .success(.addresses("192.0.2.1")), at: Sample.at(2))
+    #expect(words(&machine) == ["answer \(caller): [\"192.0.2.1\"] fresh"])
+
+    let next = machine.askSystemAlone(request(), at: Sample.at(3))
+    _ = words(&machine)
+    machine.update(
+      settings("one") { $0.localZones.pins = [Self.host: Sample.addresses("192.0.2.9")] }, at: Sample.at(4))
+    #expect(words(&machine) == ["answer \(next): [\"192.0.2.9\"] fresh"])
+  }
+
   // MARK: Names that are forgotten
+
+  @Test func `what was forgotten after a reload does not come back by a query from before both`() throws {
+    var machine = machine("one", hasStore: true) { $0.usesSystemDNS = false }
+    let caller = try #require(begin(&machine, request()))
+    let question = try #require(machine.questions.all.first?.number)
+    machine.storeRead(question, .nothing, at: Sample.at(0))
+    machine.update(settings("one"), at: Sample.at(1))
+    machine.invalidate(Self.host, at: Sample.at(2))
+    _ = words(&machine)
+    machine.ended(1, reply(.addresses("192.0.2.1")), at: Sample.at(3))
+    #expect(words(&machine) == ["answer \(caller): [\"192.0.2.1\"] fresh"])
+    #expect(machine.cache.value(Self.host)?.ipv4.entry == nil)
+  }
 
   @Test func `who asks for a name that was just forgotten gets no answer to a query from before`() throws {
     var machine = machine { $0.usesSystemDNS = false }

@@ -168,6 +168,35 @@ extension LookupMachineTests {
     #expect(words(&machine) == ["send 1 to 0: [A]"])
   }
 
+  /// Settings under which the one name is local, with the servers as they are.
+  private func withLocalName(_ machine: LookupMachine) -> ResolverSettings {
+    var configuration = machine.settings.configuration
+    configuration.localZones.suffixes = [Self.host]
+    return ResolverSettings(configuration, system: Unused())
+  }
+
+  @Test(arguments: [2, 3])
+  func `a batch goes out without a name that becomes local while the store is read`(_ first: Int) {
+    var machine = asking(hasStore: true)
+    #expect(words(&machine) == ["store 2", "store 3"])
+    machine.storeRead(first, .nothing, at: Sample.at(0))
+    machine.update(withLocalName(machine), at: Sample.at(0.01))
+    #expect(words(&machine) == (first == 3 ? ["send 1 to 0: [A]"] : []))
+    machine.storeRead(first == 3 ? 2 : 3, .nothing, at: Sample.at(0.02))
+    #expect(words(&machine) == (first == 3 ? [] : ["send 1 to 0: [A]"]))
+    #expect(machine.questionCount == 1)
+  }
+
+  @Test func `the other names of a batch are asked for by themselves when one of them becomes local`() {
+    var machine = asking()
+    #expect(words(&machine) == ["send 1 to 0: [A, A]"])
+    machine.update(withLocalName(machine), at: Sample.at(1))
+    #expect(words(&machine) == ["cancel 1", "send 2 to 0: [A]"])
+    machine.ended(2, reply(.addresses("192.0.2.2"), asked: 1), at: Sample.at(2))
+    #expect(machine.questionCount == 0 && machine.cache.value(Self.host)?.ipv4.entry == nil)
+    #expect(machine.cache.value(Self.other)?.ipv4.addresses.map(\.description) == ["192.0.2.2"])
+  }
+
   @Test func `a batch does not wait for a question that another process asks`() {
     var machine = asking(hasStore: true, hasLeases: true)
     machine.storeRead(2, .nothing, at: Sample.at(0))

@@ -37,6 +37,20 @@ extension LookupMachineTests {
     #expect(Set(all).count == 5)
   }
 
+  @Test func `a caller who has read the former settings is answered by the present ones`() throws {
+    var machine = machine { $0.localZones.pins = [Self.host: Sample.addresses("192.0.2.9")] }
+    guard case .known(.success(let resolution)) = machine.begin(request(), at: Sample.at(0)) else {
+      Issue.record("it is asked for")
+      return
+    }
+    #expect(resolution.texts == ["192.0.2.9"])
+    let renewal = machine.renew(request(), isPatient: true, at: Sample.at(0))
+    let direct = machine.askSystemAlone(request(), at: Sample.at(0))
+    machine.refreshBehind(request(), at: Sample.at(0))
+    #expect(words(&machine) == [renewal, direct].map { "answer \($0): [\"192.0.2.9\"] fresh" })
+    #expect(machine.questionCount == 0)
+  }
+
   @Test(arguments: [true, false])
   func `who neither measures nor observes is told what the log says alone`(_ isWatched: Bool) {
     let settings = ResolverSettings(ResolverFixture.configuration(["one"]), system: Unused())

@@ -18,7 +18,7 @@ extension LookupMachineTests {
     ("www.example.net", true, ["provider A", "system A", "192.0.2.9 fresh"]),
     ("www.example.net", false, ["provider A", "upstreamFailed"]),
     ("nas.local", true, ["system A", "192.0.2.9 fresh"]),
-    ("nas.local", false, ["upstreamFailed"]),
+    ("nas.local", false, ["refused"]),
   ])
   func `it is asked after the providers, alone for names of this network, and not at all where it is off`(
     _ host: String, _ isOn: Bool, _ expected: [String]

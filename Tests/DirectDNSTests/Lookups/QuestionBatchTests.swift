@@ -33,6 +33,19 @@ struct QuestionBatchTests {
     #expect(batch.isComplete && batch.members.map(\.number) == [7])
   }
 
+  @Test func `who has joined may still leave, until it has gone out`() {
+    var batch = batch(expecting: 3)
+    batch.close()
+    for number in 0..<2 { batch.join(number, Self.question(number)) }
+    batch.leave(0)
+    #expect(!batch.isComplete)
+    batch.leave(2)
+    #expect(batch.isComplete && batch.members.map(\.number) == [1])
+    batch.isSent = true
+    batch.leave(1)
+    #expect(batch.members.map(\.number) == [1])
+  }
+
   @Test func `where all have left there is nothing to ask`() {
     var batch = batch(expecting: 1)
     batch.close()

@@ -54,6 +54,20 @@ struct ResolverUpdatingTests {
     #expect(fixture.resolver.snapshot().isEmpty)
   }
 
+  @Test func `whoever waits for a name that is pinned meanwhile gets the pin, and so do all after him`() async throws {
+    let fixture = try ResolverFixture("one")
+    fixture.transport.answer { _ in .answer(.addresses("192.0.2.1", ttl: 3600), after: .seconds(2)) }
+    let lookup = fixture.begin()
+    await fixture.transport.waitForSent(1)
+    try update(fixture) {
+      $0.providers = providers("two")
+      $0.localZones.pins = [Self.host: Sample.addresses("192.0.2.9")]
+    }
+    #expect(try await lookup.value.get().texts == ["192.0.2.9"])
+    await fixture.pass(.seconds(3))
+    #expect(fixture.resolver.cached(Self.host)?.source == .pin && fixture.transport.asked == ["one"])
+  }
+
   @Test func `a kept-alive name that is looked up elsewhere for a while is asked for soon when it is back`()
     async throws
   {
@@ -68,15 +82,16 @@ struct ResolverUpdatingTests {
     #expect(fixture.resolver.cached(Self.host)?.texts == ["192.0.2.1"])
   }
 
-  @Test func `a lookup under way goes on, and its answer is kept`() async throws {
+  @Test(arguments: [true, false])
+  func `a lookup under way goes on, and its answer is kept unless its provider has gone`(_ isGone: Bool) async throws {
     let fixture = try ResolverFixture("one")
     fixture.transport.reply { _ in .answer(.addresses("192.0.2.7"), after: .seconds(1)) }
     let lookup = fixture.begin()
     await fixture.clock.waitForSleepers()
-    try update(fixture) { $0.providers = providers("two") }
+    try update(fixture) { $0.providers = isGone ? providers("two") : providers("two", "one") }
     fixture.clock.advance(by: .seconds(1))
     #expect(try await lookup.value.get().texts == ["192.0.2.7"])
-    #expect(fixture.resolver.cached(Self.host)?.source == .provider("one"))
+    #expect(fixture.resolver.snapshot().map(\.source) == (isGone ? [] : [.provider("one")]))
   }
 
   @Test func `the breaker of a provider that stays is open still`() async throws {

@@ -54,8 +54,17 @@ extension LookupWorld {
       changed.providers.shuffle(using: &random)
       if changed.providers.count > 1, chance(50) { changed.providers.removeLast() }
       changed.hedges = chance(50)
+      if chance(30), let host = hosts.randomElement(using: &random) {
+        changed.localZones.pins = [host: Sample.addresses("192.0.2.99")]
+      }
+      if chance(30), let host = hosts.randomElement(using: &random) { changed.localZones.suffixes = [host] }
+      let before = machine.settings.configuration.localZones
       machine.update(ResolverSettings(changed, system: NoSystem()), at: now)
       for number in sent.keys { sent[number]?.isForgotten = true }
+      // As the resolver does.
+      for host in hosts where before.route(host) != changed.localZones.route(host) {
+        machine.cache.forget(host, now: now)
+      }
     case 2:
       machine.invalidate(hosts[0], at: now)
       for (number, query) in sent where query.questions.contains(where: { $0.host == hosts[0] }) {

@@ -89,6 +89,10 @@ extension LookupWorld {
         "server \(server.number.value) was asked \(underWay.count + 1) times at once after its pause")
     }
     let questions = subject.questions
+    let zones = machine.settings.configuration.localZones
+    for question in questions {
+      try expect(zones.route(question.host) == .providers, "\(question) was asked of a provider, and may not be")
+    }
     let isHedge = machine.servers.attempts[number]?.isHedge == true
     let isForgotten = questions.contains { wasForgotten($0, before: number) }
     for question in questions where !isForgotten {
@@ -204,6 +208,11 @@ extension LookupWorld {
         next.map { $0 <= lookup.wait.end } ?? false, "lookup \(number) is due before the machine wants to be woken")
       let isAwaiting = machine.questions.all.contains { $0.value.waiters.contains(.lookup(number)) }
       try expect(isAwaiting, "lookup \(number) waits for nobody")
+    }
+    let pins = machine.settings.configuration.localZones.pins
+    for host in pins.isEmpty ? [] : hosts where pins[host] != nil {
+      let known = machine.cache.value(host)
+      try expect(known?.ipv4.entry == nil && known?.ipv6.entry == nil, "an answer to \(host) covers its pin")
     }
     try expect(machine.cache.count <= configuration.capacity, "the cache has \(machine.cache.count) names")
   }
