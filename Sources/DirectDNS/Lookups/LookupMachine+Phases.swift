@@ -5,7 +5,9 @@ extension LookupMachine.State {
 
   /// Refreshes a stale answer: it is served if the refresh takes longer than `clientResponseTimeout` (RFC 8767 §5).
   mutating func refresh(_ caller: LookupCaller, at now: ResolverInstant) {
-    let started = startRefresh(for: caller, at: now)
+    // The refresh goes on when the caller's time is over, or a name whose callers are in a hurry would stay stale.
+    let usual = deadlines(nil, from: now)
+    let started = startRefresh(for: caller, caller.deadlines.whole > usual.whole ? caller.deadlines : usual, at: now)
     let timeout = settings.configuration.cache.clientResponseTimeout
     // The caller may have waited for the store, and for the other family, before a stale answer was known.
     let end = min(staleServesAt(started, caller.request, timeout, at: now), caller.began + timeout)
@@ -67,7 +69,7 @@ extension LookupMachine.State {
     _ caller: LookupCaller, isPatient: Bool, round: Int, outcomes: FamilyOutcomes = FamilyOutcomes(),
     at now: ResolverInstant
   ) {
-    let started = startRefresh(for: caller, at: now)
+    let started = startRefresh(for: caller, caller.deadlines, at: now)
     let isHurried = !isPatient && find(caller, at: now)?.resolution != nil
     let whole = caller.deadlines.whole
     let end = isHurried ? min(now + settings.configuration.cache.clientResponseTimeout, whole) : whole

@@ -85,10 +85,12 @@ extension LookupMachine.State {
   }
 
   /// Asks for those families that are not fresh, for a caller who waits for them.
-  mutating func startRefresh(for caller: LookupCaller, at now: ResolverInstant) -> AddressFamilies {
+  mutating func startRefresh(
+    for caller: LookupCaller, _ deadlines: LookupDeadlines, at now: ResolverInstant
+  ) -> AddressFamilies {
     let request = caller.request
     return startRefresh(
-      request.host, request.wanted, request.route, caller.deadlines, waiter: .lookup(caller.number),
+      request.host, request.wanted, request.route, deadlines, waiter: .lookup(caller.number),
       restored: caller.restored, at: now)
   }
 

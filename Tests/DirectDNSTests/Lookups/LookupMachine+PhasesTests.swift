@@ -139,6 +139,27 @@ extension LookupMachineTests {
     #expect(words(&machine) == ["answer \(number): [\"192.0.2.1\"] stale"])
   }
 
+  @Test(arguments: [(Duration?.none, 4900), (.milliseconds(900), 4900), (.seconds(30), 29_400)])
+  func `the refresh of a stale answer has its usual time, or more, whatever its first caller has`(
+    _ timeout: Duration?, _ milliseconds: Int
+  ) {
+    var machine = knowing()
+    _ = begin(&machine, request(timeout: timeout), at: 1000)
+    let timeouts = machine.takeActions().compactMap { action -> Duration? in
+      if case .query(.send(_, _, _, let timeout)) = action { timeout } else { nil }
+    }
+    #expect(timeouts == [.milliseconds(milliseconds)])
+  }
+
+  @Test func `a failed refresh is remembered, however little time its first caller had`() {
+    var machine = knowing()
+    _ = begin(&machine, request(timeout: .milliseconds(100)), at: 1000)
+    machine.timePassed(at: Sample.at(1000.1))
+    machine.ended(2, late, at: Sample.at(1004.9))
+    _ = words(&machine)
+    #expect(way(LookupScript(), &machine, at: 1010) == ["192.0.2.1 stale"])
+  }
+
   @Test func `on another network it counts anew for those who come then`() throws {
     var machine = knowing()
     let before = try #require(begin(&machine, request(), at: 1000))
