@@ -25,6 +25,11 @@ struct LookupDeadlines: Sendable, Hashable {
     isShort = usual.map { timeout < min($0, .seconds(1)) } ?? false
   }
 
+  /// When a caller goes on to the system's DNS, whatever the providers are still asked for others who have more time.
+  ///
+  /// A little later than ``providers``, so that what is asked for this caller ends before, and says why.
+  var fallback: ResolverInstant { providers + (whole - providers) / 10 }
+
   /// How long an attempt that begins now may take at most; nil if no time is left for one.
   func timeLeft(at now: ResolverInstant) -> Duration? {
     let left = providers - now

@@ -52,9 +52,11 @@ extension LookupMachine.State {
   ///   - request: what was looked up.
   ///   - errors: one error for each family and source.
   ///   - systemSays: the code of the system's negative answer; nil if it gave none.
+  ///   - wasSystemAsked: whether the system's DNS was asked, if it is on.
   /// - Returns: the error to throw.
   func failure(
-    _ request: LookupRequest, _ errors: [DirectDNSError], systemSays: DirectDNSError.Code? = nil
+    _ request: LookupRequest, _ errors: [DirectDNSError], systemSays: DirectDNSError.Code? = nil,
+    wasSystemAsked: Bool = true
   ) -> DirectDNSError {
     var attempts: [DirectDNSError.Attempt] = []
     for attempt in errors.flatMap(\.attempts) where !attempts.contains(attempt) { attempts.append(attempt) }
@@ -67,7 +69,8 @@ extension LookupMachine.State {
       case .some: "no provider answered, and the system's DNS has no address for it"
       case nil where isSystemsAlone: "the system's DNS, which alone is asked for it, did not answer"
       case nil where !hasProviders: "the system's DNS did not answer"
-      case nil: settings.system == nil ? "no provider answered" : "neither the providers nor the system's DNS answered"
+      case nil where settings.system == nil || !wasSystemAsked: "no provider answered"
+      case nil: "neither the providers nor the system's DNS answered"
       }
     let stale = request.expired == .refused ? "expired answers are refused" : "no expired answer is known"
     let advice =

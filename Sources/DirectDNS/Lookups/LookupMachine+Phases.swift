@@ -47,7 +47,14 @@ extension LookupMachine.State {
       }
     }
     wait(
-      caller, .asking(isSecondLook: isSecondLook), asked, beside: outcomes, until: caller.deadlines.whole, at: now)
+      caller, .asking(isSecondLook: isSecondLook), asked, beside: outcomes, until: providersEnd(for: caller), at: now)
+  }
+
+  /// When a caller waits no longer for the providers: where the system's DNS is left to ask, it needs some of the time.
+  ///
+  /// The questions may be those of others, who have more.
+  private func providersEnd(for caller: LookupCaller) -> ResolverInstant {
+    caller.request.route == .providers && settings.system != nil ? caller.deadlines.fallback : caller.deadlines.whole
   }
 
   /// Waits a moment for the other family, so that a caller who is served one from the cache gets both if possible.
@@ -71,8 +78,8 @@ extension LookupMachine.State {
   ) {
     let started = startRefresh(for: caller, caller.deadlines, at: now)
     let isHurried = !isPatient && find(caller, at: now)?.resolution != nil
-    let whole = caller.deadlines.whole
-    let end = isHurried ? min(now + settings.configuration.cache.clientResponseTimeout, whole) : whole
+    let last = providersEnd(for: caller)
+    let end = isHurried ? min(now + settings.configuration.cache.clientResponseTimeout, last) : last
     var lookup = Lookup(
       caller: caller, phase: .renewing(isPatient: isPatient, round: round),
       wait: FamilyWait(started, for: .keeping, until: end))

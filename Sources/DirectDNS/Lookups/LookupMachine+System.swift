@@ -26,7 +26,7 @@ extension LookupMachine.State {
     let errors = failed.members.compactMap { outcomes[$0]?.error }
     if let ended = errors.first(where: { $0.code == .shutDown }) { return finish(caller, .failure(ended)) }
     guard request.route == .providers, settings.system != nil, now < caller.deadlines.whole else {
-      return finish(caller, .failure(failure(request, errors)))
+      return finish(caller, .failure(failure(request, errors, wasSystemAsked: request.route != .providers)))
     }
     report(.askingSystem(request.host))
     askSystem(caller, .fallingBack(outcomes, failed: failed), failed, as: .system, at: now)

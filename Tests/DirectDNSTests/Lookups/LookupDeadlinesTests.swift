@@ -24,6 +24,12 @@ struct LookupDeadlinesTests {
     #expect(deadlines.providers == Sample.at(providers))
   }
 
+  @Test(arguments: [(Duration.seconds(5), 3.65), (.seconds(1), 0.73), (.milliseconds(100), 0.073)])
+  func `a caller goes on to the system's DNS a little after the providers' time`(_ whole: Duration, _ fallback: Double)
+  {
+    #expect(LookupDeadlines(timeout: whole, from: Sample.at(0)).fallback == Sample.at(fallback))
+  }
+
   @Test func `an attempt has at most what is left of the providers' time, and none begins after it`() {
     let deadlines = LookupDeadlines(timeout: .seconds(5), from: Sample.at(0))
     #expect(deadlines.timeLeft(at: Sample.at(0)) == .milliseconds(3500))

@@ -225,6 +225,37 @@ extension LookupMachineTests {
     #expect(way(LookupScript(system: nil), &machine, at: seconds) == expected)
   }
 
+  // MARK: The time of each
+
+  @Test(arguments: [true, false])
+  func `a caller gets the system's DNS in his own time, whoever asked before him`(_ renews: Bool) throws {
+    var machine = machine()
+    let first = try #require(begin(&machine, request(timeout: .seconds(30))))
+    // Of his 5 s the providers have 3.5.
+    let second =
+      renews
+      ? machine.renew(request(), isPatient: true, at: Sample.at(0.1))
+      : try #require(begin(&machine, request(), at: 0.1))
+    #expect(words(&machine) == ["send 1 to 0: [A]"])
+    machine.timePassed(at: Sample.at(3.75).before)
+    #expect(words(&machine) == [])
+    machine.timePassed(at: Sample.at(3.75))
+    let number = try #require(system(words(&machine)))
+    machine.systemAnswered(number, .success(.addresses("192.0.2.9")), at: Sample.at(4))
+    #expect(words(&machine) == ["answer \(second): [\"192.0.2.9\"] fresh"])
+    machine.ended(1, reply(.addresses("192.0.2.1")), at: Sample.at(20))
+    #expect(words(&machine) == ["answer \(first): [\"192.0.2.1\"] fresh"])
+  }
+
+  @Test func `nothing is said of the system's DNS where no time was left to ask it`() {
+    var machine = machine()
+    _ = begin(&machine, request(timeout: .seconds(1)))
+    machine.timePassed(at: Sample.at(2))
+    var messages: [String] = []
+    for case .answer(_, .failure(let error), _) in machine.takeEndings() { messages.append(error.message) }
+    #expect(messages.count == 1 && messages[0].contains(": no provider answered in time, and"))
+  }
+
   // MARK: Two families
 
   @Test(arguments: [

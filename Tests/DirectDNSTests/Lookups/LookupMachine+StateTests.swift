@@ -6,7 +6,10 @@ import Testing
 /// What is due when, and what follows from it before the machine rests.
 extension LookupMachineTests {
   @Test func `of what is due at one instant a lookup comes first, and a name that is kept alive last`() {
-    var machine = machine(hasStore: true) { $0.storeTimeout = .seconds(1) }
+    var machine = machine(hasStore: true) {
+      $0.storeTimeout = .seconds(1)
+      $0.usesSystemDNS = false
+    }
     machine.keepAlive([Sample.name("kept.example")], at: Sample.at(1))
     let number = begin(&machine, request(timeout: .seconds(1)))
     #expect(machine.nextInstant() == Sample.at(1))
@@ -23,7 +26,7 @@ extension LookupMachineTests {
   }
 
   @Test func `nothing is due before its time`() {
-    var machine = machine()
+    var machine = machine { $0.usesSystemDNS = false }
     _ = begin(&machine, request(timeout: .seconds(1)))
     var state = machine.state
     #expect(state.takeDue(at: Sample.at(1).before) == nil && state.takeDue(at: Sample.at(1)) != nil)
