@@ -5,7 +5,6 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <poll.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -19,38 +18,6 @@ static const int directdns_ares_refused = ARES_EREFUSED;
 static const int directdns_ares_servfail = ARES_ESERVFAIL;
 static const int directdns_ares_connrefused = ARES_ECONNREFUSED;
 
-/// Makes the channel anew without the root among its search domains, which systemd-resolved writes as `search .`:
-/// c-ares before 1.19 makes `name..` of it, and the lookup fails.
-///
-/// What newer versions are configured to search they do not tell, and they need no help.
-static inline int directdns_ares_leave_out_root(
-    ares_channel *channel, struct ares_options *options, int chosen, const struct ares_options *read) {
-  char **domains = malloc((size_t)read->ndomains * sizeof *domains);
-  if (domains == NULL) return ARES_ENOMEM;
-  int count = 0;
-  for (int i = 0; i < read->ndomains; i++) {
-    if (strcmp(read->domains[i], ".") != 0 && read->domains[i][0] != 0) domains[count++] = read->domains[i];
-  }
-  int status = ARES_SUCCESS;
-  if (count < read->ndomains) {
-    options->domains = domains;  // They are copied.
-    options->ndomains = count;
-    chosen |= ARES_OPT_DOMAINS;
-    if (strcmp(read->domains[0], ".") == 0) {
-      // The name as it is comes first, and not last.
-      options->ndots = 0;
-      chosen |= ARES_OPT_NDOTS;
-    }
-    ares_destroy(*channel);
-    *channel = NULL;
-    status = ares_init_options(channel, options, chosen);
-    options->domains = NULL;
-    options->ndomains = 0;
-  }
-  free(domains);
-  return status;
-}
-
 /// A channel with these flags, times, tries and the callback for its sockets; answers are remembered above c-ares.
 ///
 /// `asks_dns_first` is set if the system is configured to look into the hosts file only after the DNS.
@@ -62,11 +29,11 @@ static inline int directdns_ares_init(
   options->qcache_max_ttl = 0;
   chosen |= ARES_OPT_QUERY_CACHE;
 #endif
-  if (options->flags & ARES_FLAG_NOSEARCH) {
-    // ares_getaddrinfo does not look at the flag before 1.23 (c-ares#637): no domains are taken from resolv.conf either.
-    options->ndomains = 0;
-    chosen |= ARES_OPT_DOMAINS;
-  }
+  // The domains are searched above c-ares. ares_getaddrinfo does not look at ARES_FLAG_NOSEARCH before 1.23
+  // (c-ares#637): no domains are taken from resolv.conf either.
+  options->flags |= ARES_FLAG_NOSEARCH;
+  options->ndomains = 0;
+  chosen |= ARES_OPT_DOMAINS;
   if (resolv_conf != NULL) {
     options->resolvconf_path = (char *)resolv_conf;  // It is copied.
     chosen |= ARES_OPT_RESOLVCONF;
@@ -79,23 +46,22 @@ static inline int directdns_ares_init(
   memset(&read, 0, sizeof read);
   if (ares_save_options(*channel, &read, &known) != ARES_SUCCESS) return ARES_SUCCESS;
   *asks_dns_first = read.lookups != NULL && read.lookups[0] == 'b';
-  if (read.ndomains > 0) status = directdns_ares_leave_out_root(channel, options, chosen, &read);
   ares_destroy_options(&read);
-  return status;
+  return ARES_SUCCESS;
 }
 
-/// Whether the hosts file has addresses for the name, and none of them of that family.
-static inline int directdns_ares_hosts_has_other(ares_channel channel, const char *name, int family) {
+/// Whether the hosts file has addresses of that family for the name (1), of the other one alone (-1), or none (0).
+static inline int directdns_ares_hosts(ares_channel channel, const char *name, int family) {
   struct hostent *found = NULL;
-  int other = family == AF_INET ? AF_INET6 : AF_INET;
-  if (ares_gethostbyname_file(channel, name, other, &found) != ARES_SUCCESS) return 0;
+  if (ares_gethostbyname_file(channel, name, family, &found) == ARES_SUCCESS) {
+    ares_free_hostent(found);
+    return 1;
+  }
+  if (ares_gethostbyname_file(channel, name, family == AF_INET ? AF_INET6 : AF_INET, &found) != ARES_SUCCESS) return 0;
   ares_free_hostent(found);
-  if (ares_gethostbyname_file(channel, name, family, &found) != ARES_SUCCESS) return 1;
-  ares_free_hostent(found);
-  return 0;
+  return -1;
 }
 
-static const int directdns_ares_nosearch = ARES_FLAG_NOSEARCH;
 static const int directdns_ares_noalias = ARES_FLAG_NOALIASES;
 static const int directdns_ares_canonname = ARES_AI_CANONNAME;
 static const int directdns_ares_nosort = ARES_AI_NOSORT;

@@ -9,8 +9,6 @@ internal import CDirectDNSCares
   struct Kind: Hashable {
     /// `ADDRESS:PORT,…` instead of the servers of resolv.conf.
     var servers: String?
-    /// Whether the search list of resolv.conf is used, which it is for single labels only.
-    var searches: Bool
     /// Milliseconds that a server has for its first answer, before the next one is asked.
     var timeout: Int32
     /// The system's configuration when the channel read it.
@@ -20,11 +18,13 @@ internal import CDirectDNSCares
   /// A lookup as c-ares knows it.
   private final class Context {
     let query: CaresQuery
+    var walk: SearchWalk
     // The channel ends all lookups before it goes: c-ares calls back for each when it is destroyed.
     unowned let channel: CaresChannel
 
-    init(_ query: CaresQuery, _ channel: CaresChannel) {
+    init(_ query: CaresQuery, _ walk: SearchWalk, _ channel: CaresChannel) {
       self.query = query
+      self.walk = walk
       self.channel = channel
     }
   }
@@ -32,13 +32,15 @@ internal import CDirectDNSCares
   /// The open sockets that c-ares waits for.
   private(set) var sockets: Set<ares_socket_t> = []
   private let poller: Poller
-  /// The most lookups that are begun on a channel.
+  /// How many more questions are asked on the channel before another one takes its place.
   ///
   /// They share a port, which somebody who forges answers would have time to find if the channel were used for long
   /// (RFC 5452 §9.2).
   private(set) var room = 64
   private var handle: ares_channel?
-  private let searches: Bool
+  private let resolvConf: String
+  /// Read with the first single label.
+  private lazy var searchList = SearchList(ofFile: resolvConf)
   /// Whether the hosts file is read only after the DNS has been asked, by nsswitch.conf.
   private var asksDNSFirst: Int32 = 0
   /// Kept until c-ares has called back, even if nobody waits any more.
@@ -49,11 +51,11 @@ internal import CDirectDNSCares
   /// Reads the system's configuration.
   init(_ kind: Kind, poller: Poller) throws(CaresError) {
     self.poller = poller
-    searches = kind.searches
+    resolvConf = kind.system.resolvConf ?? CaresSystem.usualResolvConf
     guard Self.library else { throw .failed("c-ares cannot be initialised") }
     var options = unsafe ares_options()
     // The variable HOSTALIASES must not decide where requests go (hostname(7)).
-    unsafe options.flags = directdns_ares_noalias | (kind.searches ? 0 : directdns_ares_nosearch)
+    unsafe options.flags = directdns_ares_noalias
     // The defaults of c-ares, five seconds and four tries, add up to 75 s.
     unsafe options.timeout = kind.timeout
     // With a short timeout, two would be over before the lookup's time.
@@ -104,30 +106,49 @@ internal import CDirectDNSCares
   /// elsewhere would be those of another host (getaddrinfo(3) of glibc does the same).
   func start(_ query: CaresQuery) {
     guard let handle = unsafe handle else { return query.finish(.failure(.cancelled)) }
-    room -= 1
-    let (name, family) = (query.lookup.host.text, query.lookup.family == .ipv4 ? AF_INET : AF_INET6)
-    if !searches, asksDNSFirst == 0, unsafe directdns_ares_hosts_has_other(handle, name, family) != 0 {
-      return query.finish(.failure(.noAddress))
+    let (host, family) = (query.lookup.host, query.lookup.family)
+    var names = [host]
+    switch unsafe asksDNSFirst == 0 ? directdns_ares_hosts(handle, host.text, family.socketFamily) : 0 {
+    case 0: if host.isSingleLabel { names = searchList.names(for: host) }
+    case 1: break
+    default: return query.finish(.failure(.noAddress))
     }
-    let context = Context(query, self)
+    let context = Context(query, SearchWalk(names.first ?? host, names.dropFirst(), family), self)
     contexts[ObjectIdentifier(context)] = context
+    ask(context)
+  }
+
+  /// Asks what a lookup's walk has come to.
+  private func ask(_ context: Context) {
+    guard let handle = unsafe handle else { return end(context, .failure(.cancelled)) }
+    room -= 1
     var hints = ares_addrinfo_hints()
-    hints.ai_family = searches ? AF_UNSPEC : family
+    hints.ai_family = context.walk.family.socketFamily
     hints.ai_flags = directdns_ares_canonname | directdns_ares_nosort
     unsafe ares_getaddrinfo(
-      handle, name, nil, &hints,
+      handle, context.walk.name.text, nil, &hints,
       { context, status, _, found in
         defer { unsafe ares_freeaddrinfo(found) }
         guard let context = unsafe context else { return }
-        let ended = unsafe Unmanaged<Context>.fromOpaque(context).takeUnretainedValue()
+        let asked = unsafe Unmanaged<Context>.fromOpaque(context).takeUnretainedValue()
+        var outcome = CaresLookup.Outcome.failure(CaresError(status))
         if status == directdns_ares_success, let found = unsafe found {
-          let own = unsafe CaresLookup.Found(found.pointee, ended.query.lookup.family)
-          ended.query.finish(own.addresses.isEmpty ? .failure(.noAddress) : .success(own))
-        } else {
-          ended.query.finish(.failure(CaresError(status)))
+          let own = unsafe CaresLookup.Found(found.pointee, asked.walk.family)
+          outcome = own.addresses.isEmpty ? .failure(.noAddress) : .success(own)
         }
-        ended.channel.contexts[ObjectIdentifier(ended)] = nil
+        asked.channel.goOn(asked, after: outcome)
       }, Unmanaged.passUnretained(context).toOpaque())
+  }
+
+  private func goOn(_ context: Context, after outcome: CaresLookup.Outcome) {
+    // Nobody waits any more: the outcome does not matter.
+    if context.query.isOver { return end(context, outcome) }
+    if let last = context.walk.next(after: outcome) { end(context, last) } else { ask(context) }
+  }
+
+  private func end(_ context: Context, _ outcome: CaresLookup.Outcome) {
+    context.query.finish(outcome)
+    contexts[ObjectIdentifier(context)] = nil
   }
 
   /// Has c-ares read from and write to a socket that is ready for it.
@@ -177,6 +198,9 @@ extension CaresChannel.Kind {
 ///
 /// Two values are equal if no file has changed in between. The hosts file is not included, since each lookup reads it.
 struct CaresSystem: Hashable {
+  /// Where resolv.conf is, unless another file is named.
+  static let usualResolvConf = "/etc/resolv.conf"
+
   /// A file to read instead of /etc/resolv.conf.
   let resolvConf: String?
   private let stamps: [FileStamp?]
@@ -184,8 +208,12 @@ struct CaresSystem: Hashable {
   /// Looks at the files.
   init(resolvConf: String? = nil) {
     self.resolvConf = resolvConf
-    stamps = [resolvConf ?? "/etc/resolv.conf", "/etc/nsswitch.conf", "/etc/host.conf", "/etc/svc.conf"].map {
+    stamps = [resolvConf ?? Self.usualResolvConf, "/etc/nsswitch.conf", "/etc/host.conf", "/etc/svc.conf"].map {
       FileStamp(of: $0)
     }
   }
+}
+
+extension IPAddress.Family {
+  fileprivate var socketFamily: Int32 { self == .ipv4 ? AF_INET : AF_INET6 }
 }

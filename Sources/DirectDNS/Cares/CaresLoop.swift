@@ -122,8 +122,8 @@ final class CaresQueries: LoopDriver {
     current = current.filter { $0.key.system == system && $0.value.room > 0 }
     for query in queries where !query.isOver {
       let kind = CaresChannel.Kind(
-        servers: query.lookup.servers, searches: query.lookup.host.isSingleLabel,
-        timeout: CaresChannel.Kind.timeout(within: query.lookup.timeout), system: system)
+        servers: query.lookup.servers, timeout: CaresChannel.Kind.timeout(within: query.lookup.timeout),
+        system: system)
       do throws(CaresError) { try channel(of: kind).start(query) } catch { query.finish(.failure(error)) }
     }
     channels.removeAll { channel in

@@ -7,7 +7,7 @@ import Testing
 struct CaresChannelTests {
   private func channel(_ servers: String? = "127.0.0.1:1") throws(CaresError) -> CaresChannel {
     guard let poller = WakeUp().flatMap({ Poller($0) }) else { throw .failed("no descriptor is left") }
-    let kind = CaresChannel.Kind(servers: servers, searches: false, timeout: 700, system: CaresSystem())
+    let kind = CaresChannel.Kind(servers: servers, timeout: 700, system: CaresSystem())
     return try CaresChannel(kind, poller: poller)
   }
 

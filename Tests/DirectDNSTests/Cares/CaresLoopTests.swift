@@ -220,6 +220,22 @@ struct CaresLoopTests {
     await server.stop()
   }
 
+  @Test(arguments: ["search d1.test d2.test d3.test\n", "search .\n"])
+  func `a family that the system's DNS never answers holds up nothing of the other`(_ resolvConf: String) async throws {
+    let folder = try FileFolder()
+    let records = RecordTable { table in
+      for name in ["db", "db.d3.test"] { table.add(name, "192.0.2.7", ttl: 60) }
+    }
+    let server = try await FakeNameServer.start(records: records)
+    server.misbehave(.drop, when: { $0.type == .aaaa })
+    try folder.write(resolvConf, to: "resolv.conf")
+    let loop = CaresLoop(resolvConf: folder / "resolv.conf")
+    #expect(try await Self.lookup("db", at: server).run(by: loop).get().ttl == 60)
+    #expect(server.queries.allSatisfy { $0.type == .a })
+    #expect(server.queries.last?.name == (resolvConf.contains("d3") ? "db.d3.test" : "db"))
+    await server.stop()
+  }
+
   @Test func `a process ends while lookups are under way`() async {
     await #expect(processExitsWith: .success) {
       let server = try await FakeNameServer.start()
