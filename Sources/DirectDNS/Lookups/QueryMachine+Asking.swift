@@ -15,7 +15,7 @@ extension QueryMachine.State {
       question.turn = nil
       question.candidates.take(server.number)
       begin(number, &question, server, at: now)
-      setTimer(number, question)
+      setTimer(number, question, at: now)
     case .turn(let next, let instant):
       actions.append(.waits)
       question.turn = .reserved(next)
@@ -51,24 +51,27 @@ extension QueryMachine.State {
   }
 
   /// Carries out the decisions that are due: asks a second server as a hedge, or another one instead of one that is
-  /// late.
+  /// late, or once more one that has said 429.
   mutating func decide(_ number: Int, _ question: inout PendingQuestion, at now: ResolverInstant) {
+    // Beside those that have said nothing yet: nobody else is left to ask.
+    if question.candidates.isAtPaused { askAnother(number, &question, isHedge: false, at: now) }
     while let decision = question.race?.due(at: now) {
       switch decision {
       case .hedge:
         guard let second = takeHedge(for: question, at: now) else { continue }
-        question.candidates.order.removeAll { $0 == second.number }
+        question.candidates.take(second.number)
         begin(number, &question, second, isHedge: true, at: now)
       case .timeout(let late):
-        switch states.takeFailover(among: question.candidates.order, before: question.deadlines.providers, at: now) {
+        switch states.takeFailover(among: question.candidates.askable, before: question.deadlines.providers, at: now)
+        {
         case .replace(let next):
           let givenUp = giveUp(late, &question)
-          question.candidates.order.removeAll { $0 == next.number }
+          question.candidates.take(next.number)
           begin(number, &question, next, at: now)
           // Not before: it may let other questions go on, which have to find the next server asked.
           if let givenUp { noteSilence(of: givenUp, &question, at: now) }
         case .alongside(let next):
-          question.candidates.order.removeAll { $0 == next.number }
+          question.candidates.take(next.number)
           begin(number, &question, next, at: now)
         case .later(let instant): question.race?.postpone(late, until: instant)
         case .noServer: break
@@ -82,20 +85,20 @@ extension QueryMachine.State {
     _ number: Int, _ question: inout PendingQuestion, isHedge: Bool, at now: ResolverInstant
   ) {
     guard now < question.deadlines.providers else { return }
-    let (order, deadline) = (question.candidates.order, question.deadlines.providers)
     let next: DNSServer?
     if isHedge {
       // In place of a hedge, and as part of their budget.
       next = takeHedge(for: question, at: now)
     } else {
-      switch states.takeFailover(among: order, before: deadline, at: now) {
+      let candidates = question.candidates.askable
+      switch states.takeFailover(among: candidates, before: question.deadlines.providers, at: now) {
       case .replace(let server), .alongside(let server): next = server
       case .later, .noServer: next = nil
       }
     }
     // Without one the timeout of the query that is under way decides.
     guard let next else { return }
-    question.candidates.order.removeAll { $0 == next.number }
+    question.candidates.take(next.number)
     begin(number, &question, next, isHedge: isHedge, at: now)
   }
 
@@ -132,12 +135,16 @@ extension QueryMachine.State {
     question.candidates.note(reply.failure(failure, of: attempt.server))
   }
 
-  mutating func setTimer(_ number: Int, _ question: PendingQuestion) {
+  mutating func setTimer(_ number: Int, _ question: PendingQuestion, at now: ResolverInstant) {
     guard question.race != nil || question.isRecords else { return }
-    let instant = question.candidates.order.isEmpty ? nil : question.race?.nextInstant
+    let (candidates, end) = (question.candidates, question.deadlines.providers)
+    let instant =
+      if candidates.isAtPaused { states.failoverInstant(among: candidates.askable, before: end, at: now) } else {
+        candidates.order.isEmpty ? nil : question.race?.nextInstant
+      }
     timers.set(
       number,
-      at: instant.flatMap { $0 < question.deadlines.providers ? $0 : nil }
+      at: instant.flatMap { $0 < end ? $0 : nil }
         ?? (question.isRecords ? question.deadlines.whole : nil))
   }
 
@@ -238,10 +245,14 @@ extension QueryMachine.State {
 
   /// Has the questions decide anew that wait for the end of a pause: it is over, or it goes on.
   private mutating func goOn(at now: ResolverInstant) {
-    for (number, question) in pending.all where question.turn == .blocked {
-      pending[number] = nil
-      timers.set(number, at: nil)
-      start(number, question, at: now)
+    for (number, question) in pending.all {
+      if question.turn == .blocked {
+        pending[number] = nil
+        timers.set(number, at: nil)
+        start(number, question, at: now)
+      } else if question.turn == nil, question.candidates.isAtPaused {
+        timers.set(number, at: now)
+      }
     }
   }
 

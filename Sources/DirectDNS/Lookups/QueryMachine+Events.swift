@@ -64,7 +64,7 @@ extension QueryMachine.State {
       guard !question.running.isEmpty else { return start(attempt.question, question, at: now) }
       // One that was given up has been replaced already.
       if attempt.standing != .givenUp { askAnother(attempt.question, &question, isHedge: attempt.isHedge, at: now) }
-      setTimer(attempt.question, question)
+      setTimer(attempt.question, question, at: now)
       pending[attempt.question] = question
     // Impossible: a failure to get records also counts as one for the server's health.
     case (.records(.failure), .success): break
@@ -85,7 +85,7 @@ extension QueryMachine.State {
         if now < question.deadlines.providers, let server = states.begin(next, at: now) {
           question.candidates.take(next)
           begin(number, &question, server, at: now)
-          setTimer(number, question)
+          setTimer(number, question, at: now)
           pending[number] = question
         } else {
           start(number, question, at: now)
@@ -96,7 +96,7 @@ extension QueryMachine.State {
         // After that it is too late for another query; those under way end by their own timeouts.
         if now < question.deadlines.providers {
           decide(number, &question, at: now)
-          setTimer(number, question)
+          setTimer(number, question, at: now)
         } else if question.isRecords {
           timers.set(number, at: question.deadlines.whole)
         }

@@ -80,7 +80,7 @@ extension QueryMachine.State {
   struct Candidates: Sendable {
     /// Those that have not been asked, in the order of asking.
     var order: [DNSServer.Number]
-    /// Those that have said 429: each is asked once more when its pause is over, if nobody else can be asked.
+    /// Those that have said 429: each is asked once more when its pause is over, if all others have been asked by then.
     private var paused: [DNSServer.Number] = []
     /// Those that have had this second chance, or wait for it.
     private var forgiven: [DNSServer.Number] = []
@@ -91,8 +91,10 @@ extension QueryMachine.State {
 
     init(order: [DNSServer.Number]) { self.order = order }
 
-    /// All that may be asked if nobody else is being asked.
+    /// All that may be asked, first those that have not been.
     var askable: [DNSServer.Number] { paused.isEmpty ? order : order + paused }
+    /// Whether only servers can be asked that have said 429.
+    var isAtPaused: Bool { order.isEmpty && !paused.isEmpty }
 
     /// Notes that a server has said 429 and asked for a pause.
     mutating func pause(_ server: DNSServer.Number) {
@@ -182,11 +184,12 @@ extension QueryMachine.Reply {
 
   func failure(_ failure: ProviderFailure, of server: DNSServer) -> QueryMachine.Failure {
     let isTimeout = sendError == .timedOut
+    let isRefusal = if case .rateLimited = failure.kind { true } else { false }
     return QueryMachine.Failure(
       server: server.number,
       attempt: .init(
         server: server.name, reason: failure.reason,
-        kind: .init(sendError, hasReply: status != nil)),
+        kind: isRefusal ? .rate : .init(sendError, hasReply: status != nil)),
       cause: isTimeout ? .timedOut : failure.kind == .cancelled ? .cancelled : .failed)
   }
 }

@@ -98,16 +98,26 @@ struct ServerStates: Sendable {
   mutating func takeFailover(
     among numbers: [DNSServer.Number], before deadline: ResolverInstant, at now: ResolverInstant
   ) -> Failover {
-    let inTime = places(of: numbers).filter { all[$0].ready(at: now) < deadline }
-    let usable = inTime.filter { !all[$0].isOpen(at: now) }
-    let places = usable.isEmpty ? inTime : usable
-    guard let soonest = places.min(by: { all[$0].ready(at: now) < all[$1].ready(at: now) }) else {
-      return .noServer
-    }
+    guard let soonest = failover(among: numbers, before: deadline, at: now) else { return .noServer }
     guard all[soonest].take(at: now) else { return .later(all[soonest].ready(at: now)) }
     budget.queried(at: now)
     let server = all[soonest].server
-    return usable.isEmpty ? .alongside(server) : .replace(server)
+    return all[soonest].isOpen(at: now) ? .alongside(server) : .replace(server)
+  }
+
+  /// When ``takeFailover(among:before:at:)`` takes a server; nil if none can be asked in time.
+  func failoverInstant(
+    among numbers: [DNSServer.Number], before deadline: ResolverInstant, at now: ResolverInstant
+  ) -> ResolverInstant? {
+    failover(among: numbers, before: deadline, at: now).map { all[$0].ready(at: now) }
+  }
+
+  private func failover(
+    among numbers: [DNSServer.Number], before deadline: ResolverInstant, at now: ResolverInstant
+  ) -> Int? {
+    let inTime = places(of: numbers).filter { all[$0].ready(at: now) < deadline }
+    let usable = inTime.filter { !all[$0].isOpen(at: now) }
+    return (usable.isEmpty ? inTime : usable).min { all[$0].ready(at: now) < all[$1].ready(at: now) }
   }
 
   /// Takes one of those servers for a hedge, if the budget has room for one.

@@ -94,7 +94,7 @@ public struct DirectDNSError: Error, Sendable, CustomStringConvertible {
       case certificate
       /// The server was reached, and its reply is not an answer.
       case reply
-      /// It was not asked: a rate limit is used up, the configured one or the server's (429).
+      /// A rate limit is used up: the configured one, or the server's (429).
       case rate
     }
 

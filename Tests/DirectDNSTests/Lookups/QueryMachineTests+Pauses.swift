@@ -143,6 +143,73 @@ struct QueryMachinePauseTests {
     #expect(words(at: 2.1) == ["n1 answered"])
   }
 
+  @Test mutating func `it is asked once more beside those that are silent, when all have been asked`() {
+    machine = Self.machine("one", "two")
+    ask(at: 0)
+    reply(1, Self.pause, at: 0)
+    #expect(words(at: 0) == ["1 to 0: n1", "2 to 1: n1"])
+    #expect(words(at: 1.999) == [])
+    #expect(words(at: 2) == ["3 to 0: n1"])
+    #expect(words(at: 2.5) == [])
+    reply(3, nil, at: 2.5)
+    #expect(words(at: 2.5) == ["n1 answered"])
+  }
+
+  @Test mutating func `once more is once, and whoever is silent goes on`() {
+    machine = Self.machine("one", "two")
+    ask(at: 0, timeout: .seconds(20))
+    reply(1, Self.pause, at: 0)
+    #expect(words(at: 0) == ["1 to 0: n1", "2 to 1: n1"])
+    #expect(words(at: 2) == ["3 to 0: n1"])
+    reply(3, Self.pause, at: 2.1)
+    #expect(words(at: 9) == [])
+    reply(2, .transport, at: 9)
+    #expect(words(at: 9) == ["n1 failed: 3"])
+  }
+
+  @Test mutating func `another one that may be asked comes first, in place of the one that is silent`() {
+    machine = Self.machine("one", "two", "three")
+    ask(at: 0, timeout: .seconds(20))
+    reply(1, Self.pause, at: 0)
+    #expect(words(at: 0) == ["1 to 0: n1", "2 to 1: n1"])
+    // The second has its time, and then the third is asked; the pause is over by then.
+    #expect(words(at: 2.5) == [])
+    #expect(words(at: 12) == ["3 to 2: n1", "4 to 0: n1"])
+  }
+
+  @Test mutating func `what the first query after a pause finds out is for all who wait beside a silent one`() {
+    machine = Self.machine("one", "two")
+    for _ in 0..<3 { ask(at: 0) }
+    for query in 1...3 { reply(query, Self.pause, at: 0) }
+    #expect(Set(words(at: 0).suffix(3)) == ["4 to 1: n1", "5 to 1: n2", "6 to 1: n3"])
+    #expect(words(at: 2) == ["7 to 0: n1"])
+    #expect(words(at: 2.1) == [])
+    reply(7, nil, at: 2.2)
+    #expect(Set(words(at: 2.2)) == ["n1 answered", "8 to 0: n2", "9 to 0: n3"])
+    reply(8, Self.pause, at: 2.3)
+    reply(9, Self.pause, at: 2.3)
+    #expect(words(at: 3.4) == [], "their second chance is over")
+  }
+
+  @Test mutating func `a pause that ends too late brings no second query`() {
+    machine = Self.machine("one", "two")
+    ask(at: 0)
+    reply(1, .rateLimited(retryAfter: .seconds(60)), at: 0)
+    #expect(words(at: 0) == ["1 to 0: n1", "2 to 1: n1"])
+    #expect(words(at: 4.89) == [])
+    reply(2, .transport, at: 4.9)
+    #expect(words(at: 4.9) == ["n1 failed: 2"])
+  }
+
+  @Test mutating func `a server that says 429 is told as one that limits its rate`() throws {
+    ask(at: 0)
+    reply(1, .rateLimited(retryAfter: .seconds(60)), at: 0)
+    let failed = machine.takeActions().compactMap { action -> [DirectDNSError.Attempt]? in
+      if case .finished(_, .failure(let failed)) = action { failed.attempts } else { nil }
+    }
+    #expect(try LookupMachine.advice(#require(failed.first)) == "Ask less often, or name other providers.")
+  }
+
   @Test mutating func `a pause beyond its time fails it at once, with one reason for each server`() {
     ask(at: 0)
     reply(1, .rateLimited(retryAfter: .seconds(60)), at: 0)

@@ -207,6 +207,18 @@ struct ServerStatesTests {
       Self.configuration("one", "two", limit: RateLimit(perSecond: 5, burst: 1)), at: Sample.at(0))
     #expect(Self.take(&states, [1], at: 3) == "two")
     #expect(Self.failover(&states, [1], at: 3) == "later 3200")
+    #expect(states.failoverInstant(among: [1], before: Sample.at(3.5), at: Sample.at(3)) == Sample.at(3.2))
+    #expect(states.failoverInstant(among: [1], before: Sample.at(3.2), at: Sample.at(3)) == nil)
     #expect(Self.failover(&states, [1], at: 3.2) == "replace two")
+  }
+
+  @Test func `the instant of a failover is that of the server which is taken`() {
+    var states = ServerStates(
+      Self.configuration("one", "two", limit: RateLimit(perSecond: 5, burst: 1)), at: Sample.at(0))
+    Self.opened(&states, 0, at: 0)
+    #expect(Self.take(&states, [1], at: 3) == "two")
+    // The first could be asked at once, and is behind the other, since its breaker is open.
+    #expect(states.failoverInstant(among: [0, 1], before: Sample.at(3.5), at: Sample.at(3)) == Sample.at(3.2))
+    #expect(Self.failover(&states, [0, 1], at: 3) == "later 3200")
   }
 }
