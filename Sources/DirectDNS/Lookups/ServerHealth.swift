@@ -138,7 +138,8 @@ struct ServerHealth: Sendable, Hashable {
       queries += 1
       failures += 1
       probedAt = nil
-      let end = now + (retryAfter ?? .seconds(1))
+      // `Retry-After: 0`, or a date that is over, is no leave to ask on and on.
+      let end = now + max(retryAfter ?? .zero, .seconds(1))
       if pause == nil { pause = ServerPause(until: end) } else { pause?.refused(until: end) }
     case .transport:
       // Its breaker counts that: nothing is held back any more for fear of 429.

@@ -112,6 +112,13 @@ struct ServerHealthTests {
     #expect(health.pause?.end == Sample.at(11))
   }
 
+  @Test(arguments: [nil, Duration.zero, .milliseconds(999), .seconds(1)])
+  func `a pause takes a second at least, whatever it says`(_ retryAfter: Duration?) {
+    var health = ServerHealth()
+    failed(&health, 1, at: 0, .rateLimited(retryAfter: retryAfter))
+    #expect(health.pause?.heldUntil(at: Sample.at(0)) == Sample.at(1))
+  }
+
   @Test(arguments: [nil, Duration.seconds(2)])
   func `429 to what was asked before shortens no pause that the server wants`(_ retryAfter: Duration?) {
     var health = ServerHealth()
