@@ -56,8 +56,11 @@ extension AnswerCache {
   private func noteAsked(
     _ question: AddressQuestion, _ value: CachedName?, now: ResolverInstant, _ state: inout State
   ) {
-    guard value?[question.family] == .neverAsked else { return }
-    change(question.host, now: now, &state) { $0[question.family] = .unknown }
+    guard let slot = value?[question.family], slot.entry == nil else { return }
+    let failed = state.failures.refreshAt(question).map { CachedName.Slot.failed(until: $0.nanoseconds) }
+    // That an answer was not kept is noted once; a failure each time, since each is remembered for longer.
+    guard let noted = failed ?? (slot == .neverAsked ? .unknown : nil) else { return }
+    change(question.host, now: now, &state) { $0[question.family] = noted }
   }
 
   /// Whether an entry may be refreshed now; not if the last attempt failed a moment ago.

@@ -40,8 +40,11 @@ struct CachedName: Sendable, Hashable {
   enum Slot: Sendable, Hashable {
     /// Nothing: nobody has asked for it.
     case neverAsked
-    /// Nothing: it was asked for, and the outcome is not kept, being a failure or a negative answer without a lifetime.
+    /// Nothing: it was asked for, and the outcome is not kept, being an answer without a lifetime.
     case unknown
+    /// Nothing: it was asked for in vain, and is to be asked for again from that instant on, in nanoseconds of the
+    /// resolver's time line.
+    case failed(until: Int64)
     case entry(CacheEntry)
 
     var entry: CacheEntry? { if case .entry(let entry) = self { entry } else { nil } }
@@ -60,7 +63,7 @@ struct CachedName: Sendable, Hashable {
     var mayHaveAddresses: Bool {
       switch self {
       case .neverAsked: true
-      case .unknown: false
+      case .unknown, .failed: false
       case .entry(let entry): !entry.isNegative
       }
     }

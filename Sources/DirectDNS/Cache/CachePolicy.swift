@@ -176,6 +176,8 @@ struct CacheLife: Sendable, Hashable {
   /// Every place that makes an entry from outside values (of a store, a reply, a policy) has to ensure that, so that
   /// the arithmetic of cached lookups cannot overflow.
   static let horizon = Duration.seconds(70 * 365 * 86_400)
+  /// An instant that never comes, and from which every other can be subtracted.
+  static let never = Int64.max / 2
 
   var askedAt: Int64
   var expireAt: Int64

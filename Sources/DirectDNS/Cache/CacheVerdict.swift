@@ -24,6 +24,7 @@ struct FamilyView: Sendable, Hashable {
   }
 
   var kind: Kind
+  /// Of a family of which nothing is known, the second instant is when it is to be asked for again.
   var life: CacheLife
 
   @inline(__always)
@@ -64,7 +65,8 @@ enum CacheVerdict: Sendable, Hashable {
       if phase6.rawValue > worst.rawValue { worst = phase6 }
     }
     if !served.isEmpty {
-      let refresh = wants4 && Self.needsRefresh(ipv4.kind, phase4) || wants6 && Self.needsRefresh(ipv6.kind, phase6)
+      let refresh =
+        wants4 && Self.needsRefresh(ipv4, phase4, at: now) || wants6 && Self.needsRefresh(ipv6, phase6, at: now)
       self = .serve(served, Resolution.Freshness(worst), refresh: refresh)
       return
     }
@@ -74,10 +76,12 @@ enum CacheVerdict: Sendable, Hashable {
 
   /// Whether a family has to be asked for while the other one is served.
   ///
-  /// If asking brought nothing that is kept, it is not asked for again by each lookup, but with the other family.
+  /// If asking brought nothing that is kept, it is not asked for again by each lookup, but with the other family; and if
+  /// it failed, when that failure is forgotten.
   @inline(__always)
-  private static func needsRefresh(_ kind: FamilyView.Kind, _ phase: CachePhase) -> Bool {
-    kind == .neverAsked || kind != .unknown && phase != .fresh
+  private static func needsRefresh(_ family: FamilyView, _ phase: CachePhase, at now: ResolverInstant) -> Bool {
+    if family.kind == .unknown { return family.life.expireAt <= now.nanoseconds }
+    return family.kind == .neverAsked || phase != .fresh
   }
 
   private typealias State = (kind: FamilyView.Kind, phase: CachePhase, life: CacheLife)

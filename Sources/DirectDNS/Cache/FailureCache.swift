@@ -98,6 +98,9 @@ struct FailureCache: Sendable {
     failures.isEmpty || failures[question].map { $0.refreshAt <= now } ?? true
   }
 
+  /// From when on a question may be asked again; nil if no failure of it is remembered.
+  func refreshAt(_ question: AddressQuestion) -> ResolverInstant? { failures[question]?.refreshAt }
+
   /// Forgets a question's failures.
   mutating func forget(_ question: AddressQuestion) {
     guard !failures.isEmpty, let failure = failures.removeValue(forKey: question) else { return }

@@ -117,8 +117,8 @@ struct RecordWords: Sendable, Hashable {
     words.append(shape.bits)
     words.append(RecordOrder.Bits(order).bits)
     words.append(RecordUse(seconds: lastUsed, revision: order.revision).bits)
-    append(entry4?.life)
-    append(entry6?.life)
+    append(Self.life(value.ipv4))
+    append(Self.life(value.ipv6))
     append(name.text)
     for index in stride(from: 0, to: addresses4.count, by: 2) {
       let second = index + 1 < addresses4.count ? addresses4[index + 1].low : 0
@@ -136,7 +136,7 @@ struct RecordWords: Sendable, Hashable {
   private static func kind(_ slot: CachedName.Slot) -> FamilyView.Kind {
     switch slot {
     case .neverAsked: .neverAsked
-    case .unknown: .unknown
+    case .unknown, .failed: .unknown
     case .entry(let entry):
       switch entry.content {
       case .addresses: .addresses
@@ -146,9 +146,19 @@ struct RecordWords: Sendable, Hashable {
     }
   }
 
-  private mutating func append(_ life: CacheLife?) {
-    words.append(UInt64(bitPattern: life?.askedAt ?? 0))
-    words.append(UInt64(bitPattern: life?.expireAt ?? 0))
+  /// The two instants of a family: where nothing is known, the second one says when it is to be asked for again.
+  private static func life(_ slot: CachedName.Slot) -> CacheLife {
+    switch slot {
+    case .neverAsked: CacheLife(askedAt: 0, expireAt: 0)
+    case .unknown: CacheLife(askedAt: 0, expireAt: CacheLife.never)
+    case .failed(let until): CacheLife(askedAt: 0, expireAt: until)
+    case .entry(let entry): entry.life
+    }
+  }
+
+  private mutating func append(_ life: CacheLife) {
+    words.append(UInt64(bitPattern: life.askedAt))
+    words.append(UInt64(bitPattern: life.expireAt))
   }
 
   private mutating func append(_ text: String) {
@@ -203,14 +213,14 @@ struct RecordWords: Sendable, Hashable {
     _ kind: FamilyView.Kind, _ addresses: [IPAddress], _ canonicalName: HostName?, _ source: Int, _ asked: Int
   ) -> CachedName.Slot {
     let content: Answer.Content
+    let life = CacheLife(askedAt: Int64(bitPattern: words[asked]), expireAt: Int64(bitPattern: words[asked + 1]))
     switch kind {
     case .neverAsked: return .neverAsked
-    case .unknown: return .unknown
+    case .unknown: return life.expireAt == CacheLife.never ? .unknown : .failed(until: life.expireAt)
     case .addresses: content = .addresses(addresses)
     case .nameNotFound: content = .negative(.nameNotFound)
     default: content = .negative(.noAddress)
     }
-    let life = CacheLife(askedAt: Int64(bitPattern: words[asked]), expireAt: Int64(bitPattern: words[asked + 1]))
     return .entry(CacheEntry(content: content, canonicalName: canonicalName, source: UInt16(source), life: life))
   }
 }

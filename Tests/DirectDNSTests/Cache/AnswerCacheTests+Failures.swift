@@ -67,6 +67,44 @@ extension AnswerCacheTests {
     #expect(find(cache, at: 80, .any)?.verdict == .serve(.ipv4, .due, refresh: true))
   }
 
+  @Test func `it is asked for again when its failure is forgotten, however long the other family lives`() {
+    let cache = cache()
+    store(.addresses("2001:db8::1", ttl: 3600), host.text, at: 0, family: .ipv6, in: cache)
+    var now = Sample.at(1)
+    func refreshes(_ now: ResolverInstant) -> Bool {
+      cache.find(host, .any, .allowed, prefersIPv6: false, at: now)?.verdict
+        == .serve(.ipv6, .fresh, refresh: true)
+    }
+    for seconds in [1, 2, 4, 8, 16, 30, 30] {
+      cache.remember(error, for: question, now: now)
+      #expect(!refreshes(now))
+      now = now + .seconds(seconds)
+      #expect(!refreshes(now.before) && refreshes(now))
+      #expect(cache.mayRefresh(question, at: now))
+    }
+    store(.addresses("192.0.2.1", ttl: 3600), host.text, at: 100, in: cache)
+    #expect(find(cache, at: 101, .any)?.verdict == .serve(.any, .fresh, refresh: false))
+  }
+
+  @Test func `so it is where it had failed before the other family was there`() {
+    let cache = cache()
+    cache.remember(error, for: question, now: Sample.at(0))
+    store(.addresses("2001:db8::1", ttl: 3600), host.text, at: 0.5, family: .ipv6, in: cache)
+    cache.noteAsked(question, now: Sample.at(0.5))
+    #expect(find(cache, at: 0.9, .any)?.verdict == .serve(.ipv6, .fresh, refresh: false))
+    #expect(find(cache, at: 1, .any)?.verdict == .serve(.ipv6, .fresh, refresh: true))
+  }
+
+  @Test func `one whose answer was not kept is asked for with the other family alone`() {
+    let cache = cache()
+    store(.addresses("2001:db8::1", ttl: 3600), host.text, at: 0, family: .ipv6, in: cache)
+    cache.remember(error, for: question, now: Sample.at(0))
+    store(.negative(.noAddress, ttl: nil), host.text, at: 1, in: cache)
+    #expect(cache.value(host)?.ipv4 == .unknown)
+    cache.noteAsked(question, now: Sample.at(2))
+    #expect(find(cache, at: 2000, .any)?.verdict == .serve(.ipv6, .fresh, refresh: false))
+  }
+
   @Test func `of one address each, the one that failed comes last until it is forgiven`() {
     let cache = cache()
     let (four, six) = (Sample.address("192.0.2.1"), Sample.address("2001:db8::1"))

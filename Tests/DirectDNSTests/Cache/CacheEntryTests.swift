@@ -43,7 +43,7 @@ struct CacheEntryTests {
     let entry = try #require(made(.negative(.noAddress)))
     #expect(CachedName().isEmpty)
     #expect(CachedName(ipv4: .unknown, ipv6: .neverAsked).isEmpty)
-    #expect(CachedName(ipv4: .unknown, ipv6: .unknown).isEmpty)
+    #expect(CachedName(ipv4: .unknown, ipv6: .failed(until: 1)).isEmpty)
     #expect(!CachedName(ipv4: .entry(entry)).isEmpty)
     #expect(!CachedName(ipv6: .entry(entry)).isEmpty)
     #expect(!CachedName(isKeptAlive: true).isEmpty)
@@ -67,7 +67,7 @@ struct CacheEntryTests {
 
   @Test func `asking may bring addresses where it did, or where nobody has asked`() throws {
     #expect(CachedName.Slot.neverAsked.mayHaveAddresses)
-    #expect(!CachedName.Slot.unknown.mayHaveAddresses)
+    #expect(!CachedName.Slot.unknown.mayHaveAddresses && !CachedName.Slot.failed(until: 0).mayHaveAddresses)
     #expect(!CachedName.Slot.entry(try #require(made(.negative(.nameNotFound)))).mayHaveAddresses)
     #expect(CachedName.Slot.entry(try #require(made(.addresses("192.0.2.1", ttl: 60)))).mayHaveAddresses)
   }

@@ -8,7 +8,7 @@ import Testing
 /// Each state is an entry of 100 s, seen at an age at which it stands so.
 struct CacheVerdictTests {
   enum State: String, Sendable, CaseIterable {
-    case neverAsked, unknown, fresh, due, grace, stale, gone
+    case neverAsked, unknown, failed, failedOver, fresh, due, grace, stale, gone
     case missing, missingOver, empty, emptyOver
 
     /// At 1000 s.
@@ -16,7 +16,7 @@ struct CacheVerdictTests {
       let (kind, age): (FamilyView.Kind, Double) =
         switch self {
         case .neverAsked: (.neverAsked, 0)
-        case .unknown: (.unknown, 0)
+        case .unknown, .failed, .failedOver: (.unknown, 0)
         case .fresh: (.addresses, 10)
         case .due: (.addresses, 80)
         case .grace: (.addresses, 110)
@@ -27,9 +27,15 @@ struct CacheVerdictTests {
         case .empty: (.noAddress, 50)
         case .emptyOver: (.noAddress, 110)
         }
-      let isLiving = self != .neverAsked && self != .unknown
-      return FamilyView(
-        kind: kind, life: isLiving ? Sample.life(1000 - age, 1100 - age) : CacheLife(askedAt: 0, expireAt: 0))
+      let life =
+        switch self {
+        case .neverAsked: CacheLife(askedAt: 0, expireAt: 0)
+        case .unknown: CacheLife(askedAt: 0, expireAt: CacheLife.never)
+        case .failed: CacheLife(askedAt: 0, expireAt: Sample.at(1000).nanoseconds + 1)
+        case .failedOver: CacheLife(askedAt: 0, expireAt: Sample.at(1000).nanoseconds)
+        default: Sample.life(1000 - age, 1100 - age)
+        }
+      return FamilyView(kind: kind, life: life)
     }
   }
 
@@ -96,6 +102,12 @@ struct CacheVerdictTests {
     (.fresh, .neverAsked, .serve(.ipv4, .fresh, refresh: true)),
     (.fresh, .unknown, .serve(.ipv4, .fresh, refresh: false)),
     (.unknown, .due, .serve(.ipv6, .due, refresh: true)),
+    // One that failed is asked for again when its failure is forgotten.
+    (.fresh, .failed, .serve(.ipv4, .fresh, refresh: false)),
+    (.fresh, .failedOver, .serve(.ipv4, .fresh, refresh: true)),
+    (.failed, .fresh, .serve(.ipv6, .fresh, refresh: false)),
+    (.failedOver, .fresh, .serve(.ipv6, .fresh, refresh: true)),
+    (.failedOver, .stale, .wait(.ipv6)), (.failed, .failedOver, .miss), (.missing, .failed, .miss),
     // Stale addresses are waited for, whatever else is missing.
     (.stale, .stale, .wait(.any)), (.stale, .empty, .wait(.ipv4)), (.missing, .stale, .wait(.ipv6)),
     (.stale, .neverAsked, .wait(.ipv4)), (.gone, .stale, .wait(.ipv6)), (.stale, .unknown, .wait(.ipv4)),

@@ -16,6 +16,15 @@ struct FailureCacheTests {
     #expect(memory.error(for: question, at: Sample.at(11)) == nil)
   }
 
+  @Test func `a question may be asked again when its failure is forgotten, or its answer may be refreshed`() {
+    var memory = FailureCache(policy: CachePolicy(), capacity: 10)
+    #expect(memory.refreshAt(question) == nil)
+    memory.note(error, for: question, at: Sample.at(10))
+    #expect(memory.refreshAt(question) == Sample.at(11))
+    memory.note(error, for: question, recheck: .seconds(30), at: Sample.at(20))
+    #expect(memory.refreshAt(question) == Sample.at(50))
+  }
+
   @Test func `each further failure is remembered for twice as long, to 30 s`() {
     var memory = FailureCache(policy: CachePolicy(), capacity: 10)
     var now = Sample.at(0)

@@ -26,7 +26,9 @@ struct RecordWordsTests {
     let content: Answer.Content
     switch Int.random(in: 0...9, using: &random) {
     case 0: return .neverAsked
-    case 1: return .unknown
+    case 1:
+      return Bool.random(using: &random)
+        ? .unknown : .failed(until: Int64.random(in: 0..<CacheLife.never, using: &random))
     case 2: content = .negative(.nameNotFound)
     case 3: content = .negative(.noAddress)
     default:
