@@ -86,7 +86,8 @@ extension AnswerCache {
     _ name: HostName, now: ResolverInstant, _ state: inout State, _ body: (inout CachedName) -> Void
   ) -> Int {
     let known = table.value(name)
-    var value = known ?? CachedName()
+    // It may have been evicted when there was no room for anything else.
+    var value = known ?? CachedName(isKeptAlive: state.keptNames.contains(name))
     body(&value)
     guard !value.isEmpty else {
       if known?.isKeptAlive == true { state.keptAlive -= 1 }
@@ -95,7 +96,8 @@ extension AnswerCache {
     }
     var evicted = 0
     if known == nil {
-      while table.count >= capacity, let victim = leastUseful(table.count - state.keptAlive, at: now) {
+      while table.count >= capacity {
+        guard let victim = leastUseful(table.count - state.keptAlive, for: value, at: now) else { return evicted }
         table.remove(victim.name)
         if victim.isKeptAlive { state.keptAlive -= 1 }
         for family in IPAddress.Family.allCases { state.failures.forgetWait(of: AddressQuestion(victim.name, family)) }
@@ -131,28 +133,29 @@ extension AnswerCache {
   /// The least useful of sixteen names, beginning at a random place of the table.
   ///
   /// That is one whose answers can serve nobody any more, or else the one that was used longest ago; among equals the
-  /// first by name, so that a simulation can be repeated. Names that are kept alive are skipped. But if there are no
-  /// others, or none among 256, one of them is evicted: a cache full of such names must not be searched completely for
-  /// each new name.
+  /// first by name, so that a simulation can be repeated. Names that are kept alive are passed over, and stay while
+  /// there are others. A cache nearly full of them must not be searched completely for each new name: it is for one that
+  /// is kept alive itself, which happens once for each.
   ///
   /// - Parameters:
   ///   - others: how many names are not kept alive, so that the search can end when all of them have been seen.
+  ///   - value: what is known about the name that needs room.
   ///   - now: the present.
-  /// - Returns: the name; nil if the table is empty.
-  private func leastUseful(_ others: Int, at now: ResolverInstant) -> (name: HostName, isKeptAlive: Bool)? {
-    var (seen, looked) = (0, 0)
+  /// - Returns: the name; nil if there is no room for the new one.
+  private func leastUseful(
+    _ others: Int, for value: CachedName, at now: ResolverInstant
+  ) -> (name: HostName, isKeptAlive: Bool)? {
+    let start = UInt64.random(in: .min ... .max)
+    guard others > 0 else { return table.first(from: start).map { (name: $0, isKeptAlive: true) } }
+    var seen = 0
     var worst: (Int, UInt32, name: HostName)?
-    var last: HostName?
-    table.visit(from: .random(in: .min ... .max)) { name, value, lastUsed in
-      last = name
-      looked += 1
-      guard !value.isKeptAlive else { return others > 0 && looked < 256 }
+    table.visitOthers(from: start, among: value.isKeptAlive ? .max : 4096) { name, value, lastUsed in
       seen += 1
       let rank = (usefulness(of: value, at: now), lastUsed, name: name)
       if worst.map({ rank < $0 }) ?? true { worst = rank }
       return seen < min(16, others)
     }
-    return worst.map { (name: $0.name, isKeptAlive: false) } ?? last.map { (name: $0, isKeptAlive: true) }
+    return worst.map { (name: $0.name, isKeptAlive: false) }
   }
 
   private func usefulness(of value: CachedName, at now: ResolverInstant) -> Int {
@@ -165,6 +168,7 @@ extension AnswerCache {
   /// Sets which names are marked as kept alive.
   func keepAlive(_ names: Set<HostName>, now: ResolverInstant) {
     state.withLock { state in
+      state.keptNames = names
       var marked: [HostName] = []
       table.visit { name, value, _ in
         if value.isKeptAlive, !names.contains(name) { marked.append(name) }

@@ -8,6 +8,8 @@ final class AnswerCache: Sendable {
   struct State {
     var policy: CachePolicy
     var failures: FailureCache
+    /// The names that are kept alive, whether the table has them or not.
+    var keptNames: Set<HostName> = []
     /// How many of the table's names are kept alive.
     var keptAlive = 0
   }

@@ -44,4 +44,32 @@ extension AnswerTable {
       guard body(HostName(canonical: words.name), words.value, words.lastUsed) else { return }
     }
   }
+
+  /// The first name from a position of the index on; nil if there is none.
+  func first(from start: UInt64) -> HostName? {
+    var first: HostName?
+    visit(from: start) { name, _, _ in
+      first = name
+      return false
+    }
+    return first
+  }
+
+  /// Calls `body` for the names among so many that are not kept alive, until it returns false.
+  ///
+  /// Of those that are, which may be nearly all, only a word is read.
+  func visitOthers(
+    from start: UInt64, among limit: Int, _ body: (HostName, CachedName, _ lastUsed: UInt32) -> Bool
+  ) {
+    var looked = 0
+    for offset in 0...indexMask {
+      let place = unsafe index[Int((start &+ offset) & indexMask)].load(ordering: .acquiring)
+      guard place != 0, let record = unsafe record(place) else { continue }
+      guard looked < limit else { return }
+      looked += 1
+      if RecordShape(unsafe record[Field.shape].load(ordering: .relaxed)).isKeptAlive { continue }
+      let words = unsafe words(of: record, size: Self.sizes[size(of: place)])
+      guard body(HostName(canonical: words.name), words.value, words.lastUsed) else { return }
+    }
+  }
 }

@@ -109,6 +109,28 @@ extension AnswerCacheTests {
     #expect(cache.state.withLock(\.keptAlive) == 0)
   }
 
+  @Test(arguments: [(1000, 990), (5000, 4999)])
+  func `names that are kept alive stay also where they are nearly all`(_ capacity: Int, _ count: Int) {
+    let cache = cache(capacity)
+    let kept = (0..<count).map { Sample.name("k\($0).example") }
+    cache.keepAlive(Set(kept), now: Sample.at(0))
+    for name in kept { store(.addresses("192.0.2.1"), name.text, at: 0, in: cache) }
+    for number in 0..<200 { store(.addresses("192.0.2.1"), "n\(number).example", at: Double(number), in: cache) }
+    #expect(cache.all().count { $0.value.isKeptAlive } == count && cache.count == capacity)
+  }
+
+  @Test func `a name that is kept alive is so again after it had to go, and finds the one place that is another's`() {
+    let cache = cache(600)
+    let kept = Set((0..<600).map { Sample.name("k\($0).example") })
+    cache.keepAlive(kept, now: Sample.at(0))
+    store(.addresses("192.0.2.1"), "x.example", at: 1, in: cache)
+    let gone = kept.filter { cache.value($0) == nil }
+    #expect(gone.count == 1 && cache.state.withLock(\.keptAlive) == 599)
+    for name in gone { store(.addresses("192.0.2.1"), name.text, at: 2, in: cache) }
+    #expect(Set(names(cache)) == Set(kept.map(\.text)))
+    #expect(cache.all().allSatisfy(\.value.isKeptAlive) && cache.state.withLock(\.keptAlive) == 600)
+  }
+
   @Test(.timeLimit(.minutes(1)))
   func `names beyond the room for them cost no look through all the others`() {
     // To look through 20 000 for each of 20 000 takes minutes.
