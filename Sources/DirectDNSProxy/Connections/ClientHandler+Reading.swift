@@ -70,9 +70,8 @@ extension ClientHandler {
 
   func requeue(_ rest: ByteBuffer) {
     var rest = rest
-    if rest.readableBytes > 0 {
-      rest.writeBuffer(&buffered)
-      buffered = rest
-    }
+    guard rest.readableBytes > 0 else { return }
+    if buffered.readableBytes > 0 { rest.appendOrTake(&buffered) }
+    buffered = rest
   }
 }

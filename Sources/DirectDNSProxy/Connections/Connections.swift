@@ -79,8 +79,13 @@ extension ByteBuffer {
   var beginsConnect: Bool { readableBytesView.prefix(8).elementsEqual("CONNECT ".utf8) }
 
   /// Appends a buffer; if this one is empty, takes the other one's storage instead of copying.
+  ///
+  /// What was read is let go first: a sender whose every read ends inside a head would otherwise make the storage grow by
+  /// all that it sends.
   mutating func appendOrTake(_ other: inout ByteBuffer) {
-    if readableBytes == 0 { self = other } else { writeBuffer(&other) }
+    guard readableBytes > 0 else { return self = other }
+    discardReadBytes()
+    writeBuffer(&other)
   }
 }
 
