@@ -7,7 +7,7 @@ internal import CDirectDNSCrypt
 /// The C library computes it, and the comparison takes constant time. A check takes as long as the hash is meant to
 /// take: milliseconds to a second.
 struct PasswordHash: Sendable, Hashable {
-  private let text: String
+  let text: String
 
   /// Takes a hash; nil if it is cut off, or of a method that is unknown or weak: plain text, DES, MD5, SHA-1.
   init?(_ text: String) {

@@ -9,9 +9,7 @@ public import DirectDNS
 public final class ProxyUsers: Sendable {
   private let hashes: [String: PasswordHash]
   private let tokens: [[UInt8]]
-  private let key = (0..<32).map { _ in UInt8.random(in: .min ... .max) }
-  private let known = Locked<Set<[UInt8]>>([])
-  private static let knownLimit = 10_000
+  private let known = Locked(KnownPasswords())
 
   /// Reads lines as `htpasswd` writes them: `NAME:HASH`, of bcrypt (`htpasswd -B`) or SHA-crypt.
   ///
@@ -65,7 +63,7 @@ public final class ProxyUsers: Sendable {
     let digest = Digest.sha256(password)
     if tokens.reduce(false, { Digest.areEqual($1, digest) || $0 }) { return .token }
     guard hashes[name] != nil else { return hashes.isEmpty ? .wrong : .needsHash }
-    return known.withLock { $0.contains(tag(name, password)) } ? .correct : .needsHash
+    return known.withLock(\.self).contains(tag(name, password)) ? .correct : .needsHash
   }
 
   /// Computes the hash; for an unknown name too, so that it takes as long as a known one.
@@ -75,15 +73,41 @@ public final class ProxyUsers: Sendable {
       return false
     }
     guard hash.matches(password) else { return false }
-    known.withLock { known in
-      if known.count >= Self.knownLimit { known.removeAll() }
-      known.insert(tag(name, password))
-    }
+    known.withLock(\.self).insert(tag(name, password))
     return true
   }
 
-  /// Identifies a name and a password, of these users alone.
+  /// Takes over which passwords are known to be right of the users that these replace.
+  ///
+  /// Otherwise everybody's slow hash would be computed again at once after each change of a configuration, and those for
+  /// whom that takes too long would be refused.
+  func replace(_ others: ProxyUsers) {
+    guard others !== self else { return }
+    let known = others.known.withLock(\.self)
+    self.known.withLock { $0 = known }
+  }
+
+  /// Identifies a name, its hash and a password: what was right of a hash is not of the one that replaces it.
   func tag(_ name: String, _ password: [UInt8]) -> [UInt8] {
-    Digest.hmacSHA256(Array("\(name.utf8.count):\(name)".utf8) + password, key: key)
+    let hash = hashes[name]?.text ?? ""
+    let user = "\(name.utf8.count):\(name)\(hash.utf8.count):\(hash)"
+    return Digest.hmacSHA256(Array(user.utf8) + password, key: known.withLock(\.self).key)
+  }
+}
+
+/// Keyed digests of the names, hashes and passwords that were found right.
+private final class KnownPasswords: Sendable {
+  private static let limit = 10_000
+
+  let key = (0..<32).map { _ in UInt8.random(in: .min ... .max) }
+  private let tags = Locked<Set<[UInt8]>>([])
+
+  func contains(_ tag: [UInt8]) -> Bool { tags.withLock { $0.contains(tag) } }
+
+  func insert(_ tag: [UInt8]) {
+    tags.withLock { tags in
+      if tags.count >= Self.limit { tags.removeAll() }
+      tags.insert(tag)
+    }
   }
 }

@@ -109,7 +109,10 @@ final class ProxyShared: Sendable {
 
   /// Applies another configuration; the listeners stay as they are.
   func update(_ configuration: ProxyConfiguration) {
-    held.withLock { $0 = ProxySettings(configuration, at: $0.places) }
+    held.withLock { settings in
+      if let old = settings.configuration.users { configuration.users?.replace(old) }
+      settings = ProxySettings(configuration, at: settings.places)
+    }
   }
 
   /// It listens at these places, with the ports that were chosen.

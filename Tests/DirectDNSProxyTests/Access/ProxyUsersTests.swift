@@ -19,6 +19,17 @@ struct ProxyUsersTests {
     #expect(users.quickCheck("eve", TestHashes.password) == .needsHash)
   }
 
+  @Test func `users that replace others know the passwords that were right of the same hashes, and no others`() throws {
+    let old = try ProxyUsers(lines: ["ann", "bob", "eve"].map { "\($0):\(TestHashes.bcrypt)\n" }.joined())
+    for name in ["ann", "bob", "eve"] { #expect(old.checkHash(name, TestHashes.password)) }
+    let new = try ProxyUsers(lines: "ann:\(TestHashes.bcrypt)\nbob:\(TestHashes.sha512)\n")
+    new.replace(old)
+    #expect(new.quickCheck("ann", TestHashes.password) == .correct && new.quickCheck("ann", "another") == .needsHash)
+    #expect(new.quickCheck("bob", TestHashes.password) == .needsHash)
+    #expect(new.quickCheck("eve", TestHashes.password) == .needsHash)
+    #expect(new.checkHash("bob", TestHashes.password) && new.quickCheck("bob", TestHashes.password) == .correct)
+  }
+
   @Test func `a byte-order mark is no part of the first name`() throws {
     let users = try ProxyUsers(lines: "\u{feff}ann:\(TestHashes.bcrypt)\n")
     #expect(users.checkHash("ann", TestHashes.password))

@@ -80,6 +80,20 @@ struct ProxyInputsTests {
     }
   }
 
+  @Test func `users who were known stay so when a file changes`() throws {
+    let desk = desk()
+    try running(desk) { inputs, server in
+      #expect(knows("ann", server))
+      desk.put(Self.users + Self.others, at: "users")
+      inputs.update(server)
+      let users = server.shared.settings.configuration.users
+      #expect(users?.quickCheck("ann", TestHashes.password) == .correct)
+      #expect(users?.quickCheck("bob", TestHashes.password) == .needsHash)
+      inputs.take(try DirectSettings(), for: server)
+      #expect(server.shared.settings.configuration.users?.quickCheck("ann", TestHashes.password) == .correct)
+    }
+  }
+
   @Test func `settings of the configuration file are checked before they are taken`() throws {
     let desk = desk()
     try running(desk) { inputs, server in
