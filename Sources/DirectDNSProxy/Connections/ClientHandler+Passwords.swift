@@ -46,12 +46,12 @@ extension ClientHandler {
     _ users: ProxyUsers, _ credentials: BasicCredentials, _ completion: @escaping (Bool) -> Void
   ) -> Bool {
     let bound = NIOLoopBound((self, completion), eventLoop: loop.eventLoop)
-    let eventLoop = loop.eventLoop
+    let entrance = loop.entrance
     let (name, password) = (credentials.name, credentials.password)
     let ticket = loop.shared.passwords.add(users.tag(name, password), from: address) {
       users.checkHash(name, password)
     } completion: { isCorrect in
-      eventLoop.execute {
+      entrance.execute {
         let (client, completion) = bound.value
         guard case .authenticating = client.state else { return }
         completion(isCorrect)

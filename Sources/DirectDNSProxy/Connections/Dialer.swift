@@ -98,8 +98,8 @@ final class Dialer: Connector {
   /// Gets the other family's addresses, which join the race as soon as they are known.
   private func ask() {
     let bound = NIOLoopBound(self, eventLoop: loop.eventLoop)
-    others?.connect { [eventLoop = loop.eventLoop] found in
-      eventLoop.execute {
+    others?.connect { [entrance = loop.entrance] found in
+      entrance.execute {
         bound.value.add(found)
         bound.value.step()
       }

@@ -5,6 +5,8 @@ internal import NIOCore
 /// What the connections of one event loop share; used only on its thread.
 final class ProxyLoop {
   let eventLoop: any EventLoop
+  /// How other threads reach it.
+  let entrance: LoopEntrance
   let shared: ProxyShared
   let pool: OriginPool
   private var clients: [ObjectIdentifier: ClientHandler] = [:]
@@ -14,6 +16,7 @@ final class ProxyLoop {
   init(_ eventLoop: any EventLoop, _ shared: ProxyShared) {
     self.eventLoop = eventLoop
     self.shared = shared
+    entrance = LoopEntrance(eventLoop)
     pool = OriginPool(eventLoop)
   }
 
@@ -67,6 +70,7 @@ final class ProxyLoop {
 
   /// Ends everything.
   func stop() {
+    entrance.close()
     sweep?.cancel()
     lastCall?.cancel()
     pool.closeAll()
@@ -104,7 +108,10 @@ final class ProxyShared: Sendable {
   /// An address cannot be connected to: it is tried last from now on, and idle connections to it are closed.
   func died(_ address: IPAddress) {
     resolver.report(address, .failed)
-    for loop in loops.withLock(\.self) { loop.eventLoop.execute { loop.value.pool.close(to: address) } }
+    // Within the lock, so that none of them can end in between.
+    loops.withLock { loops in
+      for loop in loops { loop.eventLoop.execute { loop.value.pool.close(to: address) } }
+    }
   }
 
   /// Applies another configuration; the listeners stay as they are.

@@ -156,12 +156,12 @@ final class RouteFinder {
     then: @escaping (Result<Resolution, DirectDNSError>) -> Void
   ) {
     let bound = NIOLoopBound(then, eventLoop: loop.eventLoop)
-    task = Task { [eventLoop = loop.eventLoop, context] in
+    task = Task { [entrance = loop.entrance, context] in
       let outcome = await ServiceContext.$current.withValue(context ?? ServiceContext.current) {
         () async -> Result<Resolution, DirectDNSError> in
         do throws(DirectDNSError) { return .success(try await look()) } catch { return .failure(error) }
       }
-      eventLoop.execute { bound.value(outcome) }
+      entrance.execute { bound.value(outcome) }
     }
   }
 
