@@ -217,6 +217,8 @@ public struct ProxyLimits: Sendable, Hashable {
   /// Most servers keep their end open at least as long, so that few requests go to a connection that was just closed.
   public var poolTimeout: Duration
   /// The most idle connections to one origin that each thread keeps; 32 by default.
+  ///
+  /// To all origins together it keeps 128 at most, and none when no file is left for another connection.
   public var pooledConnections: Int
   /// How long stopping waits for requests and tunnels in progress; 8 s by default.
   ///

@@ -156,7 +156,9 @@ public final class ProxyServer: Service {
       .serverChannelOption(.autoRead, value: false)
       .serverChannelInitializer { [shared, logger] channel in
         channel.eventLoop.makeCompletedFuture {
-          let pause = AcceptPause(shared.clients) { text in
+          let pause = AcceptPause(shared.clients) { completion in
+            shared.closeIdle(completion)
+          } notice: { text in
             logger.warning("\(text)")
             shared.settings.configuration.notice?(text)
           }

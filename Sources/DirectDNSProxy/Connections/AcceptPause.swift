@@ -9,6 +9,8 @@ internal import NIOCore
 
 /// Stops accepting while the process has no file descriptor left, until a connection ends.
 ///
+/// Connections to origins that wait for a request are given up first.
+///
 /// A listening socket stays readable while a client waits: without the pause the event loop would spin at full speed
 /// until a connection ends.
 final class AcceptPause: ChannelInboundHandler {
@@ -19,6 +21,7 @@ final class AcceptPause: ChannelInboundHandler {
   static let interval = TimeAmount.seconds(1)
 
   private let clients: LimitedCount
+  private let release: (@escaping @Sendable (Int) -> Void) -> Void
   private let notice: (String) -> Void
   private var timer: Scheduled<Void>?
   private var hasSaidSo = false
@@ -34,13 +37,20 @@ final class AcceptPause: ChannelInboundHandler {
       guard let pause, let channel else { return }
       pause.resume(channel)
     }
+
+    func released(_ count: Int) { count > 0 ? resume(becauseOneLeft: false) : pause?.say() }
   }
 
   /// - Parameters:
   ///   - clients: tells when a client leaves.
+  ///   - release: closes what holds descriptors and is not in use, and then says how many that were, on any thread.
   ///   - notice: called when no descriptor is left, and again only if there were some in between.
-  init(_ clients: LimitedCount, notice: @escaping (String) -> Void) {
+  init(
+    _ clients: LimitedCount, release: @escaping (@escaping @Sendable (Int) -> Void) -> Void,
+    notice: @escaping (String) -> Void
+  ) {
     self.clients = clients
+    self.release = release
     self.notice = notice
   }
 
@@ -59,12 +69,6 @@ final class AcceptPause: ChannelInboundHandler {
     guard timer == nil else { return }
     // SwiftNIO keeps a failed read pending: not asking for the next one would not stop it.
     accepts(false, context.channel)
-    if !hasSaidSo {
-      hasSaidSo = true
-      notice(
-        "No file is left for another connection: clients wait until one of the \(clients.value) that are connected goes. Raise the limit (ulimit -n, LimitNOFILE=)."
-      )
-    }
     let eventLoop = context.eventLoop
     let waiting = NIOLoopBound(Waiting(pause: self, channel: context.channel), eventLoop: eventLoop)
     if !awaitsClient {
@@ -72,6 +76,15 @@ final class AcceptPause: ChannelInboundHandler {
       clients.whenOneLeaves { eventLoop.execute { waiting.value.resume(becauseOneLeft: true) } }
     }
     timer = eventLoop.scheduleTask(in: Self.interval) { waiting.value.resume(becauseOneLeft: false) }
+    release { count in eventLoop.execute { waiting.value.released(count) } }
+  }
+
+  private func say() {
+    guard !hasSaidSo else { return }
+    hasSaidSo = true
+    notice(
+      "No file is left for another connection: clients (\(clients.value) connected) and their connections to origins hold them, and others wait until one goes. Raise the limit (ulimit -n, LimitNOFILE=)."
+    )
   }
 
   private func resume(_ channel: any Channel) {

@@ -23,6 +23,9 @@ struct ConnectFailure {
     return ![EMFILE, ENFILE, ENOBUFS, ENOMEM, EADDRNOTAVAIL, EACCES, EPERM].contains(code)
   }
 
+  /// Whether this process, or its machine, has no file left for a connection.
+  var isLackOfFiles: Bool { code == EMFILE || code == ENFILE }
+
   /// The reason in words, as a part of a sentence.
   var reason: String {
     if let refusal { return refusal.message.last == "." ? String(refusal.message.dropLast()) : refusal.message }

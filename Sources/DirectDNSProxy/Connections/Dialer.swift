@@ -41,6 +41,8 @@ final class Dialer: Connector {
   private var attempts: [Attempt] = []
   private var failures: [(address: IPAddress, failure: ConnectFailure)] = []
   private var timer: Scheduled<Void>?
+  /// Whether idle connections were given up for it already.
+  private var hasMadeRoom = false
   private var completion: ((Outcome) -> Void)?
 
   /// Creates one.
@@ -118,9 +120,12 @@ final class Dialer: Connector {
   }
 
   private func connect(to address: IPAddress, _ number: Int) {
-    let bound = NIOLoopBound(self, eventLoop: loop.eventLoop)
     attempts.append(Attempt(address: address, began: .now()))
-    if let upstream { return ask(upstream, for: address, number) }
+    if let upstream { ask(upstream, for: address, number) } else { open(address, number) }
+  }
+
+  private func open(_ address: IPAddress, _ number: Int) {
+    let bound = NIOLoopBound(self, eventLoop: loop.eventLoop)
     guard let target = try? SocketAddress(packedIPAddress: ByteBuffer(bytes: address.bytes), port: Int(origin.port))
     else { return failed(number, IOError(errnoCode: EAFNOSUPPORT, reason: "connect")) }
     ClientBootstrap(group: loop.eventLoop)
@@ -202,8 +207,9 @@ final class Dialer: Connector {
     guard completion != nil else { return }
     let address = attempts[number].address
     attempts[number].channel = nil
-    race.failed(number)
     let failure = ConnectFailure(error)
+    guard !failure.isLackOfFiles || hasMadeRoom else { return makeRoom(for: number, error) }
+    race.failed(number)
     failures.append((address, failure))
     loop.shared.telemetry.failedConnect()
     // If another proxy cannot reach an address, that says nothing about reaching it from here.
@@ -211,6 +217,19 @@ final class Dialer: Connector {
       loop.shared.died(address)
     }
     step()
+  }
+
+  /// No file is left: has idle connections closed, and tries once more if there were any.
+  private func makeRoom(for number: Int, _ error: any Error) {
+    hasMadeRoom = true
+    let bound = NIOLoopBound(self, eventLoop: loop.eventLoop)
+    loop.shared.closeIdle { [entrance = loop.entrance] count in
+      entrance.execute {
+        let dialer = bound.value
+        guard dialer.completion != nil else { return }
+        if count > 0 { dialer.open(dialer.attempts[number].address, number) } else { dialer.failed(number, error) }
+      }
+    }
   }
 
   private func fail(isLate: Bool) {
@@ -223,6 +242,10 @@ final class Dialer: Connector {
     let silence = upstream.map { "the upstream proxy \($0) has not connected to it in time" } ?? "no answer in time"
     reasons += running.map { "\($0.address): \(silence)" }
     if let failure = others?.failure { reasons.append(failure) }
+    if failures.contains(where: \.failure.isLackOfFiles) {
+      let clients = loop.shared.clients.value
+      reasons.append("the files are held by clients (\(clients) connected) and their connections to origins")
+    }
     let last = isLate ? nil : failures.last?.failure
     finish(
       .failed(

@@ -26,6 +26,9 @@ final class OriginPool {
   /// How long a recent connection was idle at most: few servers close one sooner.
   fileprivate static let recentAge = TimeAmount.seconds(1)
 
+  /// The most connections that wait, to whatever origins: each holds a file, of which a process often has 1024.
+  static let limit = 128
+
   private let eventLoop: any EventLoop
   private var idle: [ForwardOrigin: [OriginHandler]] = [:]
 
@@ -68,10 +71,10 @@ final class OriginPool {
     else { return handler.close() }
     let time = handler.isConnectionAuthenticated ? max(limits.poolTimeout, limits.idleTimeout) : limits.poolTimeout
     handler.wait(in: self, as: origin, since: now, for: TimeAmount(time))
-    var waiting = idle[origin] ?? []
-    waiting.append(handler)
-    if waiting.count > limits.pooledConnections { waiting.removeFirst().close() }
-    idle[origin] = waiting
+    idle[origin, default: []].append(handler)
+    if let waiting = idle[origin], waiting.count > limits.pooledConnections { waiting.first?.close() }
+    // The first of an origin is the one of them that has waited longest.
+    if count > Self.limit { idle.values.compactMap(\.first).min { $0.idleSince < $1.idleSince }?.close() }
   }
 
   /// An idle connection has ended.
@@ -80,6 +83,9 @@ final class OriginPool {
     waiting.removeAll { $0 === handler }
     idle[origin] = waiting.isEmpty ? nil : waiting
   }
+
+  /// How many wait.
+  var count: Int { idle.values.reduce(0) { $0 + $1.count } }
 
   func closeIdle(at now: NIODeadline) {
     for handler in idle.values.joined() where handler.idleEnd <= now { handler.close() }

@@ -114,6 +114,30 @@ final class ProxyShared: Sendable {
     }
   }
 
+  /// No file is left: closes the connections to origins that wait for a request, on all loops.
+  ///
+  /// Clients' own connections stay, in which they have logged in.
+  ///
+  /// - Parameter completion: gets how many were closed, on any thread.
+  func closeIdle(_ completion: @escaping @Sendable (Int) -> Void) {
+    let isNone = loops.withLock { loops in
+      let closed = Locked((count: 0, left: loops.count))
+      for loop in loops {
+        loop.eventLoop.execute {
+          let count = loop.value.pool.count
+          loop.value.pool.closeAll()
+          let (all, left) = closed.withLock { closed in
+            closed = (closed.count + count, closed.left - 1)
+            return closed
+          }
+          if left == 0 { completion(all) }
+        }
+      }
+      return loops.isEmpty
+    }
+    if isNone { completion(0) }
+  }
+
   /// Applies another configuration; the listeners stay as they are.
   func update(_ configuration: ProxyConfiguration) {
     held.withLock { settings in

@@ -17,11 +17,22 @@ struct AcceptPauseTests {
   private final class Scene {
     let clients = LimitedCount()
     let notices = Watched<[String]>([])
+    /// The connections to origins that can be closed.
+    let idle = Watched(0)
     let channel: EmbeddedChannel
 
     init() {
-      let notices = notices
-      channel = EmbeddedChannel(handler: AcceptPause(clients) { text in notices.change { $0.append(text) } })
+      let (notices, idle) = (notices, idle)
+      let pause = AcceptPause(clients) { completion in
+        completion(
+          idle.change { count in
+            defer { count = 0 }
+            return count
+          })
+      } notice: { text in
+        notices.change { $0.append(text) }
+      }
+      channel = EmbeddedChannel(handler: pause)
       for _ in 0..<3 { _ = clients.enter(limit: 3) }
     }
 
@@ -34,6 +45,7 @@ struct AcceptPauseTests {
     /// The loop accepts, in vain.
     func fail(_ code: CInt = EMFILE) {
       channel.pipeline.fireErrorCaught(IOError(errnoCode: code, reason: "accept"))
+      channel.embeddedEventLoop.run()
     }
 
     /// What the listener was told last: whether to accept.
@@ -60,6 +72,15 @@ struct AcceptPauseTests {
     scene.channel.pipeline.fireChannelRead(ByteBuffer())
     scene.fail(code)
     #expect(scene.notices.value.count == 2 && scene.notices.value[0].hasPrefix("No file is left"))
+  }
+
+  @Test func `connections that nobody uses are closed first, and nothing is said while that helps`() {
+    let scene = Scene()
+    scene.idle.change { $0 = 3 }
+    scene.fail()
+    #expect(scene.accepts == true && scene.notices.value.isEmpty)
+    scene.fail()
+    #expect(scene.accepts == false && scene.notices.value.first?.contains("clients (3 connected)") == true)
   }
 
   @Test func `it is tried again each second, since not only clients have files`() {

@@ -7,6 +7,12 @@ import Testing
 @testable import DirectDNSProxy
 @testable import DirectDNSTesting
 
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
 @Suite("Connecting", .timeLimit(.minutes(1)))
 struct DialerTests {
   /// Why a connection did not come about, which is judged by the strictest policy unless another is given; nil where it did.
@@ -54,6 +60,65 @@ struct DialerTests {
     #expect(await (try origin.connection()).receiveToEnd().isEmpty)
     #expect(try await self.refusal(.ipv4(0x7f00_0001), port: origin.port, by: .any) == nil)
     await origin.stop()
+  }
+
+  @Test(arguments: [true, false])
+  func `where no file is left it is tried once more, if an idle connection could be closed`(
+    hasIdle: Bool
+  ) async throws {
+    let origin = try await RawListener.start()
+    let resolver = try DirectResolver()
+    defer { resolver.shutdown() }
+    let eventLoop = MultiThreadedEventLoopGroup.singleton.any()
+    let settings = ProxySettings(ProxyConfiguration(policy: .any))
+    let (shared, port) = (ProxyShared(resolver, settings), origin.port)
+    let refusal = try await eventLoop.flatSubmit {
+      let promise = eventLoop.makePromise(of: ProxyRefusal?.self)
+      let loop = ProxyLoop(eventLoop, shared)
+      shared.runs(on: [NIOLoopBound(loop, eventLoop: eventLoop)])
+      let address = IPAddress.ipv4(0x7f00_0001)
+      if hasIdle { loop.pool.put(OriginHandler(), for: ForwardOrigin(.name("idle.test"), port: 80), ProxyLimits()) }
+      let dialer = Dialer(
+        loop, settings, ForwardOrigin(.address(address), port: port), ChosenRoute(addresses: [address]), .any)
+      self.withoutFiles {
+        dialer.start { outcome in
+          switch outcome {
+          case .connected(let handler):
+            handler.close()
+            promise.succeed(nil)
+          case .failed(let refusal): promise.succeed(refusal)
+          }
+        }
+      }
+      return promise.futureResult
+    }.get()
+    shared.runs(on: [])
+    if hasIdle {
+      #expect(refusal == nil)
+    } else {
+      #expect(refusal?.status == 502 && refusal?.error == "proxy_internal_error")
+      #expect(
+        refusal?.message.hasSuffix(
+          "raise its limit (ulimit -n); the files are held by clients (0 connected) and their connections to origins.")
+          == true, "\(String(describing: refusal))")
+    }
+    await origin.stop()
+  }
+
+  /// Does something while this process may open no file.
+  private func withoutFiles(_ body: () -> Void) {
+    #if canImport(Darwin)
+      let files = RLIMIT_NOFILE
+    #else
+      let files = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+    #endif
+    var limit = rlimit()
+    #expect(unsafe getrlimit(files, &limit) == 0)
+    var none = limit
+    none.rlim_cur = 3
+    #expect(unsafe setrlimit(files, &none) == 0)
+    body()
+    #expect(unsafe setrlimit(files, &limit) == 0)
   }
 
   @Test func `an upstream proxy that says nothing is named where the time is over`() async throws {

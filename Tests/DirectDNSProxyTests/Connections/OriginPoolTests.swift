@@ -47,6 +47,26 @@ struct OriginPoolTests {
     loop.run()
   }
 
+  @Test func `so many wait, to whatever origins, and the one that has waited longest goes for another`() throws {
+    let (loop, now) = (EmbeddedEventLoop(), NIODeadline.now())
+    let pool = OriginPool(loop)
+    var channels: [EmbeddedChannel] = []
+    for number in 0...OriginPool.limit {
+      let handler = OriginHandler()
+      let channel = EmbeddedChannel(handler: handler, loop: loop)
+      try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 80)).wait()
+      channels.append(channel)
+      let origin = ForwardOrigin(.name("\(number).test"), port: 80)
+      pool.put(handler, for: origin, ProxyLimits(), at: now + .milliseconds(Int64(number)))
+    }
+    #expect(pool.count == OriginPool.limit)
+    #expect(!channels[0].isActive && channels[1...].allSatisfy(\.isActive))
+    pool.closeAll()
+    #expect(pool.count == 0)
+    for channel in channels { _ = try channel.finish(acceptAlreadyClosed: true) }
+    loop.run()
+  }
+
   @Test func `one that has waited for long is not taken in place of a younger one that will not do`() throws {
     let (loop, now) = (EmbeddedEventLoop(), NIODeadline.now())
     let (pool, older, younger) = (OriginPool(loop), OriginHandler(), OriginHandler())
