@@ -48,6 +48,7 @@ final class ClientHandler: ChannelDuplexHandler {
   var lastActivity = NIODeadline.now()
   /// Whether the client takes what was written to it.
   private(set) var writes = WriteProgress()
+  private var pending = PendingWrites()
   /// Why what has not been written will never be, once the connection has ended.
   var unwrittenError = "connection_terminated"
   private(set) var address: IPAddress?
@@ -124,7 +125,12 @@ final class ClientHandler: ChannelDuplexHandler {
 
   func write(_ buffer: ByteBuffer) {
     writes.wrote()
-    context?.write(wrapOutboundOut(buffer), promise: nil)
+    guard let context else { return }
+    guard pending.wrote() else { return context.write(wrapOutboundOut(buffer), promise: nil) }
+    context.write(wrapOutboundOut(buffer)).assumeIsolated().whenSuccess { [self] in
+      pending.wentOut()
+      if canTakeMore { tookMore() }
+    }
   }
 
   func flush() { context?.flush() }
@@ -138,7 +144,7 @@ final class ClientHandler: ChannelDuplexHandler {
     context.whenWrittenOut { [self] isWritten in completion(isWritten ? nil : unwrittenError) }
   }
 
-  var canTakeMore: Bool { context?.channel.isWritable ?? true }
+  var canTakeMore: Bool { !pending.isFull && context?.channel.isWritable ?? true }
 
   func resume() {
     if let context, heldRead.released(isWanted: wantsRead) { context.read() }
@@ -184,18 +190,21 @@ final class ClientHandler: ChannelDuplexHandler {
   }
 
   func channelWritabilityChanged(context: ChannelHandlerContext) {
-    if context.channel.isWritable {
-      lastActivity = .now()
-      switch state {
-      case .tunnel(let tunnel): tunnel.origin.resume()
-      case .exchange(let exchange): exchange.clientCanTakeMore()
-      case .head:
-        processInput()
-        resume()
-      default: break
-      }
-    }
+    if canTakeMore { tookMore() }
     context.fireChannelWritabilityChanged()
+  }
+
+  /// The client has taken so much that it can take more.
+  private func tookMore() {
+    lastActivity = .now()
+    switch state {
+    case .tunnel(let tunnel): tunnel.origin.resume()
+    case .exchange(let exchange): exchange.clientCanTakeMore()
+    case .head:
+      processInput()
+      resume()
+    default: break
+    }
   }
 
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {

@@ -49,6 +49,7 @@ final class OriginHandler: ChannelDuplexHandler {
   private(set) var fieldLimit = 500
   /// Whether the origin takes what was written to it.
   private(set) var writes = WriteProgress()
+  private var pending = PendingWrites()
   /// Whether either direction was closed in order; if not, the connection was reset, which no error reports if a write
   /// met the reset.
   private var hasEnded = false
@@ -103,7 +104,7 @@ final class OriginHandler: ChannelDuplexHandler {
 
   // MARK: Use by a client
 
-  var isWritable: Bool { context?.channel.isWritable ?? false }
+  var isWritable: Bool { !pending.isFull && context?.channel.isWritable ?? false }
 
   /// A request begins; its head follows.
   func begin(for client: ClientHandler, isToHEAD: Bool, _ limits: ProxyLimits) {
@@ -132,7 +133,12 @@ final class OriginHandler: ChannelDuplexHandler {
 
   func write(_ buffer: ByteBuffer) {
     writes.wrote()
-    context?.write(wrapOutboundOut(buffer), promise: nil)
+    guard let context else { return }
+    guard pending.wrote() else { return context.write(wrapOutboundOut(buffer), promise: nil) }
+    context.write(wrapOutboundOut(buffer)).assumeIsolated().whenSuccess { [self] in
+      pending.wentOut()
+      if isWritable { client?.originCanTakeMore() }
+    }
   }
 
   /// Looks whether the origin has taken some of what was written to it.

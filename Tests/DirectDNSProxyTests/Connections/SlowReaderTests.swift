@@ -41,6 +41,33 @@ struct SlowReaderTests: SlowReaders {
     }
   }
 
+  @Test(arguments: [true, false])
+  func `whoever sends a tunnel's other side single bytes waits when there are many of them`(
+    isToClient: Bool
+  ) throws {
+    try withClient(sending: "") { client, channel, reader in
+      let (origin, originReader) = (OriginHandler(), SlowReader())
+      let loop = channel.embeddedEventLoop
+      let originChannel = try self.channel(origin, loop, originReader)
+      defer { end(originChannel, loop) }
+      let slot = try TunnelSlot(client.loop, ProxyLimits())
+      client.beginTunnel(
+        Tunnel(client, origin, client.access(.connect, nil), began: .now(), slot),
+        early: origin.beginTunnel(for: client))
+      let (sender, senderReads) = isToClient ? (originChannel, originReader) : (channel, reader)
+      let (taker, takerReads) = isToClient ? (channel, reader) : (originChannel, originReader)
+      for _ in 1..<PendingWrites.limit { try sender.writeInbound(ByteBuffer(string: "x")) }
+      sender.read()
+      let count = senderReads.readCount
+      try sender.writeInbound(ByteBuffer(string: "x"))
+      sender.read()
+      #expect(senderReads.readCount == count)
+      takerReads.reads = true
+      taker.flush()
+      #expect(senderReads.readCount == count + 1)
+    }
+  }
+
   @Test func `a client that is slow to send the rest of what was refused gets the refusal all the same`() throws {
     try withClient(sending: "") { client, channel, reader in
       reader.reads = true

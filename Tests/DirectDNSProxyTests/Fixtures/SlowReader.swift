@@ -11,7 +11,14 @@ final class SlowReader: ChannelOutboundHandler {
   var reads = false
   /// It was told that nothing more follows.
   private(set) var hasEnd = false
+  /// How often something was read of it.
+  private(set) var readCount = 0
   private var written: [EventLoopPromise<Void>] = []
+
+  func read(context: ChannelHandlerContext) {
+    readCount += 1
+    context.read()
+  }
 
   func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
     if let promise { written.append(promise) }
