@@ -21,6 +21,10 @@ public import ServiceLifecycle
 public final class ProxyServer: Service {
   let shared: ProxyShared
   private let running = Locked<Running?>(nil)
+  /// Whether somebody stops it who does not wait for what is under way.
+  private let isHurried = Locked(false)
+  /// Starting and stopping wait for one another.
+  private let turns = Turns()
   private let logger = Logger(label: "directdns.proxy")
 
   private struct Running: Sendable {
@@ -93,15 +97,18 @@ public final class ProxyServer: Service {
   /// Three of SwiftNIO's, a client, and its origin.
   private static let filesOfLoop = 5
 
-  /// Begins to listen.
+  /// Begins to listen, once a stop that is under way has ended.
   ///
   /// - Returns: where it listens, with the ports that were chosen for 0.
   /// - Throws: an error of code `cannotListen` or `invalidConfiguration` that names the address and the reason.
   @discardableResult
   public func start() async throws(DirectDNSError) -> [ListenAddress] {
+    await turns.take()
+    defer { turns.leave() }
     guard running.withLock({ $0 == nil }) else {
       throw DirectDNSError(.invalidRequest, "the proxy listens already: stop it first")
     }
+    isHurried.withLock { $0 = false }
     let configuration = shared.settings.configuration
     try Self.checkRoom(configuration)
     var now = Running(group: MultiThreadedEventLoopGroup(numberOfThreads: configuration.loops))
@@ -186,8 +193,19 @@ public final class ProxyServer: Service {
   /// Stops accepting, waits up to ``ProxyLimits/drainTimeout`` for requests and tunnels in progress, and cuts off the
   /// rest.
   ///
-  /// It does not wait if its task is cancelled.
+  /// A start that is under way ends first, and so does another stop: when this returns nothing listens. It does not wait
+  /// for requests and tunnels if its task is cancelled, and nor does that other stop then.
   public func stop() async {
+    await withTaskCancellationHandler {
+      await turns.take()
+      await stopInTurn()
+      turns.leave()
+    } onCancel: {
+      isHurried.withLock { $0 = true }
+    }
+  }
+
+  private func stopInTurn() async {
     guard
       let running = running.withLock({ running in
         defer { running = nil }
@@ -198,8 +216,7 @@ public final class ProxyServer: Service {
     await running.closeListeners()
     for loop in running.loops { try? await loop.eventLoop.submit { loop.value.drain() }.get() }
     let end = ContinuousClock.now + shared.settings.limits.drainTimeout
-    while shared.clients.value > 0, ContinuousClock.now < end {
-      // A cancelled task does not wait.
+    while shared.clients.value > 0, ContinuousClock.now < end, !isHurried.withLock(\.self) {
       do { try await Task.sleep(for: .milliseconds(20)) } catch { break }
     }
     for loop in running.loops { try? await loop.eventLoop.submit { loop.value.stop() }.get() }
