@@ -39,9 +39,11 @@
     ///   - policy: which of them may be connected to; public ones only by default.
     ///   - redirects: how redirects are followed; nil to hand them to the caller. Those of `configuration` are not
     ///     looked at, since nobody would judge where they lead.
-    ///   - attemptTimeout: how long connecting to one address may take while there are others; by default a second. With
-    ///     one address the time of `configuration` counts.
-    ///   - configuration: everything else about the connections.
+    ///   - attemptTimeout: how long connecting to one address may take while there are others; by default a second, and
+    ///     less where the time that is left would not do for all of them. With one address the time of `configuration`
+    ///     counts.
+    ///   - configuration: everything else about the connections. With a `proxy` each request is refused: connections
+    ///     would go to that, and not to the address that was judged.
     public init(
       resolver: DirectResolver, policy: AddressPolicy = .publicOnly,
       redirects: DirectDNS.RedirectConfiguration? = .init(), attemptTimeout: TimeAmount = .seconds(1),
@@ -68,12 +70,19 @@
     ///     the redirect then.
     ///   - timeout: how long all of it may take, lookups and redirects included, until the response's head; default 30 s.
     /// - Returns: the response, whose body comes as it is read.
-    /// - Throws: the lookup's error, `timedOut` where the time ends with it; `addressForbidden` and `invalidRequest` before anything is sent;
+    /// - Throws: `invalidConfiguration` for a client with a proxy; the lookup's error, `timedOut` where the time ends
+    ///   with it; `addressForbidden` and `invalidRequest` before anything is sent;
     ///   ``CertificateNameMismatch``; `tooManyRedirects` and `redirectRefused`; AsyncHTTPClient's errors, that of the first
     ///   address where all failed, `deadlineExceeded`, and `alreadyShutdown` after ``shutdown()``.
     public func execute(
       _ request: HTTPClientRequest, timeout: TimeAmount = .seconds(30)
     ) async throws -> HTTPClientResponse {
+      guard configuration.proxy == nil else {
+        throw DirectDNSError(
+          .invalidConfiguration,
+          "A proxy of HTTPClient.Configuration would be connected to in place of the address that was judged. Leave it "
+            + "out, or use HTTPClient itself with it.")
+      }
       let deadline = NIODeadline.now() + timeout
       var request = request
       var hops = 0
@@ -112,26 +121,31 @@
       let (addresses, fields) = try rewrite(request, to: url, using: found)
       let sent = try request.carrying(fields).naming(url)
       var rest = addresses
-      // Connections that stand are better than the best address.
-      if let known = clients[origin], let index = rest.firstIndex(of: known.address) {
+      // Connections that stand, or come about for another request, are better than the best address.
+      if let known = clients[origin], known.isAlive, let index = rest.firstIndex(of: known.address) {
         rest.insert(rest.remove(at: index), at: 0)
       }
       var first: (any Error)?
-      for address in rest {
-        let pinned = try client(for: origin, at: address, isOnly: addresses.count == 1)
+      for (index, address) in rest.enumerated() {
+        let left = deadline - .now()
+        guard left > .nanoseconds(0) else { break }
+        let usual = configuration.timeout.connect ?? Self.usualConnectTime
+        let time =
+          rest.count == 1
+          ? usual : Self.connectTime(left: left, addresses: rest.count - index, attempt: min(attemptTimeout, usual))
+        let pinned = try client(for: origin, at: address, connectingWithin: time)
         let use = pinned.begin()
         do {
           var response = try await pinned.client.execute(sent, deadline: deadline)
           // Any address of the answer stands for the name, one that must not be connected to as well.
           response.restore(by: ResponseRestorer(originalURL: url, addresses: found), request)
           return response.holding(use)
-        } catch let error where error.isOfAddress {
+        } catch {
+          // One without a connection would have the next request wait for the very attempt that this one gave up.
+          if error.isOfAddress || !pinned.isConnected { forget(pinned, of: origin) }
+          guard error.isOfAddress else { throw error }
           resolver.report(address, .failed)
-          if clients[origin] === pinned { clients[origin] = nil }
-          pinned.retire()
           first = first ?? error
-          // The time for all of it is not the address's fault.
-          if NIODeadline.now() >= deadline { break }
         }
       }
       throw first ?? HTTPClientError.deadlineExceeded
@@ -161,18 +175,34 @@
       return LookupOptions(timeout: min(left, resolver.configuration.timeout))
     }
 
+    /// AsyncHTTPClient's own.
+    private static let usualConnectTime = TimeAmount.seconds(10)
+
+    /// How long connecting to an address may take while others wait: no longer than its share of the time that is left.
+    ///
+    /// In tenths of what an attempt may take, since a client has one such time for good: requests that have about as
+    /// much time left share a client.
+    static func connectTime(left: TimeAmount, addresses: Int, attempt: TimeAmount) -> TimeAmount {
+      let share = left.nanoseconds / Int64(addresses)
+      guard share < attempt.nanoseconds else { return attempt }
+      let tenth = max(1, attempt.nanoseconds / 10)
+      return .nanoseconds(share < tenth ? share : share / tenth * tenth)
+    }
+
     /// The client that the origin has at that address, or a new one.
-    private func client(for origin: Origin, at address: IPAddress, isOnly: Bool) throws -> PinnedClient {
+    private func client(
+      for origin: Origin, at address: IPAddress, connectingWithin time: TimeAmount
+    ) throws -> PinnedClient {
       // It may have been shut down while the lookup or another address was waited for.
       guard !isShutDown else { throw HTTPClientError.alreadyShutdown }
-      if let known = clients[origin], known.address == address {
+      if let known = clients[origin], known.address == address, known.isUsable(connectingWithin: time) {
         known.used = .now()
         return known
       }
       var configuration = configuration
-      if !isOnly {
-        configuration.timeout.connect = min(attemptTimeout, configuration.timeout.connect ?? attemptTimeout)
-      }
+      configuration.timeout.connect = time
+      let connections = OpenConnections()
+      connections.count(in: &configuration)
       if case .name = origin.host {
         let name = try HostName(origin.host)
         configuration.dnsOverride = [name.text: address.description]
@@ -180,12 +210,17 @@
       }
       // SwiftNIO everywhere: on macOS the default is Network.framework, whose certificates cannot be looked at.
       let client = HTTPClient(eventLoopGroup: MultiThreadedEventLoopGroup.singleton, configuration: configuration)
-      let pinned = PinnedClient(address: address, client: client)
+      let pinned = PinnedClient(address: address, connectTime: time, client: client, connections: connections)
       clients.updateValue(pinned, forKey: origin)?.retire()
       if clients.count > Self.originLimit, let idle = clients.min(by: { $0.value.used < $1.value.used }) {
         clients.removeValue(forKey: idle.key)?.retire()
       }
       return pinned
+    }
+
+    private func forget(_ pinned: PinnedClient, of origin: Origin) {
+      if clients[origin] === pinned { clients[origin] = nil }
+      pinned.retire()
     }
   }
 #endif

@@ -9,12 +9,30 @@
     let address: IPAddress
     let client: HTTPClient
     var used = NIODeadline.now()
+    private let connectTime: TimeAmount
+    private let connections: OpenConnections
     private let state: PinnedState
 
-    init(address: IPAddress, client: HTTPClient) {
+    init(address: IPAddress, connectTime: TimeAmount, client: HTTPClient, connections: OpenConnections) {
       self.address = address
+      self.connectTime = connectTime
       self.client = client
+      self.connections = connections
       state = PinnedState(client)
+    }
+
+    /// Whether it has a connection.
+    var isConnected: Bool { !connections.isEmpty }
+
+    /// Whether it has a connection, or a request that waits for one.
+    var isAlive: Bool { isConnected || state.isInUse }
+
+    /// Whether it will do for a request whose connecting may take that long.
+    ///
+    /// One that gives up later has to have a connection, by which nothing is waited for. One that gives up sooner would
+    /// stay for all requests to come, and blame the address.
+    func isUsable(connectingWithin time: TimeAmount) -> Bool {
+      connectTime == time || (connectTime > time && isConnected)
     }
 
     // AsyncHTTPClient ends the process when a client goes that was not shut down.
@@ -39,6 +57,8 @@
 
     init(_ client: HTTPClient) { self.client = client }
 
+    var isInUse: Bool { count.withLock { $0.uses > 0 } }
+
     func change(_ body: (inout Count) -> Void) {
       let closes = count.withLock { count in
         body(&count)
@@ -47,6 +67,30 @@
         return true
       }
       if closes { client.shutdown { _ in } }
+    }
+  }
+
+  /// How many connections a client has; they come and go on any thread.
+  final class OpenConnections: Sendable {
+    private let number = Locked(0)
+
+    var isEmpty: Bool { number.withLock { $0 == 0 } }
+
+    /// Counts those of clients with that configuration.
+    func count(in configuration: inout HTTPClient.Configuration) {
+      configuration.http1_1ConnectionDebugInitializer = counting(after: configuration.http1_1ConnectionDebugInitializer)
+      configuration.http2ConnectionDebugInitializer = counting(after: configuration.http2ConnectionDebugInitializer)
+    }
+
+    /// After the caller's own, which may refuse the connection.
+    private func counting(after callers: ServerName.Initializer?) -> ServerName.Initializer {
+      { [number] channel in
+        let ready = callers?(channel) ?? channel.eventLoop.makeSucceededVoidFuture()
+        return ready.map {
+          number.withLock { $0 += 1 }
+          channel.closeFuture.whenComplete { _ in number.withLock { $0 -= 1 } }
+        }
+      }
     }
   }
 

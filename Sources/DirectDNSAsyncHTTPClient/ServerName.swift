@@ -22,7 +22,7 @@
       configuration.http2ConnectionDebugInitializer = check(before: configuration.http2ConnectionDebugInitializer)
     }
 
-    private typealias Initializer = @Sendable (any Channel) -> EventLoopFuture<Void>
+    typealias Initializer = @Sendable (any Channel) -> EventLoopFuture<Void>
 
     private func check(before callers: Initializer?) -> Initializer {
       { [self] channel in

@@ -46,6 +46,14 @@ struct DirectHTTPClientTests {
     await origin.stop()
   }
 
+  private func configuration(trusting authority: TestCertificateAuthority) throws -> HTTPClient.Configuration {
+    var tls = TLSConfiguration.makeClientConfiguration()
+    let root = try NIOSSLCertificate(bytes: Array(authority.certificate.utf8), format: .pem)
+    tls.additionalTrustRoots = [.certificates([root])]
+    // No test is to pass because connecting was given up in the end.
+    return HTTPClient.Configuration(tlsConfiguration: tls, timeout: .init(connect: .hours(1)))
+  }
+
   private func send(
     _ url: String, by client: DirectHTTPClient, timeout: TimeAmount = .minutes(1)
   ) async throws -> (response: HTTPClientResponse, text: String) {
@@ -142,6 +150,99 @@ struct DirectHTTPClientTests {
     await provider.stop()
   }
 
+  // MARK: Addresses
+
+  @Test(arguments: [
+    // A second for each while there is time, and their shares when there is not; the last one has the rest.
+    (30_000, 2, 1000, 1000), (2000, 2, 1000, 1000), (1999, 2, 1000, 900), (1000, 2, 1000, 500), (600, 1, 1000, 600),
+    (599, 1, 1000, 500), (1000, 3, 1000, 300), (150, 2, 1000, 75), (150, 2, 100, 70), (1, 1, 1000, 1),
+  ])
+  func `an attempt takes its share of the time at most, in tenths`(
+    left: Int64, addresses: Int, attempt: Int64, expected: Int64
+  ) {
+    let time = DirectHTTPClient.connectTime(
+      left: .milliseconds(left), addresses: addresses, attempt: .milliseconds(attempt))
+    #expect(time == .milliseconds(expected))
+  }
+
+  @Test(.enabled(if: BlackHole.missing == nil, "no black hole here"))
+  func `the next address gets its turn, however little time there is for all`() async throws {
+    try await withOrigin { origin in
+      let hole = try await BlackHole.start(address: try #require(IPAddress("127.0.0.2")), port: origin.port)
+      let client = DirectHTTPClient(
+        resolver: try resolver(["two.test": ["127.0.0.2", "127.0.0.1"]]), policy: Self.local,
+        attemptTimeout: .seconds(10))
+      // The first one gets less than a half of it.
+      let response = try await send(origin.url("/", host: "two.test"), by: client, timeout: .seconds(4)).response
+      #expect(response.status == .ok)
+      await hole.stop()
+    }
+  }
+
+  @Test func `an address that was the only one has no more time than others once it is not`() async throws {
+    let authority = try TestCertificateAuthority()
+    let identity = try authority.issue(names: ["two.example.com"])
+    let provider = try await FakeProvider.start(records: RecordTable { $0.add("two.example.com", "127.0.0.2") })
+    try await withOrigin(.init(identity: identity)) { origin in
+      let address = try #require(IPAddress("127.0.0.2"))
+      let mute = try await FakeOrigin.start(
+        configuration: .init(identity: identity, address: address, port: origin.port))
+      mute.isMute = true
+      let resolver = try resolver(asking: provider)
+      let client = DirectHTTPClient(
+        resolver: resolver, policy: Self.local, attemptTimeout: .seconds(2),
+        configuration: try configuration(trusting: authority))
+      let url = origin.url("/", host: "two.example.com")
+      let first = Task { try await send(url, by: client, timeout: .hours(1)) }
+      await mute.waitForConnections(1)
+      provider.records = RecordTable { $0.add("two.example.com", "127.0.0.2", "127.0.0.1") }
+      try resolver.invalidate("two.example.com")
+      #expect(try await send(url, by: client, timeout: .seconds(30)).response.status == .ok)
+      first.cancel()
+      _ = await first.result
+      await mute.stop()
+    }
+    await provider.stop()
+  }
+
+  @Test func `what a request has given up the next one begins anew`() async throws {
+    let authority = try TestCertificateAuthority()
+    try await withOrigin(.init(identity: try authority.issue(names: ["a.test"]))) { origin in
+      let client = DirectHTTPClient(
+        resolver: try resolver(), policy: Self.local, configuration: try configuration(trusting: authority))
+      origin.isMute = true
+      await #expect(throws: HTTPClientError.deadlineExceeded) {
+        try await send(origin.url("/", host: "a.test"), by: client, timeout: .milliseconds(300))
+      }
+      origin.isMute = false
+      let response = try await send(origin.url("/", host: "a.test"), by: client, timeout: .seconds(30)).response
+      #expect(response.status == .ok)
+    }
+  }
+
+  @Test func `a connection that stands is used, whatever time is left for another one`() async throws {
+    try await withOrigin { origin in
+      let client = DirectHTTPClient(
+        resolver: try resolver(["two.test": ["127.0.0.1", "127.0.0.2"]]), policy: Self.local,
+        attemptTimeout: .seconds(10))
+      // Half of ten seconds is less than an attempt may take.
+      for seconds in [3600, 10, 3600, 16] as [Int64] {
+        _ = try await send(origin.url("/", host: "two.test"), by: client, timeout: .seconds(seconds))
+      }
+      #expect(origin.requests.count == 4 && origin.connectionCount == 1)
+    }
+  }
+
+  @Test func `a client with a proxy sends nothing, since addresses are judged and not proxies`() async throws {
+    try await withOrigin { origin in
+      var configuration = HTTPClient.Configuration()
+      configuration.proxy = .server(host: "127.0.0.1", port: origin.port)
+      let client = DirectHTTPClient(resolver: try resolver(), policy: Self.local, configuration: configuration)
+      let error = await #expect(throws: DirectDNSError.self) { try await send("http://a.test/", by: client) }
+      #expect(error?.code == .invalidConfiguration && origin.connectionCount == 0)
+    }
+  }
+
   // MARK: What is asked for
 
   @Test(arguments: [
@@ -160,12 +261,9 @@ struct DirectHTTPClientTests {
 
   @Test func `a name with a final dot is asked for without it, and told with it`() async throws {
     let authority = try TestCertificateAuthority()
-    var tls = TLSConfiguration.makeClientConfiguration()
-    let root = try NIOSSLCertificate(bytes: Array(authority.certificate.utf8), format: .pem)
-    tls.additionalTrustRoots = [.certificates([root])]
     try await withOrigin(.init(identity: try authority.issue(names: ["a.test"]))) { origin in
       let client = DirectHTTPClient(
-        resolver: try resolver(), policy: Self.local, configuration: .init(tlsConfiguration: tls))
+        resolver: try resolver(), policy: Self.local, configuration: try configuration(trusting: authority))
       for host in ["a.test.", "a.test"] {
         let url = origin.url("/x", host: host)
         let response = try await send(url, by: client).response
