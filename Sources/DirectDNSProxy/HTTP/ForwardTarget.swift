@@ -40,7 +40,9 @@ enum ForwardTarget: Equatable, Sendable {
     let userEnd = (scheme.upperBound..<end).first { bytes[$0] == UInt8(ascii: "@") }
     let host = (userEnd.map { $0 + 1 } ?? scheme.upperBound)..<end
     let origin = try ForwardOrigin(bytes.extracting(host), defaultPort: 80)
-    let authorization = userEnd == nil ? nil : try authorization(head.bytes[scheme.upperBound..<end])
+    // Nothing before the @ is no user info, as a browser reads it and every other URL here.
+    let hasUser = userEnd.map { $0 > scheme.upperBound } ?? false
+    let authorization = hasUser ? try authorization(head.bytes[scheme.upperBound..<end]) : nil
     let rest = end..<(range[end...].first { bytes[$0] == UInt8(ascii: "#") } ?? range.upperBound)
     var path = Array(head.bytes[rest])
     if path.isEmpty {

@@ -32,8 +32,9 @@ struct ForwardTargetTests {
   @Test(arguments: [
     "https://a.example/", "ftp://a.example/", "a.example/", "http:/a.example/", "http:///x",
     "http://u:p@", "http://a.example\\@evil.example/x", "http://u@b.example@a.example/",
-    "http://u@a.example\\@b.example/", "http://@a.example/", "http://a.example:99999/", "http://a.example:x/",
-    "http://a b/", "http://:80/", "*", "http://[::1/", "http://[fe80::1%25eth0]/",
+    "http://u@a.example\\@b.example/", "http://@@a.example/", "http://@/", "http://@", "http://@:80/",
+    "http://a.example:99999/", "http://a.example:x/", "http://a b/", "http://:80/", "*",
+    "http://[::1/", "http://[fe80::1%25eth0]/",
   ])
   func `what is no URL of the web in the clear is refused`(text: String) {
     #expect(throws: MessageFault.self) { try target("GET", text) }
@@ -42,6 +43,7 @@ struct ForwardTargetTests {
   @Test(arguments: [
     ("http://u:p@a.example/x", "Basic dTpw", "/x"), ("http://u@a.example:81", "Basic dTo=", "/"),
     ("http://us%65r:pa%3Ass%40@a.example/@y", "Basic dXNlcjpwYTpzc0A=", "/@y"), ("http://a.example/u@b", nil, "/u@b"),
+    ("http://@a.example/x", nil, "/x"),
   ])
   func `user info in a URL is for Authorization`(text: String, value: String?, path: String) throws {
     guard case .absolute(let origin, let foundPath, let found) = try target("GET", text) else {
