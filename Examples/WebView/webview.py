@@ -55,6 +55,9 @@ class Browser:
             sys.exit(f"{error}: on Debian, apt-get install python3-gi gir1.2-webkit2-4.1")
         from gi.repository import GLib, Gtk, WebKit2
 
+        # A page that gave way to another one, to a download or to the user's wish: nothing has failed.
+        self.given_up = [(WebKit2.NetworkError, WebKit2.NetworkError.CANCELLED),
+                         (WebKit2.PolicyError, WebKit2.PolicyError.FRAME_LOAD_INTERRUPTED_BY_POLICY_CHANGE)]
         data = WebKit2.WebsiteDataManager()
         data.set_network_proxy_settings(WebKit2.NetworkProxyMode.CUSTOM, WebKit2.NetworkProxySettings.new(proxy, None))
         context = WebKit2.WebContext(website_data_manager=data)
@@ -78,6 +81,8 @@ class Browser:
         self.view.load_uri(url)
 
     def failed(self, view, _event, uri: str, error) -> bool:
+        if any(error.matches(kind.quark(), code) for kind, code in self.given_up):
+            return True
         # As text, and of no site: what the network says is not to run as the page that was asked for.
         print(f"webview: {uri}: {error.message}", file=sys.stderr)
         view.load_plain_text(f"{uri}\n\n{error.message}")

@@ -129,6 +129,18 @@ struct BrowserTests {
     #expect(lab.inside.connectionCount == 0)
   }
 
+  @Test(arguments: BrowserKind.allCases)
+  func `a page stays when it leads to a download`(_ browser: BrowserKind) async throws {
+    // The engine calls it a load that failed.
+    let script = """
+      location = '/download'
+      await pause(1500)
+      return location.pathname
+      """
+    let (told, _) = try await play(browser, .http, script)
+    #expect(told == "\"/\"")
+  }
+
   @Test(arguments: BrowserKind.allCases, BrowserScheme.allCases)
   func `a form with a file, a Blob and a redirect with a cookie arrive whole while DNS is dead`(
     _ browser: BrowserKind, _ scheme: BrowserScheme

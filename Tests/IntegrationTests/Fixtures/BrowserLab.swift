@@ -41,6 +41,8 @@ final class BrowserLab: Sendable {
       case "/report": continuation.yield(text)
       case "/where": response = OriginResponse(body: "\(address)")
       case "/digest": response = OriginResponse(body: "\(request.bodyLength) \(request.bodyHash)")
+      case "/download":
+        response = OriginResponse(.ok, fields: [.contentDisposition: "attachment; filename=a.bin"], body: "bytes")
       case "/form": response = OriginResponse(body: text)
       case "/login": response = OriginResponse(.found, fields: [.location: "/welcome", .setCookie: "session=1"])
       case "/welcome": response = OriginResponse(body: request.field("Cookie") ?? "no cookie")
