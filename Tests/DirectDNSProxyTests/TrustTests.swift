@@ -22,7 +22,8 @@ struct TrustTests {
     #expect(try bound(of: "its tunnels") == "as many" && limits.tunnels == nil)
     #expect(
       try bound(of: "a head that the proxy reads") == "\(limits.headSize) bytes in \(limits.fieldCount) fields")
-    let held = "\(Connections.waterMark.high) each way, and a read or two of \(Connections.bufferLimit)"
+    let (bytes, writes) = (Connections.waterMark.high, PendingWrites.limit)
+    let held = "\(bytes) each way, in at most \(writes) pieces, and a read or two of \(Connections.bufferLimit)"
     #expect(try bound(of: "bytes of a body or a tunnel that the proxy holds back") == held)
   }
 }
