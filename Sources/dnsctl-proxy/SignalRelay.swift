@@ -33,11 +33,10 @@ final class SignalRelay: Sendable {
     return (1...last).filter { !own.contains($0) }
   }()
 
-  /// What a terminal sends to its whole foreground process group, which has it already.
-  ///
-  /// SIGTTIN and SIGTTOU come from a terminal to the background alone, and stop only what is not stopped yet.
-  private static let fromTerminal: Set<Int32> = {
-    var signals = [SIGINT, SIGQUIT, SIGWINCH, SIGTSTP]
+  /// What the kernel sends to a whole process group at a terminal, to the foreground's or to one in the background that
+  /// reads or writes: the program has it already, and a second one would stop it once more when it has been continued.
+  private static let toGroup: Set<Int32> = {
+    var signals = [SIGINT, SIGQUIT, SIGWINCH, SIGTSTP, SIGTTIN, SIGTTOU]
     #if canImport(Darwin)
       signals.append(SIGINFO)
     #endif
@@ -59,7 +58,7 @@ final class SignalRelay: Sendable {
   init() {
     let state = Locked(State())
     self.state = state
-    signals = SignalListener(Self.passedOn) { Self.pass($0, state) }
+    signals = SignalListener(Self.passedOn) { Self.pass($0, from: $1, state) }
   }
 
   /// Passes signals on to a program from now on, starting with those that came before.
@@ -75,8 +74,8 @@ final class SignalRelay: Sendable {
   /// The program was stopped, as by Ctrl-Z: as a shell's job this process stops as well, since the shell watches this one.
   func programStopped(by number: Int32) {
     guard [SIGTSTP, SIGTTIN, SIGTTOU].contains(number), Self.isJob else { return }
-    // Behind what is to be passed on: one of these that came later would stop the program when it has been continued.
-    // By SIGSTOP, since the terminal's own signal may be under way, and would stop this process a second time.
+    // Behind what is to be passed on: what came later would stop the program when it has been continued. By SIGSTOP,
+    // since the terminal's own signal may be under way, and would stop this process a second time.
     SignalListener.afterSignals { kill(getpid(), SIGSTOP) }
   }
 
@@ -86,8 +85,8 @@ final class SignalRelay: Sendable {
     state.withLock { $0 = State() }
   }
 
-  private static func pass(_ number: Int32, _ state: Locked<State>) {
-    guard !fromTerminal.contains(number) || !isInForeground else { return }
+  private static func pass(_ number: Int32, from sender: SignalListener.Sender, _ state: Locked<State>) {
+    guard sender == .process || !toGroup.contains(number) else { return }
     let program = state.withLock { state in
       if state.program == nil { state.early.append(number) }
       return state.program
@@ -101,13 +100,6 @@ final class SignalRelay: Sendable {
     guard let terminal = openTerminal() else { return false }
     close(terminal)
     return getsid(getppid()) == getsid(0) && getpgid(getppid()) != getpgrp()
-  }
-
-  /// Whether we are in the foreground of our terminal, which need not be the standard input.
-  private static var isInForeground: Bool {
-    guard let terminal = openTerminal() else { return false }
-    defer { close(terminal) }
-    return tcgetpgrp(terminal) == getpgrp()
   }
 
   /// Our terminal; nil if there is none.

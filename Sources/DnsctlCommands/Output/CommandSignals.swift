@@ -35,7 +35,9 @@ package enum CommandSignals {
   /// together with the first.
   static func interruption() async -> ExitStatus? {
     let (signals, continuation) = AsyncStream.makeStream(of: ExitStatus.self)
-    let listener = SignalListener([SIGINT, SIGTERM]) { continuation.yield($0 == SIGINT ? .interrupted : .terminated) }
+    let listener = SignalListener([SIGINT, SIGTERM]) { number, _ in
+      continuation.yield(number == SIGINT ? .interrupted : .terminated)
+    }
     let first = await signals.first { _ in true }
     DispatchQueue.global().asyncAfter(deadline: .now() + together) {
       listener.end()
@@ -51,7 +53,7 @@ package enum CommandSignals {
   package static func interruptions() -> AsyncStream<Int32> {
     let (signals, continuation) = AsyncStream.makeStream(of: Int32.self)
     let requests = Mutex(EndRequests())
-    _ = SignalListener([SIGINT, SIGTERM]) { number in
+    _ = SignalListener([SIGINT, SIGTERM]) { number, _ in
       switch requests.withLock({ $0.take(at: DispatchTime.now().uptimeNanoseconds) }) {
       case .repeated: return
       case .first: break
@@ -77,7 +79,7 @@ package enum CommandSignals {
   /// Sets what is done around each stop by the terminal (SIGTSTP), and before its Ctrl-\ (SIGQUIT) or hang-up (SIGHUP)
   /// ends the process.
   static func onTerminalStop(_ body: @escaping @Sendable (_ stop: () -> Void) -> Void) {
-    _ = SignalListener([SIGTSTP, SIGQUIT, SIGHUP]) { number in body { stop(by: number) } }
+    _ = SignalListener([SIGTSTP, SIGQUIT, SIGHUP]) { number, _ in body { stop(by: number) } }
   }
 
   /// Stops the process, unless nobody could continue it, and returns when it is continued; or ends it.

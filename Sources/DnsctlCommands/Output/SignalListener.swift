@@ -15,11 +15,22 @@ internal import Synchronization
 /// It needs no file descriptor, since a process that has none left must still learn that it should end. A dispatch
 /// source needs one for each signal (signalfd(2)); without it the source takes the signal and reports nothing.
 package final class SignalListener: Sendable {
+  /// Who sent a signal.
+  package enum Sender: Sendable {
+    /// The kernel, as a terminal does to a process group (si_code of sigaction(2)).
+    case kernel
+    /// A process, by kill(2); also where the kernel has sent the same one meanwhile.
+    case process
+  }
+
+  /// What is done with a signal.
+  package typealias Handler = @Sendable (_ number: Int32, _ sender: Sender) -> Void
+
   private final class Listener: Sendable {
     let numbers: [Int32]
-    let handler: @Sendable (Int32) -> Void
+    let handler: Handler
 
-    init(_ numbers: [Int32], _ handler: @escaping @Sendable (Int32) -> Void) {
+    init(_ numbers: [Int32], _ handler: @escaping Handler) {
       self.numbers = numbers
       self.handler = handler
     }
@@ -31,7 +42,7 @@ package final class SignalListener: Sendable {
   private let listener: Listener
 
   /// Listens to signals until ``end()``; they have no other effect any more.
-  package init(_ numbers: [Int32], _ handler: @escaping @Sendable (Int32) -> Void) {
+  package init(_ numbers: [Int32], _ handler: @escaping Handler) {
     let listener = Listener(numbers, handler)
     self.listener = listener
     Self.begin()
@@ -50,7 +61,10 @@ package final class SignalListener: Sendable {
   private static let thread = DispatchQueue(label: "dnsctl.signals")
   private static let hasBegun = Mutex(false)
   /// The signals that came and were not reported yet, a bit for each.
-  private static let pending = Atomic<UInt64>(0)
+  private static let fromProcesses = Atomic<UInt64>(0)
+  private static let fromKernel = Atomic<UInt64>(0)
+  /// SIGCONT is the last one to be reported: whoever is to go on must not be stopped by what came before.
+  static let order = (1...64).filter { $0 != SIGCONT } + [SIGCONT]
   private static let arrivals = DispatchSemaphore(value: 0)
   private static let tasks = Mutex<[@Sendable () -> Void]>([])
 
@@ -59,19 +73,25 @@ package final class SignalListener: Sendable {
     hasBegun.withLock { hasBegun in
       guard !hasBegun else { return }
       hasBegun = true
-      _ = pending.load(ordering: .relaxed)
+      _ = fromProcesses.load(ordering: .relaxed)
+      _ = fromKernel.load(ordering: .relaxed)
       let arrivals = arrivals
       thread.async {
         while true {
           arrivals.wait()
-          let received = pending.exchange(0, ordering: .acquiring)
-          for number in Int32(1)...64 where received & bit(number) != 0 {
-            for listener in listeners.withLock({ $0 }) where listener.numbers.contains(number) {
-              listener.handler(number)
-            }
-          }
+          report(
+            fromProcesses.exchange(0, ordering: .acquiring), fromKernel: fromKernel.exchange(0, ordering: .acquiring))
           for task in takeTasks() { task() }
         }
+      }
+    }
+  }
+
+  private static func report(_ fromProcesses: UInt64, fromKernel: UInt64) {
+    for number in order where (fromProcesses | fromKernel) & bit(number) != 0 {
+      let sender: Sender = fromProcesses & bit(number) != 0 ? .process : .kernel
+      for listener in listeners.withLock({ $0 }) where listener.numbers.contains(number) {
+        listener.handler(number, sender)
       }
     }
   }
@@ -95,19 +115,65 @@ package final class SignalListener: Sendable {
 
   /// Listens to a signal, unless it was ignored, or cannot be listened to.
   private static func catches(_ number: Int32) -> Bool {
-    let previous = signal(number) { number in
+    var (action, previous) = (sigaction(), sigaction())
+    action.sa_flags = SA_SIGINFO | SA_RESTART
+    unsafe action.handler = { number, information, _ in
       // A handler may do little: an atomic store, and sem_post(3), by which a dispatch semaphore wakes a waiting
       // thread.
-      SignalListener.pending.bitwiseOr(SignalListener.bit(number), ordering: .releasing)
+      let bit = SignalListener.bit(number)
+      if unsafe information.map({ unsafe $0.pointee.isFromKernel }) ?? false {
+        SignalListener.fromKernel.bitwiseOr(bit, ordering: .releasing)
+      } else {
+        SignalListener.fromProcesses.bitwiseOr(bit, ordering: .releasing)
+      }
       SignalListener.arrivals.signal()
     }
-    switch unsafe unsafeBitCast(previous, to: Int.self) {
-    // SIG_ERR: the C library keeps two or three signals to itself.
-    case -1: return false
-    case unsafe unsafeBitCast(SIG_IGN, to: Int.self):
-      signal(number, SIG_IGN)
-      return false
-    default: return true
+    // The C library keeps two or three signals to itself.
+    guard unsafe sigaction(number, &action, &previous) == 0 else { return false }
+    guard previous.isIgnored else { return true }
+    unsafe sigaction(number, &previous, nil)
+    return false
+  }
+}
+
+extension sigaction {
+  fileprivate typealias Handler = @convention(c) (Int32, UnsafeMutablePointer<siginfo_t>?, UnsafeMutableRawPointer?) -> Void
+
+  /// What is called with what is known about the signal: a member of a union, which each C library names in its way.
+  fileprivate var handler: Handler? {
+    get {
+      #if canImport(Darwin)
+        unsafe __sigaction_u.__sa_sigaction
+      #elseif canImport(Musl)
+        unsafe __sa_handler.sa_sigaction
+      #else
+        unsafe __sigaction_handler.sa_sigaction
+      #endif
     }
+    set {
+      #if canImport(Darwin)
+        unsafe __sigaction_u.__sa_sigaction = newValue
+      #elseif canImport(Musl)
+        unsafe __sa_handler.sa_sigaction = newValue
+      #else
+        unsafe __sigaction_handler.sa_sigaction = newValue
+      #endif
+    }
+  }
+
+  /// Whether the signal does nothing: the union's other member is SIG_IGN then.
+  fileprivate var isIgnored: Bool { unsafe unsafeBitCast(handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) }
+}
+
+extension siginfo_t {
+  /// Whether no process has sent the signal.
+  fileprivate var isFromKernel: Bool {
+    #if canImport(Darwin)
+      // The kernel leaves its code at that of kill(2).
+      unsafe si_pid == 0
+    #else
+      // From another namespace a process, too, has the id 0.
+      unsafe si_code > 0
+    #endif
   }
 }
