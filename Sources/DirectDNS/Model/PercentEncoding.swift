@@ -109,17 +109,20 @@ enum URLPart: UInt8, CaseIterable {
 
   /// Whether this part may hold a byte as it is.
   @inline(__always)
-  func keeps(_ byte: UInt8) -> Bool { byte < 0x80 && Self.table[Int(byte)] & rawValue != 0 }
+  func keeps(_ byte: UInt8) -> Bool { Self.table[Int(byte)] & rawValue != 0 }
 
   /// The position of the first byte from `start` on that this part may not hold as it is.
   @inline(__always)
   func end(in text: Span<UInt8>, from start: Int) -> Int {
-    var index = start
-    while index < text.count, keeps(text[index]) { index += 1 }
-    return index
+    // Counted from 0, so that no position needs a check of its own.
+    let rest = text.extracting(start...)
+    var count = 0
+    while count < rest.count, keeps(rest[count]) { count += 1 }
+    return start + count
   }
 
-  private static let table: InlineArray<128, UInt8> = [
+  // An entry for each byte: those that are not ASCII have their zeros, too, and cost no comparison.
+  private static let table: InlineArray<256, UInt8> = [
     0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
     0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
     //  !  "  #  $  %  &  '  (  )  *  +  ,  -   .   /
@@ -134,5 +137,14 @@ enum URLPart: UInt8, CaseIterable {
     2, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15,
     // p … z { | } ~
     15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 3, 7, 3, 7, 0,
+    // What is not ASCII.
+    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
   ]
 }

@@ -53,12 +53,9 @@ extension WebURL.Layout {
   /// A name of plain labels without a final dot, or a dotted quad.
   @inline(__always)
   private static func host(_ text: Span<UInt8>, from start: Int) -> (end: Int, address: HostAddress)? {
-    var end = start
-    var labelStart = start
-    while end < text.count, URLPart.host.keeps(text[end]) {
-      if text[end] == ASCII.dot { labelStart = end + 1 }
-      end += 1
-    }
+    let end = URLPart.host.end(in: text, from: start)
+    var labelStart = end
+    while labelStart > start, text[labelStart - 1] != ASCII.dot { labelStart -= 1 }
     guard labelStart < end else { return nil }
     guard LegacyIPv4.isNumber(text.extracting(labelStart..<end)) else { return (end, .none) }
     return IPAddress.dottedQuad(text.extracting(start..<end)).map { (end, .ipv4($0)) }
