@@ -39,7 +39,8 @@ struct ProxyCommand: ContextCommand {
         dnsctl proxy
         dnsctl proxy --listen 127.0.0.1:0 --allow 10.0.0.0/8
         dnsctl proxy --listen 0.0.0.0:3128 --users /etc/directdns/users
-        dnsctl proxy --listen 127.0.0.1:0 --upstream http://proxy.example:3128 --route corp.example=system
+        dnsctl proxy --listen 127.0.0.1:0 --upstream http://proxy.example:3128 \\
+          --route corp.example=system
         https_proxy=http://127.0.0.1:3128 python3 send.py
 
       ACCESS LOG
@@ -52,8 +53,8 @@ struct ProxyCommand: ContextCommand {
         origin      the host and port that were asked for
         path        the path of a request in the clear, without its query
         status      the response's status, for SOCKS the one of HTTP for it
-        error       why it was refused or broke off: a type of RFC 9209, behind dns_error
-                    with its rcode
+        error       why it was refused or broke off: a type of RFC 9209,
+                    behind dns_error with its rcode
         address     the address that was connected to
         upstream    the other proxy
         received, sent

@@ -74,6 +74,9 @@ import Testing
     #expect(outcome == .init(status: 0, output: "www.example.com.\n", errors: ""))
     let none = await run("-x", "192.0.2.9")
     #expect(none.status == 1 && none.errors.hasPrefix("dnsctl: 192.0.2.9 stands for no name: "), "\(none)")
+    // That an address has no MX record says nothing of its names.
+    let other = await run("-x", "192.0.2.9", "-t", "MX")
+    #expect(other.status == 1 && !other.errors.contains("stands for no name"), "\(other)")
     #expect(await run("-x", "10.0.0.1").status == 3)
     let lines = await run("-x", "--json", "-") { $0.input = ScriptedInput(["192.0.2.1\nexample.com\n"]) }
     #expect(lines.output.hasPrefix(#"{"host":"192.0.2.1","type":"PTR","#) && lines.status == 1)

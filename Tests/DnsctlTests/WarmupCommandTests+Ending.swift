@@ -81,6 +81,16 @@ extension `dnsctl warmup` {
     #expect(outcome.output.contains("complete: 2 of 2"))
   }
 
+  @Test func `with keep-alive the names of the configuration are kept, too, and it says so`() async {
+    let outcome = await run("--keep-alive", "--config", "/c.json5", "--hosts", "/hosts") {
+      $0.interruption = .terminated
+      $0.files["/c.json5"] = #"{ keepAlive: ["c.example.com"] }"#
+    }
+    #expect(
+      outcome.errors
+        == "dnsctl: keeping 2 names, and those that the configuration keeps alive, fresh until told to end\n")
+  }
+
   @Test func `with keep-alive neither SIGHUP nor a file with an error ends a warm-up that is under way`() async throws {
     let folder = try TestFolder()
     let path = folder.path + "/c.json5"

@@ -57,6 +57,7 @@ struct ManualTests {
       let words = name.dropFirst(5).dropLast(2).split(separator: "-")
       let help = try await Program().run(words.dropFirst().map(String.init) + ["--help"])
       #expect(help.status == 0, "\(help)")
+      Self.holdToItsForm(help.output, of: name)
       for option in help.output.matches(of: #/^  (?:-\w, )?(--[a-z0-9.-]+)/#.anchorsMatchLineEndings()) {
         #expect(shown.contains(option.1), "\(name) lacks \(option.1)")
       }
@@ -72,6 +73,24 @@ struct ManualTests {
         #expect(shown.contains(pattern), "\(name) lacks \(status.0)")
       }
     }
+  }
+
+  /// What is to be copied stands in lines of its own, which the width of 80 columns does not break, and JSON has its keys
+  /// and a program its statuses.
+  private static func holdToItsForm(_ help: String, of name: String) {
+    let lines = help.split(separator: "\n", omittingEmptySubsequences: false)
+    for (index, line) in lines.enumerated() where line == "EXAMPLES" {
+      for example in lines[(index + 1)...].prefix(while: { !$0.isEmpty }) {
+        #expect(example.hasPrefix("  "), "\(name) breaks a line before: \(example)")
+      }
+    }
+    if help.contains("The same as --format json") {
+      // The keys of rewrite's stand among those of what it reads.
+      #expect(lines.contains("JSON") || lines.contains { $0.hasPrefix("  {\"") }, "\(name) has no keys of its JSON")
+    }
+    #expect(
+      lines.contains("EXIT STATUS") || help.contains("Exit status: see dnsctl cache.") || lines.contains("SUBCOMMANDS:"),
+      "\(name) has no statuses")
   }
 
   @Test func `the page of the configuration file has every key of the example, each with words`() async throws {

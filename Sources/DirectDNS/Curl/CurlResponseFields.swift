@@ -26,7 +26,7 @@ struct CurlResponseFields: Sendable {
 
   /// Takes a line: a status line, a field, or the empty line behind them.
   mutating func take(_ line: Span<UInt8>) {
-    guard line.count > 2 else {
+    guard !line.isEmpty, !HeadLine.isLineEnd(line[0]) else {
       isOver = true
       return
     }

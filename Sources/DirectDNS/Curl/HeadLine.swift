@@ -15,6 +15,12 @@ enum HeadLine {
     return status
   }
 
+  /// Whether a line that begins with this byte is the empty one that ends a head, as libcurl takes it.
+  ///
+  /// Its length would not tell: a blank and a bare LF continue the line before (RFC 9112 §5.2 and §2.2).
+  @inline(__always)
+  static func isLineEnd(_ first: UInt8) -> Bool { first == ASCII.carriageReturn || first == ASCII.newline }
+
   /// Whether a line begins with that text, which is in lower case.
   @inline(__always)
   static func begins(with text: StaticString, _ line: Span<UInt8>) -> Bool {

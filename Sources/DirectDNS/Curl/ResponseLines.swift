@@ -30,7 +30,7 @@ struct ResponseLines {
   mutating func take(_ line: some Collection<UInt8>) -> Meaning {
     // Before anything is kept: with too much, libcurl ends the transfer and frees its own copy.
     guard allowance.take(line.count) else { return .tooMuch }
-    let isBlank = line.count <= 2
+    let isBlank = line.first.map(HeadLine.isLineEnd) ?? true
     if isHeadComplete {
       if !isBlank { trailers.append(contentsOf: line) }
       return .more

@@ -16,9 +16,17 @@ struct CheckCommand: ContextCommand {
       EXAMPLES
         dnsctl check
         dnsctl check --config pipeline.json5 --name api.example.com
-        dnsctl check --provider doh+https://dns.example/dns-query --bootstrap dns.example=192.0.2.53
+        dnsctl check --provider doh+https://dns.example/dns-query \\
+          --bootstrap dns.example=192.0.2.53
         dnsctl check --strict --format json
         dnsctl check --proxy http://127.0.0.1:3128
+
+      JSON
+      One compact object for each line. Every key is always there, in this order.
+        subject  what was looked at
+        grade    ok, warn or fail
+        detail   what was found
+        advice   what to do, or null
 
       EXIT STATUS
           0  all is well, or there are warnings
@@ -29,6 +37,8 @@ struct CheckCommand: ContextCommand {
          78  the configuration is wrong
         130  interrupted
         141  the reader of standard output has gone
+
+      The environment counts as for dnsctl resolve.
       """)
 
   @OptionGroup(title: "Lookup options")

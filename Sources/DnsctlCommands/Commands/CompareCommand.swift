@@ -50,6 +50,8 @@ struct CompareCommand: ContextCommand {
         130  interrupted
         141  the reader of standard output has gone
       Of several names' statuses the highest counts.
+
+      The environment counts as for dnsctl resolve.
       """)
 
   @OptionGroup(title: "Lookup options")

@@ -27,8 +27,10 @@ struct FetchCommand: ContextCommand {
 
       EXAMPLES
         dnsctl fetch https://www.example.com/
-        dnsctl fetch -sS -o page -w '%{http_code} %{remote_ip} %{time_total}\\n' https://www.example.com/
-        dnsctl fetch -F 'file=@report.pdf;type=application/pdf' -F note=new https://api.example/items
+        dnsctl fetch -sS -o page -w '%{http_code} %{remote_ip} %{time_total}\\n' \\
+          https://www.example.com/
+        dnsctl fetch -F 'file=@report.pdf;type=application/pdf' -F note=new \\
+          https://api.example/items
         dnsctl fetch -G --data-urlencode 'q=dead DNS' https://www.example.com/search
         dnsctl fetch -o disk.iso -C - --retry 5 https://mirror.example/disk.iso
         dnsctl fetch -Z -O -O https://a.example/one.tgz https://b.example/two.tgz

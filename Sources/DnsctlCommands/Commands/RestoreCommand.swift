@@ -12,8 +12,9 @@ struct RestoreCommand: ContextCommand {
         {"originalUrl": …, "address": …, "status": …,
          "headers": [[name, value], …]}
       originalUrl is what dnsctl rewrite gave; address is what it gave as addresses, or one of them. Each gives one line of JSON, in the same order:
-        {"headers", "rejectedHeaders", "location", "cookies": [{"name", "value", "domain",
-         "hostOnly", "path", "secure", "httpOnly", "sameSite", "expires"}],
+        {"headers", "rejectedHeaders", "location",
+         "cookies": [{"name", "value", "domain", "hostOnly", "path", "secure",
+                      "httpOnly", "sameSite", "expires"}],
          "rejectedCookies", "error"}
       Set-Cookie, Location, Content-Location and Refresh have the name again, and location is absolute. cookies are those that may be kept, expires in seconds since 1970 or null; rejectedCookies says why others may not, and rejectedHeaders which fields are left out because no message may have them. What does not apply is null.
 

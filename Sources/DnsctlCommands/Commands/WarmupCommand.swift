@@ -140,7 +140,7 @@ struct WarmupCommand: ContextCommand {
         let store = try settings.store.flatMap { setting throws(SettingsError) in try context.openStore(setting) }
         return try await context.withResolver(settings, store, CommandContext.exitStatus(of:)) {
           resolver throws(SettingsError) in
-          try await warm(resolver, lists, in: context) { isWarm.withLock { $0 = true } }
+          try await warm(resolver, lists, besides: settings.resolver.keepAlive, in: context) { isWarm.withLock { $0 = true } }
         }
       }
     } catch {
@@ -172,7 +172,8 @@ struct WarmupCommand: ContextCommand {
   }
 
   private func warm(
-    _ resolver: DirectResolver, _ lists: HostLists, in context: CommandContext, isDone: () -> Void
+    _ resolver: DirectResolver, _ lists: HostLists, besides configured: Set<HostName>, in context: CommandContext,
+    isDone: () -> Void
   ) async throws(SettingsError) -> ExitStatus {
     let job: WarmupJob
     do throws(DirectDNSError) { job = try WarmupJob(plan(lists), resolver: resolver) } catch {
@@ -193,7 +194,9 @@ struct WarmupCommand: ContextCommand {
     guard keepsAlive, written == .answered || written == stored else { return written }
     isDone()
     let kept = report.names - report.negative
-    context.reportError("keeping \(kept.counted("name")) fresh until told to end")
+    // Those of the configuration need not be among those that were looked up.
+    let others = configured.isEmpty ? "" : ", and those that the configuration keeps alive,"
+    context.reportError("keeping \(kept.counted("name"))\(others) fresh until told to end")
     _ = await interruption.value
     return stored
   }

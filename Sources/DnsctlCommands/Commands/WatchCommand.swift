@@ -43,6 +43,8 @@ struct WatchCommand: ContextCommand {
         130  interrupted
         141  the reader of standard output has gone
         143  terminated
+
+      The environment counts as for dnsctl resolve.
       """)
 
   @OptionGroup(title: "Lookup options")

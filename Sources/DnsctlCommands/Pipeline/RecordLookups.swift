@@ -43,7 +43,7 @@ struct RecordLookups: Sendable {
             do throws(DirectDNSError) {
               return (index, outcome(type, .success(try await lookUp(name, type))))
             } catch {
-              return (index, outcome(type, .failure(isReverse ? Self.nameless(item.text, error) : error)))
+              return (index, outcome(type, .failure(isReverse && type == .ptr ? Self.nameless(item.text, error) : error)))
             }
           }
         }

@@ -105,7 +105,8 @@ struct WarmupSummary {
       rejected          text, reason and place (source and line) of entries
                         that are no names, 1000 at most
       rejectedLeftOut   how many more there were
-      slowest           host and durationMs of the 10 slowest names
+      slowest           host and durationMs (of the last try) of the 10
+                        slowest names
       queries           provider, queries and failed, for each provider
       evicted           answers that the store evicted for want of room
       pause             provider and leftMs: the pause (429) that it ended in

@@ -54,6 +54,15 @@ struct CurlResponseFieldsTests {
         == ["a/b", nil, nil, nil])
   }
 
+  @Test(arguments: [" \n", "\t\n", " \r\n"])
+  func `a line that continues the one before does not end the head`(fold: String) {
+    var fields = CurlResponseFields()
+    for line in ["HTTP/1.1 200 OK\r\n", "x: y\r\n", fold, "age: 1\r\n", "\n", "content-type: a/b\r\n"] {
+      fields.take(Array(line.utf8).span)
+    }
+    #expect(fields.age == "1" && fields.contentType == nil)
+  }
+
   @Test func `a response has nothing of the one before`() {
     var first = CurlResponseFields()
     for line in ["HTTP/2 200\r\n", "content-type: a/b\r\n", "age: 1\r\n", "\r\n"] { first.take(Array(line.utf8).span) }

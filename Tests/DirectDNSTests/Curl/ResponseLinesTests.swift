@@ -17,6 +17,14 @@ struct ResponseLinesTests {
     #expect(lines.trailers == Array("B: 2\r\n".utf8))
   }
 
+  @Test(arguments: ["\t\n", " \n", " \r\n", "\t\r\n", "  \n"])
+  func `a blank at a line's beginning continues the line before, however little follows`(fold: String) {
+    var lines = ResponseLines()
+    #expect(take(["HTTP/1.1 302 Found\r\n", "A: 1\r\n", fold, "Location: /\r\n"], &lines) == [.more, .more, .more, .more])
+    #expect(take(["\n"], &lines) == [.head])
+    #expect(lines.takeHead().bytes == Array("HTTP/1.1 302 Found\r\nA: 1\r\n\(fold)Location: /\r\n".utf8))
+  }
+
   @Test func `an interim response is none, and switching protocols is the last one`() {
     var lines = ResponseLines()
     _ = take(["HTTP/2 103\r\n", "Link: x\r\n", "\r\n"], &lines)

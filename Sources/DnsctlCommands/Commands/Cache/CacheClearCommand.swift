@@ -13,6 +13,8 @@ struct CacheClearCommand: StoreCommand {
       EXAMPLES
         dnsctl cache clear
         dnsctl cache clear --yes --store redis://cache.example
+
+      Exit status: see dnsctl cache.
       """)
 
   @OptionGroup(title: "Store options")

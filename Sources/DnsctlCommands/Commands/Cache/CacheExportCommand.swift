@@ -19,6 +19,8 @@ struct CacheExportCommand: StoreCommand {
       EXAMPLES
         dnsctl cache export answers.jsonl
         dnsctl cache export | ssh other dnsctl cache import
+
+      Exit status: see dnsctl cache.
       """)
 
   @OptionGroup(title: "Store options")

@@ -13,6 +13,8 @@ struct CacheForgetCommand: StoreCommand {
       EXAMPLES
         dnsctl cache forget www.example.com
         dnsctl cache list --format short '*.old.example' | dnsctl cache forget -
+
+      Exit status: see dnsctl cache.
       """)
 
   @OptionGroup(title: "Store options")

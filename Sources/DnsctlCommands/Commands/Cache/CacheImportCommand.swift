@@ -15,6 +15,8 @@ struct CacheImportCommand: StoreCommand {
       EXAMPLES
         dnsctl cache import answers.jsonl
         dnsctl cache import --store redis://cache.example < answers.jsonl
+
+      Exit status: see dnsctl cache.
       """)
 
   static let makesFile = true

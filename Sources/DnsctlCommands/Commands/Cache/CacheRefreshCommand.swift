@@ -16,6 +16,9 @@ struct CacheRefreshCommand: ContextCommand {
         dnsctl cache refresh www.example.com
         dnsctl cache list --freshness stale --format short | dnsctl cache refresh -
 
+      JSON
+      That of dnsctl resolve.
+
       EXIT STATUS
       That of dnsctl resolve, and 74 if an answer could not be stored.
       """)

@@ -12,6 +12,23 @@ struct CacheStatsCommand: StoreCommand {
       EXAMPLES
         dnsctl cache stats
         dnsctl cache stats --format json | jq .freshness.stale
+
+      JSON
+      One compact object. Every key is always there, in this order, and null where there is nothing.
+        store      sqlite or redis
+        path       the path of a file
+        answers    how many answers there are
+        families   of them those of each family: A, AAAA
+        freshness  of them those that are fresh, due, grace, stale, gone
+        negative   of them the negative ones
+        sources    of them those of each provider
+        oldest, newest
+                   when the first and the last one were asked for, in
+                   milliseconds since 1970
+        lineBytes  the bytes of the answers
+        fileBytes  the bytes of the file with its log
+
+      Exit status: see dnsctl cache.
       """)
 
   @OptionGroup(title: "Store options")
