@@ -137,7 +137,8 @@ package final class SignalListener: Sendable {
 }
 
 extension sigaction {
-  fileprivate typealias Handler = @convention(c) (Int32, UnsafeMutablePointer<siginfo_t>?, UnsafeMutableRawPointer?) -> Void
+  fileprivate typealias Handler =
+    @convention(c) (Int32, UnsafeMutablePointer<siginfo_t>?, UnsafeMutableRawPointer?) -> Void
 
   /// What is called with what is known about the signal: a member of a union, which each C library names in its way.
   fileprivate var handler: Handler? {
@@ -162,7 +163,9 @@ extension sigaction {
   }
 
   /// Whether the signal does nothing: the union's other member is SIG_IGN then.
-  fileprivate var isIgnored: Bool { unsafe unsafeBitCast(handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) }
+  fileprivate var isIgnored: Bool {
+    unsafe unsafeBitCast(handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
+  }
 }
 
 extension siginfo_t {
