@@ -93,6 +93,43 @@ struct ExecProcessTests {
     #expect(output.contains("got line"), "\(output)")
   }
 
+  @Test func `what is pressed at a terminal comes to a program once, whatever its standard input is`() async throws {
+    // The kernel sends it to the whole foreground. What comes by way of dnsctl as well has come when SIGUSR1 has come
+    // that way twice.
+    let program = """
+      import os, signal
+      reading, writing = os.pipe()
+      os.set_blocking(writing, False)
+      signal.set_wakeup_fd(writing)
+      for number in signal.SIGINT, signal.SIGUSR1: signal.signal(number, lambda *_: None)
+      print('ready', flush=True)
+      seen = os.read(reading, 9)
+      for round in 1, 2:
+        os.kill(os.getppid(), signal.SIGUSR1)
+        while seen.count(signal.SIGUSR1) < round: seen += os.read(reading, 9)
+      print(seen.count(signal.SIGINT), 'interrupt')
+      """
+    let output = try await python(
+      """
+      import pty
+      pid, master = pty.fork()
+      if pid == 0:
+        # Whoever started the tests may ignore it, as a shell does for what runs in the background.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        command = 'trap : INT; echo | "$0" exec --no-system -- "$1" -c "$2"'
+        os.execvp('sh', ['sh', '-c', command, sys.argv[1], sys.executable, sys.argv[2]])
+      seen = b''
+      def until(text):
+        global seen
+        while text not in seen: seen += os.read(master, 1000)
+      until(b'ready')
+      os.write(master, b'\\x03')
+      until(b'interrupt')
+      print(seen.decode())
+      """, [program])
+    #expect(output.contains("1 interrupt"), "\(output)")
+  }
+
   private static let hasNamespaces: Bool = {
     let probe = Process()
     probe.executableURL = URL(filePath: "/bin/sh")

@@ -50,30 +50,6 @@ struct ProxyProgramTests {
     #expect(try await Program().run(["exec", "--", "sh", "-c", script]).status == status)
   }
 
-  @Test func `what is pressed at a terminal comes to a program once, whatever its standard input is`() async throws {
-    // As a terminal does, it signals the whole foreground. What comes by way of dnsctl has come when SIGUSR1 has come
-    // that way twice.
-    let script = """
-      import os, signal
-      reading, writing = os.pipe()
-      os.set_blocking(writing, False)
-      signal.set_wakeup_fd(writing)
-      for number in signal.SIGINT, signal.SIGUSR1: signal.signal(number, lambda *_: None)
-      os.kill(0, signal.SIGINT)
-      seen = b''
-      for round in 1, 2:
-        os.kill(os.getppid(), signal.SIGUSR1)
-        while seen.count(signal.SIGUSR1) < round: seen += os.read(reading, 9)
-      print(seen.count(signal.SIGINT), 'interrupt')
-      """
-    let file = try ServerFixture.newFolder("pressed").appending(path: "count.py")
-    try script.write(to: file, atomically: true, encoding: .utf8)
-    let command = "trap : INT; echo | \(Program.url.path) exec -- python3 \(file.path)"
-    let result = try await ServerFixture.run("script", ["-qec", command, "/dev/null"])
-    let output = String(decoding: result.output, as: UTF8.self)
-    #expect(output.contains("1 interrupt\r\n"), "\(output)")
-  }
-
   @Test func `a program runs at the priority that it was started with`() async throws {
     let result = try await ServerFixture.run("nice", ["-n", "5", Program.url.path, "exec", "--", "nice"])
     let own = try await ServerFixture.run("nice", ["-n", "5", "nice"])
