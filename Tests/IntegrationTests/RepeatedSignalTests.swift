@@ -28,8 +28,18 @@ struct RepeatedSignalTests {
   }
 
   @Test func `one that comes twice at once, as timeout sends it, is one`() async throws {
-    let lines = "end = time.monotonic() + 0.02\nwhile time.monotonic() < end: proxy.terminate()\nclient.close()"
-    #expect(try await end(lines) == "0 False\n")
+    let lines = """
+      begun = time.monotonic()
+      while time.monotonic() < begun + 0.02: proxy.terminate()
+      if time.monotonic() > begun + 0.1: print('late')
+      client.close()
+      """
+    // Where the machine has stopped the sender in between, the last one came as one of its own.
+    for _ in 0..<20 {
+      let said = try await end(lines)
+      guard said.hasPrefix("late") else { return #expect(said == "0 False\n") }
+    }
+    Issue.record("the signals never came together")
   }
 
   @Test func `a second one ends the process at once`() async throws {
