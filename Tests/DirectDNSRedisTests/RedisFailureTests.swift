@@ -4,6 +4,7 @@ import Foundation
 import Testing
 
 @testable import DirectDNSRedis
+@testable import DirectDNSTesting
 
 struct RedisFailureTests {
   /// What a server in a cluster says to a client that does not follow (Redis cluster specification).
@@ -63,33 +64,15 @@ struct RedisFailureTests {
 
 /// A listener on loopback that resets what it accepts.
 private final class ResettingListener {
-  private let descriptor: Int32
-  let port: UInt16
+  private let listener: LoopbackListener
+  var port: UInt16 { listener.port }
 
-  init() throws {
-    #if canImport(Glibc)
-      let listening = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-    #else
-      let listening = socket(AF_INET, SOCK_STREAM, 0)
-    #endif
-    var place = sockaddr_in()
-    place.sin_family = sa_family_t(AF_INET)
-    place.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-    var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-    let isListening = unsafe withUnsafeMutablePointer(to: &place) { place in
-      unsafe place.withMemoryRebound(to: sockaddr.self, capacity: 1) { place in
-        unsafe bind(listening, place, size) == 0 && listen(listening, 1) == 0
-          && getsockname(listening, place, &size) == 0
-      }
-    }
-    (descriptor, port) = (listening, UInt16(bigEndian: place.sin_port))
-    try #require(listening >= 0 && isListening)
-  }
+  init() throws { listener = try #require(LoopbackListener()) }
 
-  deinit { close(descriptor) }
+  deinit { close(listener.descriptor) }
 
   func resetNext() {
-    let accepted = accept(descriptor, nil, nil)
+    let accepted = accept(listener.descriptor, nil, nil)
     var atOnce = linger(l_onoff: 1, l_linger: 0)
     unsafe setsockopt(accepted, SOL_SOCKET, SO_LINGER, &atOnce, socklen_t(MemoryLayout<linger>.size))
     close(accepted)

@@ -3,6 +3,7 @@ import DirectDNS
 import Foundation
 import Testing
 
+@testable import DirectDNSTesting
 @testable import DnsctlCommands
 
 @Suite("What dnsctl check says of a proxy")
@@ -70,31 +71,16 @@ struct ProxyFindingsTests {
   }
 }
 
-/// A listener on loopback that says one byte every ten milliseconds to whom it accepts.
+/// A server on loopback that says one byte every ten milliseconds to the one client that it accepts.
 private final class DrippingProxy: Sendable {
-  private let descriptor: Int32
   let port: UInt16
 
   init() throws {
-    #if canImport(Glibc)
-      let listening = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-    #else
-      let listening = socket(AF_INET, SOCK_STREAM, 0)
-    #endif
-    var place = sockaddr_in()
-    place.sin_family = sa_family_t(AF_INET)
-    place.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-    var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-    let isListening = unsafe withUnsafeMutablePointer(to: &place) { place in
-      unsafe place.withMemoryRebound(to: sockaddr.self, capacity: 1) { place in
-        unsafe bind(listening, place, size) == 0 && listen(listening, 1) == 0
-          && getsockname(listening, place, &size) == 0
-      }
-    }
-    (descriptor, port) = (listening, UInt16(bigEndian: place.sin_port))
-    try #require(listening >= 0 && isListening)
+    let listener = try #require(LoopbackListener())
+    port = listener.port
     Thread {
-      let accepted = accept(listening, nil, nil)
+      let accepted = accept(listener.descriptor, nil, nil)
+      close(listener.descriptor)
       defer { close(accepted) }
       // Up to ten seconds, so that a probe without an end would fail.
       for _ in 0..<1000 {
@@ -103,6 +89,4 @@ private final class DrippingProxy: Sendable {
       }
     }.start()
   }
-
-  deinit { close(descriptor) }
 }

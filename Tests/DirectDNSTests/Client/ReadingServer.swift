@@ -2,11 +2,7 @@
 import DirectDNS
 import Foundation
 
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
+@testable import DirectDNSTesting
 
 /// A server that answers one request by its head, and then reads its body, sent in chunks, to the end.
 final class ReadingServer: Sendable {
@@ -14,12 +10,12 @@ final class ReadingServer: Sendable {
   private let got = AsyncStream.makeStream(of: String.self)
 
   init?(_ response: String) {
-    guard let (listener, port) = TalkativeServer.listen() else { return nil }
-    self.port = port
+    guard let listener = LoopbackListener() else { return nil }
+    port = listener.port
     let got = got.continuation
     Thread {
-      let connection = accept(listener, nil, nil)
-      close(listener)
+      let connection = accept(listener.descriptor, nil, nil)
+      close(listener.descriptor)
       var request = TalkativeServer.answer(connection, response)
       var room = [UInt8](repeating: 0, count: 4096)
       while !request.hasSuffix("\r\n0\r\n\r\n") {

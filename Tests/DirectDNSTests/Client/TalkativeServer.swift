@@ -2,11 +2,7 @@
 import DirectDNS
 import Foundation
 
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
+@testable import DirectDNSTesting
 
 /// One server for two connections: the first is answered and then told something, the second gets what is last.
 ///
@@ -25,9 +21,10 @@ final class TalkativeServer: Sendable {
     _ response: String, then unasked: String, beside length: Int? = nil,
     last: String = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nmine"
   ) {
-    guard let (listener, port) = Self.listen() else { return nil }
+    guard let place = LoopbackListener() else { return nil }
+    let listener = place.descriptor
     self.listener = Locked(listener)
-    self.port = port
+    port = place.port
     let (talk, talked, filled, open) = (talk, hasTalked.continuation, hasFilled.continuation, self.listener)
     let thread = Thread {
       defer { open.withLock { if let listener = $0.take() { close(listener) } } }
@@ -62,36 +59,6 @@ final class TalkativeServer: Sendable {
   func stop() {
     listener.withLock { _ = $0.map { shutdown($0, CInt(SHUT_RDWR)) } }
     talk.signal()
-  }
-
-  /// A socket that listens on loopback, and its port.
-  static func listen() -> (CInt, UInt16)? {
-    #if canImport(Darwin)
-      let kind = SOCK_STREAM
-    #else
-      let kind = CInt(SOCK_STREAM.rawValue)
-    #endif
-    let listener = socket(AF_INET, kind, 0)
-    var place = sockaddr_in()
-    place.sin_family = sa_family_t(AF_INET)
-    place.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-    var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-    let listens = unsafe withUnsafeMutablePointer(to: &place) { place in
-      unsafe place.withMemoryRebound(to: sockaddr.self, capacity: 1) { place in
-        unsafe bind(listener, place, size) == 0 && Self.listens(listener) && getsockname(listener, place, &size) == 0
-      }
-    }
-    if listens { return (listener, UInt16(bigEndian: place.sin_port)) }
-    close(listener)
-    return nil
-  }
-
-  private static func listens(_ socket: CInt) -> Bool {
-    #if canImport(Darwin)
-      Darwin.listen(socket, 8) == 0
-    #else
-      Glibc.listen(socket, 8) == 0
-    #endif
   }
 
   /// - Returns: the request's head, and what came of its body along with it.
