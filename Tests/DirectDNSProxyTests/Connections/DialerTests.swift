@@ -7,12 +7,6 @@ import Testing
 @testable import DirectDNSProxy
 @testable import DirectDNSTesting
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Darwin)
-  import Darwin
-#endif
-
 @Suite("Connecting", .timeLimit(.minutes(1)))
 struct DialerTests {
   /// Why a connection did not come about, which is judged by the strictest policy unless another is given; nil where it did.
@@ -80,7 +74,7 @@ struct DialerTests {
       if hasIdle { loop.pool.put(OriginHandler(), for: ForwardOrigin(.name("idle.test"), port: 80), ProxyLimits()) }
       let dialer = Dialer(
         loop, settings, ForwardOrigin(.address(address), port: port), ChosenRoute(addresses: [address]), .any)
-      self.withoutFiles {
+      OpenFiles.withNone {
         dialer.start { outcome in
           switch outcome {
           case .connected(let handler):
@@ -103,22 +97,6 @@ struct DialerTests {
           == true, "\(String(describing: refusal))")
     }
     await origin.stop()
-  }
-
-  /// Does something while this process may open no file.
-  private func withoutFiles(_ body: () -> Void) {
-    #if canImport(Darwin)
-      let files = RLIMIT_NOFILE
-    #else
-      let files = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
-    #endif
-    var limit = rlimit()
-    #expect(unsafe getrlimit(files, &limit) == 0)
-    var none = limit
-    none.rlim_cur = 3
-    #expect(unsafe setrlimit(files, &none) == 0)
-    body()
-    #expect(unsafe setrlimit(files, &limit) == 0)
   }
 
   @Test func `an upstream proxy that says nothing is named where the time is over`() async throws {

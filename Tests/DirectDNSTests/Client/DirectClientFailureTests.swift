@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-import DirectDNSTesting
 import Foundation
 import HTTPTypes
 import Testing
 
 @testable import DirectDNS
+@testable import DirectDNSTesting
 
 /// What a client does when something is broken on the way.
 @Suite(.timeLimit(.minutes(1)))
@@ -45,18 +45,9 @@ struct DirectClientFailureTests {
     }
     #expect(try await get(origins[0]) == "one")
     let heard = client.resolver.ranking.revision(high: 0, low: 0x7F00_0001)
-    #if canImport(Darwin)
-      let files = RLIMIT_NOFILE
-    #else
-      let files = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
-    #endif
-    var limit = rlimit()
-    #expect(unsafe getrlimit(files, &limit) == 0)
-    var none = limit
-    none.rlim_cur = 3
-    #expect(unsafe setrlimit(files, &none) == 0)
-    let error = await #expect(throws: DirectDNSError.self) { _ = try await get(origins[1]) }
-    #expect(unsafe setrlimit(files, &limit) == 0)
+    let error = await OpenFiles.withNone {
+      await #expect(throws: DirectDNSError.self) { _ = try await get(origins[1]) }
+    }
     #expect(error?.code == .connectFailed)
     #expect(error?.message.hasSuffix("this process may open no further files (ulimit -n)") == true)
     #expect(client.resolver.ranking.revision(high: 0, low: 0x7F00_0001) == heard)
@@ -69,17 +60,9 @@ struct DirectClientFailureTests {
 
   private static func reachesMany() async throws {
     let origin = try await FakeOrigin.start { _ in OriginResponse(body: "here") }
-    #if canImport(Darwin)
-      let files = RLIMIT_NOFILE
-    #else
-      let files = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
-    #endif
-    var limit = rlimit()
-    #expect(unsafe getrlimit(files, &limit) == 0)
     // A connection takes two of them here, one for each end; a process of tests has left it files of its own.
     let count = 200 + 2 * ProcessState.descriptors
-    limit.rlim_cur = rlim_t(count)
-    #expect(unsafe setrlimit(files, &limit) == 0)
+    OpenFiles.limit(to: rlim_t(count))
     let client = try ClientSample.client()
     for number in 0..<count {
       let url = origin.url("/", host: "h\(number).localhost")
