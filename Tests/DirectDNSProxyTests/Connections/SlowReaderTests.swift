@@ -45,26 +45,17 @@ struct SlowReaderTests: SlowReaders {
   func `whoever sends a tunnel's other side single bytes waits when there are many of them`(
     isToClient: Bool
   ) throws {
-    try withClient(sending: "") { client, channel, reader in
-      let (origin, originReader) = (OriginHandler(), SlowReader())
-      let loop = channel.embeddedEventLoop
-      let originChannel = try self.channel(origin, loop, originReader)
-      defer { end(originChannel, loop) }
-      let slot = try TunnelSlot(client.loop, ProxyLimits())
-      client.beginTunnel(
-        Tunnel(client, origin, client.access(.connect, nil), began: .now(), slot),
-        early: origin.beginTunnel(for: client))
-      let (sender, senderReads) = isToClient ? (originChannel, originReader) : (channel, reader)
-      let (taker, takerReads) = isToClient ? (channel, reader) : (originChannel, originReader)
-      for _ in 1..<PendingWrites.limit { try sender.writeInbound(ByteBuffer(string: "x")) }
-      sender.read()
-      let count = senderReads.readCount
-      try sender.writeInbound(ByteBuffer(string: "x"))
-      sender.read()
-      #expect(senderReads.readCount == count)
-      takerReads.reads = true
-      taker.flush()
-      #expect(senderReads.readCount == count + 1)
+    try withTunnel { _, client, origin in
+      let (sender, taker) = isToClient ? (origin, client) : (client, origin)
+      for _ in 1..<PendingWrites.limit { try sender.channel.writeInbound(ByteBuffer(string: "x")) }
+      sender.channel.read()
+      let count = sender.reader.readCount
+      try sender.channel.writeInbound(ByteBuffer(string: "x"))
+      sender.channel.read()
+      #expect(sender.reader.readCount == count)
+      taker.reader.reads = true
+      taker.channel.flush()
+      #expect(sender.reader.readCount == count + 1)
     }
   }
 
@@ -86,54 +77,39 @@ struct SlowReaderTests: SlowReaders {
   }
 
   @Test func `one that sends no more through its tunnel gets all that comes, however slowly it reads`() throws {
-    try withClient(sending: "") { client, channel, reader in
-      let (origin, originReader) = (OriginHandler(), SlowReader())
-      originReader.reads = true
-      let loop = channel.embeddedEventLoop
-      let originChannel = try self.channel(origin, loop, originReader)
-      defer { end(originChannel, loop) }
-      let slot = try TunnelSlot(client.loop, ProxyLimits())
-      client.beginTunnel(
-        Tunnel(client, origin, client.access(.connect, nil), began: .now(), slot),
-        early: origin.beginTunnel(for: client))
-      channel.pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
-      try originChannel.writeInbound(ByteBuffer(string: "the answer"))
-      originChannel.pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
-      try? originChannel.close().wait()
+    try withTunnel { _, client, origin in
+      origin.reader.reads = true
+      let loop = client.channel.embeddedEventLoop
+      client.channel.pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
+      try origin.channel.writeInbound(ByteBuffer(string: "the answer"))
+      origin.channel.pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
+      try? origin.channel.close().wait()
       loop.run()
-      #expect(channel.isActive)
-      reader.reads = true
-      channel.flush()
-      #expect(try channel.readOutbound(as: ByteBuffer.self).map(String.init(buffer:)) == "the answer")
+      #expect(client.channel.isActive)
+      client.reader.reads = true
+      client.channel.flush()
+      #expect(try client.channel.readOutbound(as: ByteBuffer.self).map(String.init(buffer:)) == "the answer")
       loop.run()
-      #expect(!channel.isActive)
+      #expect(!client.channel.isActive)
     }
   }
 
   @Test func `a tunnel is not silent while a side takes what was sent to it`() throws {
-    try withClient(sending: "") { client, channel, reader in
-      let (origin, originReader) = (OriginHandler(), SlowReader())
-      let loop = channel.embeddedEventLoop
-      let originChannel = try self.channel(origin, loop, originReader)
-      defer { end(originChannel, loop) }
-      let slot = try TunnelSlot(client.loop, ProxyLimits())
-      client.beginTunnel(
-        Tunnel(client, origin, client.access(.connect, nil), began: .now(), slot),
-        early: origin.beginTunnel(for: client))
-      try channel.writeInbound(ByteBuffer(string: "the question"))
-      try originChannel.writeInbound(ByteBuffer(string: "the answer"))
-      originChannel.pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
+    try withTunnel { handler, client, origin in
+      try client.channel.writeInbound(ByteBuffer(string: "the question"))
+      try origin.channel.writeInbound(ByteBuffer(string: "the answer"))
+      origin.channel.pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
       let start = NIODeadline.now()
-      for (side, taken) in [(channel, Int64(290)), (originChannel, 580)] {
-        client.timePassed(start + .seconds(taken - 100))
-        (reader.reads, originReader.reads) = (side === channel, side === originChannel)
-        side.flush()
-        client.timePassed(start + .seconds(taken))
-        client.timePassed(start + .seconds(taken + 300))
-        #expect(channel.isActive)
+      for (side, other, taken) in [(client, origin, Int64(290)), (origin, client, 580)] {
+        handler.timePassed(start + .seconds(taken - 100))
+        (side.reader.reads, other.reader.reads) = (true, false)
+        side.channel.flush()
+        handler.timePassed(start + .seconds(taken))
+        handler.timePassed(start + .seconds(taken + 300))
+        #expect(client.channel.isActive)
       }
-      client.timePassed(start + .seconds(881))
-      #expect(!channel.isActive)
+      handler.timePassed(start + .seconds(881))
+      #expect(!client.channel.isActive)
     }
   }
 

@@ -81,4 +81,27 @@ extension SlowReaders {
     try channel.writeInbound(ByteBuffer(string: first))
     try body(client, channel, reader)
   }
+
+  /// A client's tunnel that has just begun, and both its sides.
+  func withTunnel(_ body: (ClientHandler, _ client: TunnelSide, _ origin: TunnelSide) throws -> Void) throws {
+    try withClient(sending: "") { client, channel, reader in
+      let (origin, originReader) = (OriginHandler(), SlowReader())
+      let loop = channel.embeddedEventLoop
+      let originChannel = try self.channel(origin, loop, originReader)
+      defer { end(originChannel, loop) }
+      let slot = try TunnelSlot(client.loop, ProxyLimits())
+      client.beginTunnel(
+        Tunnel(client, origin, client.access(.connect, nil), began: .now(), slot),
+        early: origin.beginTunnel(for: client))
+      try body(
+        client, TunnelSide(channel: channel, reader: reader),
+        TunnelSide(channel: originChannel, reader: originReader))
+    }
+  }
+}
+
+/// One side of a tunnel: the proxy's connection to it, and how it reads.
+struct TunnelSide {
+  let channel: EmbeddedChannel
+  let reader: SlowReader
 }
