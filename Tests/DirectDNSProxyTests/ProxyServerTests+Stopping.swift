@@ -7,37 +7,62 @@ import Testing
 
 /// The proxy's end.
 extension ProxyServerTests {
+  /// A proxy with a request under way, and a client that has said nothing yet.
+  private struct UnderWay {
+    let proxy: ProxyFixture
+    let origin: RawListener
+    let client: RawConnection
+    let server: RawConnection
+    let idle: RawConnection
+
+    init(drainTimeout: Duration) async throws {
+      origin = try await RawListener.start()
+      proxy = try await ProxyFixture { $0.limits.drainTimeout = drainTimeout }
+      client = try await proxy.client()
+      idle = try await proxy.client()
+      try await client.send("GET http://127.0.0.1:\(origin.port)/ HTTP/1.1\r\nHost: x\r\n\r\n")
+      server = try await origin.connection()
+      await server.receive("\r\n\r\n")
+    }
+
+    /// Waits until the proxy that is being stopped has closed the idle connection, and closes it here too: for a client
+    /// that does not the proxy waits two seconds.
+    func idleEnds() async {
+      _ = await idle.receiveToEnd()
+      await idle.close()
+    }
+
+    /// Has the request answered, and gives what the client got.
+    func finish() async throws -> String {
+      try await server.send(ProxyServerTests.whole("whole"))
+      let received = await client.receiveToEnd()
+      await client.close()
+      return received
+    }
+
+    func stop() async {
+      await proxy.stop()
+      await origin.stop()
+    }
+  }
+
   @Test func `stopping waits for what is under way, and refuses what is new`() async throws {
-    let origin = try await RawListener.start()
-    let proxy = try await ProxyFixture { $0.limits.drainTimeout = .seconds(20) }
-    let client = try await proxy.client()
-    let idle = try await proxy.client()
-    try await client.send("GET http://127.0.0.1:\(origin.port)/ HTTP/1.1\r\nHost: x\r\n\r\n")
-    let server = try await origin.connection()
-    await server.receive("\r\n\r\n")
-    async let stopped: Void = proxy.proxy.stop()
-    _ = await idle.receiveToEnd()
-    try await server.send(Self.whole("whole"))
-    let received = await client.receiveToEnd()
-    #expect(received.hasSuffix("whole"))
-    #expect(received.contains("Connection: close\r\n"))
+    let underWay = try await UnderWay(drainTimeout: .seconds(20))
+    async let stopped: Void = underWay.proxy.proxy.stop()
+    await underWay.idleEnds()
+    let received = try await underWay.finish()
+    #expect(received.hasSuffix("whole") && received.contains("Connection: close\r\n"))
     await stopped
-    await proxy.stop()
-    await origin.stop()
+    await underWay.stop()
   }
 
   @Test func `whoever is cancelled waits for nobody, and cuts off what is under way`() async throws {
-    let origin = try await RawListener.start()
-    let proxy = try await ProxyFixture { $0.limits.drainTimeout = .seconds(300) }
-    let client = try await proxy.client()
-    try await client.send("GET http://127.0.0.1:\(origin.port)/ HTTP/1.1\r\nHost: x\r\n\r\n")
-    let server = try await origin.connection()
-    await server.receive("\r\n\r\n")
-    let stopping = Task { await proxy.proxy.stop() }
+    let underWay = try await UnderWay(drainTimeout: .seconds(300))
+    let stopping = Task { await underWay.proxy.proxy.stop() }
     stopping.cancel()
     await stopping.value
-    #expect(await client.receiveToEnd() == "")
-    await origin.stop()
+    #expect(await underWay.client.receiveToEnd() == "")
+    await underWay.stop()
   }
 
   @Test func `of two who start it at once one is told that it listens already`() async throws {
@@ -54,43 +79,29 @@ extension ProxyServerTests {
   }
 
   @Test func `whoever stops it while it is stopping waits for the end`() async throws {
-    let origin = try await RawListener.start()
-    let proxy = try await ProxyFixture { $0.limits.drainTimeout = .seconds(20) }
-    let client = try await proxy.client()
-    let idle = try await proxy.client()
-    try await client.send("GET http://127.0.0.1:\(origin.port)/ HTTP/1.1\r\nHost: x\r\n\r\n")
-    let server = try await origin.connection()
-    await server.receive("\r\n\r\n")
-    async let first: Void = proxy.proxy.stop()
-    _ = await idle.receiveToEnd()
+    let underWay = try await UnderWay(drainTimeout: .seconds(20))
+    let proxy = underWay.proxy.proxy
+    async let first: Void = proxy.stop()
+    await underWay.idleEnds()
     let second = Task {
-      await proxy.proxy.stop()
-      return proxy.proxy.shared.clients.value
+      await proxy.stop()
+      return proxy.shared.clients.value
     }
-    try await server.send(Self.whole("whole"))
-    #expect(await client.receiveToEnd().hasSuffix("whole"))
+    #expect(try await underWay.finish().hasSuffix("whole"))
     #expect(await second.value == 0)
     await first
-    await proxy.stop()
-    await origin.stop()
+    await underWay.stop()
   }
 
   @Test func `whoever is cancelled waits for nobody while another stops it either`() async throws {
-    let origin = try await RawListener.start()
-    let proxy = try await ProxyFixture { $0.limits.drainTimeout = .seconds(300) }
-    let client = try await proxy.client()
-    let idle = try await proxy.client()
-    try await client.send("GET http://127.0.0.1:\(origin.port)/ HTTP/1.1\r\nHost: x\r\n\r\n")
-    let server = try await origin.connection()
-    await server.receive("\r\n\r\n")
-    async let first: Void = proxy.proxy.stop()
-    _ = await idle.receiveToEnd()
-    let second = Task { await proxy.proxy.stop() }
+    let underWay = try await UnderWay(drainTimeout: .seconds(300))
+    async let first: Void = underWay.proxy.proxy.stop()
+    await underWay.idleEnds()
+    let second = Task { await underWay.proxy.proxy.stop() }
     second.cancel()
     await second.value
     await first
-    #expect(await client.receiveToEnd() == "")
-    await proxy.stop()
-    await origin.stop()
+    #expect(await underWay.client.receiveToEnd() == "")
+    await underWay.stop()
   }
 }

@@ -229,6 +229,8 @@ struct ExchangeTests {
     await client.receive("half")
     async let stopped: Void = proxy.proxy.stop()
     _ = await idle.receiveToEnd()
+    // The proxy waits two seconds for a client that does not.
+    await idle.close()
     try await server.send("half")
     #expect(await client.receiveToEnd().hasSuffix("halfhalf"))
     #expect(!client.isReset)
