@@ -18,28 +18,17 @@ extension SQLiteAnswerStoreTests {
     let store = Self.store(folder.path()) { _ in }
     try await store.write((0..<600).map(answer))
     try await Self.store(folder.path("other")).write([answer(1)])
-    let pages = Watched(0)
-    let failed = await error { () throws(DirectDNSError) in
-      try await store.visit { _ in
-        let isFirst = pages.change { count in
-          count += 1
-          return count == 1
-        }
-        guard isFirst else { return true }
-        do {
-          switch fate {
-          case "damaged": try await damage(store)
-          case "set aside":
-            try await damage(store)
-            try await store.write([answer(1)])
-          case "removed": try FileManager.default.removeItem(atPath: folder.path())
-          default: #expect(unsafe rename(folder.path("other"), folder.path()) == 0)
-          }
-        } catch { Issue.record(error) }
-        return true
+    let (_, failure) = try await store.visitPages {
+      switch fate {
+      case "damaged": try await damage(store)
+      case "set aside":
+        try await damage(store)
+        try await store.write([answer(1)])
+      case "removed": try FileManager.default.removeItem(atPath: folder.path())
+      default: #expect(unsafe rename(folder.path("other"), folder.path()) == 0)
       }
     }
-    #expect(failed?.message.contains(reason) == true, "\(failed?.message ?? "none")")
+    #expect(failure?.message.contains(reason) == true, "\(failure?.message ?? "none")")
   }
 
   @Test(arguments: [

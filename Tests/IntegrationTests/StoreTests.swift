@@ -225,28 +225,17 @@ struct RedisStoreTests {
     try await Redis.running { server in
       let store = try server.store()
       try await store.write((0..<2000).map { answer(try question("host-\($0).lab.test")) })
-      let pages = Watched(0)
-      let visited = await error { () throws(DirectDNSError) in
-        try await store.visit { _ in
-          let isFirst = pages.change { count in
-            count += 1
-            return count == 1
-          }
-          guard isFirst else { return true }
-          do {
-            switch fate {
-            case "restarted":
-              try await server.process.kill()
-              try await server.process.start()
-            case "of a dead server": try await server.process.kill()
-            default: _ = try await server.client("CLIENT", "KILL", "TYPE", "normal")
-            }
-          } catch { Issue.record(error) }
-          return true
+      let (pages, failure) = try await store.visitPages {
+        switch fate {
+        case "restarted":
+          try await server.process.kill()
+          try await server.process.start()
+        case "of a dead server": try await server.process.kill()
+        default: _ = try await server.client("CLIENT", "KILL", "TYPE", "normal")
         }
       }
-      #expect(visited?.message.contains("broke in the middle, so not all of it was gone through. Do it again") == true)
-      #expect(visited?.code == .storeFailed && pages.value == 1)
+      #expect(failure?.message.contains("broke in the middle, so not all of it was gone through. Do it again") == true)
+      #expect(failure?.code == .storeFailed && pages == 1)
       if fate == "of a dead server" { try await server.process.start() }
       // The next one is another one, on another connection.
       try await store.write([answer(question())])
