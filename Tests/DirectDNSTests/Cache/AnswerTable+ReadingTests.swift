@@ -219,7 +219,7 @@ struct AnswerTableReadingTests {
         group.addTask {
           var random = SeededGenerator(seed: UInt64(reader))
           var result = (read: 0, wrong: 0)
-          var left = 200_000
+          var left = Sanitizer.volume(of: 200_000)
           while left > 0, !isDone.withLock({ $0 }) {
             left -= 1
             let number = Int.random(in: 0..<32, using: &random)
@@ -239,7 +239,7 @@ struct AnswerTableReadingTests {
       group.addTask {
         var random = SeededGenerator(seed: 77)
         var stored = Array(0..<24)
-        for step in 0..<20_000 {
+        for step in 0..<Sanitizer.volume(of: 20_000) {
           let number = Int.random(in: 0..<32, using: &random)
           if stored.contains(number) {
             if step % 3 == 0 {

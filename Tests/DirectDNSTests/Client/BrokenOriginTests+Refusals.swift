@@ -105,7 +105,7 @@ extension BrokenOriginTests {
   func `what was read ahead before a refusal, and not sent because the window was closed, is sent again`(
     _ upload: Upload, _ isUsed: Bool
   ) async throws {
-    let bytes = (0..<400_000).map { UInt8(truncatingIfNeeded: $0 / 1_000) }
+    let bytes = (0..<400).flatMap { [UInt8](repeating: UInt8(truncatingIfNeeded: $0), count: 1_000) }
     let isFirst = Locked(true)
     try await staged(
       .http2, firstStreamWindow: 0,

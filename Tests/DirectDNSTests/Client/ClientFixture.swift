@@ -96,5 +96,5 @@ extension ProcessState {
   }
 
   /// Whether the memory is the code's own: a sanitizer keeps books of every byte, and freed memory for a while.
-  static let hasOwnMemory = ProcessInfo.processInfo.environment["DIRECTDNS_SANITIZER"] == nil
+  static let hasOwnMemory = !Sanitizer.isOn
 }

@@ -30,7 +30,7 @@ struct RecordDataDecodingTests {
 
   @Test func `any bytes are read as something, of any type`() throws {
     var generator = SplitMix(state: 1)
-    for _ in 0..<20_000 {
+    for _ in 0..<Sanitizer.volume(of: 20_000) {
       let bytes = (0..<Int.random(in: 0...40, using: &generator)).map { _ in
         // Small numbers are lengths and keys that come near to something.
         Bool.random(using: &generator)
