@@ -10,7 +10,7 @@ import Testing
 /// come.
 @Suite(.timeLimit(.minutes(1)))
 struct LateFamilyTests {
-  private static let name = "www.shop.test"
+  static let name = "www.shop.test"
   private static let never = Duration.seconds(3600)
 
   /// What is wrong with the family that answers first.
@@ -30,7 +30,7 @@ struct LateFamilyTests {
   }
 
   /// What happened to addresses, in order, such as `connecting ::1`.
-  private final class Log: Sendable {
+  final class Log: Sendable {
     private let lines = Watched<[String]>([])
 
     var options: RequestOptions {
@@ -256,64 +256,6 @@ struct LateFamilyTests {
     } catch {
       return .failure(error)
     }
-  }
-
-  // MARK: What is in the cache
-
-  @Test func `of a cached name the family that expired joins when nothing newer can be had`() async throws {
-    let origin = try await FakeOrigin.start()
-    let clock = ManualClock()
-    let fixture = try await ClientFixture(
-      records: RecordTable { records in
-        records.add(Self.name, "::1", ttl: 3600)
-        records.add(Self.name, "127.0.0.1", ttl: 60)
-      }, clock: clock)
-    _ = try await fixture.resolver.resolve(Sample.name(Self.name))
-    clock.advance(by: .seconds(100))
-    fixture.provider.misbehave(.status(503))
-    let log = Log()
-    let response = try await fixture.client.execute(
-      ClientSample.get(origin.url("/", host: Self.name)), options: log.options)
-    #expect(log.dialled == ["::1", "127.0.0.1"])
-    #expect(response.freshness == .stale && response.resolution?.texts == ["127.0.0.1"])
-    await fixture.stop()
-    await origin.stop()
-  }
-
-  @Test func `a family that is not kept is asked for again when the other one fails`() async throws {
-    let origin = try await FakeOrigin.start()
-    let fixture = try await ClientFixture(
-      records: RecordTable { records in
-        records.add(Self.name, "::1", ttl: 3600)
-        records.add(Self.name, "127.0.0.1", ttl: 0)
-      })
-    _ = try await fixture.resolver.resolve(Sample.name(Self.name))
-    #expect(fixture.resolver.cached(Sample.name(Self.name))?.texts == ["::1"])
-    let response = try await fixture.client.execute(ClientSample.get(origin.url("/", host: Self.name)))
-    #expect(response.connection.remoteAddress == IPAddress("127.0.0.1"))
-    #expect(fixture.provider.requests.count { $0.type == .a } >= 2)
-    await fixture.stop()
-    await origin.stop()
-  }
-
-  @Test func `a request whose first address answers asks for nothing more`() async throws {
-    let origin = try await FakeOrigin.start()
-    let fixture = try await ClientFixture(
-      records: RecordTable { records in
-        records.add(Self.name, "::1", ttl: 0)
-        records.add(Self.name, "127.0.0.1", ttl: 3600)
-      })
-    // The second time the cache knows that one family is not kept, whichever came first.
-    for _ in 0..<2 { _ = try await fixture.resolver.resolve(Sample.name(Self.name)) }
-    await fixture.resolver.finishQueries(within: .seconds(9))
-    let count = fixture.provider.requests.count
-    for _ in 0..<3 {
-      let response = try await fixture.client.execute(ClientSample.get(origin.url("/", host: Self.name)))
-      _ = try await response.body.text()
-    }
-    #expect(fixture.provider.requests.count == count)
-    await fixture.stop()
-    await origin.stop()
   }
 }
 

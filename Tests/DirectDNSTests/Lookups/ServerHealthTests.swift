@@ -15,7 +15,7 @@ struct ServerHealthTests {
   }
 
   /// One of many lookups, all of different names.
-  private static func lookup(_ number: Int, at seconds: Double = 0) -> ServerHealth.LookupKey {
+  static func lookup(_ number: Int, at seconds: Double = 0) -> ServerHealth.LookupKey {
     ServerHealth.LookupKey(host: Sample.name("n\(number).example"), end: Sample.at(seconds + 5))
   }
 
@@ -259,128 +259,5 @@ struct ServerHealthTests {
     failed(&health, 5, at: 10)
     #expect(health.breaker(at: Sample.at(10)) == .open(since: Sample.at(0)))
     #expect(health.breaker(at: Sample.at(30)) == .probe)
-  }
-
-  // MARK: Times
-
-  @Test func `the hedging delay is 150 ms until enough replies are known`() {
-    var health = ServerHealth()
-    for _ in 0..<7 {
-      #expect(health.hedgingDelay == .milliseconds(150))
-      health.answered(in: .milliseconds(20), at: Sample.at(0))
-    }
-    #expect(health.hedgingDelay == .milliseconds(150))
-    health.answered(in: .milliseconds(20), at: Sample.at(0))
-    #expect(health.hedgingDelay == .milliseconds(20))
-  }
-
-  @Test func `the hedging delay is the 95th percentile of the last replies`() {
-    var health = ServerHealth()
-    for milliseconds in (1...64).shuffled() { health.answered(in: .milliseconds(milliseconds), at: Sample.at(0)) }
-    // 61 of 64 are 95 %.
-    #expect(health.hedgingDelay == .milliseconds(61))
-    for _ in 0..<64 { health.answered(in: .milliseconds(200), at: Sample.at(0)) }
-    #expect(health.hedgingDelay == .milliseconds(200))
-  }
-
-  @Test func `the last 64 replies count, the oldest goes first`() {
-    var health = ServerHealth()
-    for number in 0..<64 { health.answered(in: .milliseconds(number < 4 ? 200 : 20), at: Sample.at(0)) }
-    #expect(health.hedgingDelay == .milliseconds(200) && health.percentile(100) == .milliseconds(200))
-    health.answered(in: .milliseconds(20), at: Sample.at(0))
-    #expect(health.hedgingDelay == .milliseconds(20), "three of 64 are less than a twentieth")
-    for _ in 0..<3 { health.answered(in: .milliseconds(20), at: Sample.at(0)) }
-    #expect(health.percentile(100) == .milliseconds(20))
-  }
-
-  @Test(arguments: [(0, 1), (1, 1), (50, 33), (95, 61), (99, 64), (100, 64)])
-  func `a percentile is the time that so many replies in a hundred stay below`(_ percent: Int, _ expected: Int) {
-    var health = ServerHealth()
-    #expect(health.percentile(percent) == nil)
-    health.answered(in: .milliseconds(7), at: Sample.at(0))
-    #expect(health.percentile(percent) == .milliseconds(7))
-    health = ServerHealth()
-    for milliseconds in (1...64).shuffled() { health.answered(in: .milliseconds(milliseconds), at: Sample.at(0)) }
-    #expect(health.percentile(percent) == .milliseconds(expected))
-  }
-
-  @Test func `time-outs do not make the hedging delay longer`() {
-    var health = ServerHealth()
-    for _ in 0..<8 { health.answered(in: .milliseconds(20), at: Sample.at(0)) }
-    for number in 0..<50 {
-      health.failed(.transport, of: Self.lookup(number), in: .seconds(3), at: Sample.at(0))
-    }
-    #expect(health.hedgingDelay == .milliseconds(20))
-  }
-
-  @Test func `a hedge waits for 1 ms at least`() {
-    var health = ServerHealth()
-    for _ in 0..<8 { health.answered(in: .zero, at: Sample.at(0)) }
-    #expect(health.hedgingDelay == .milliseconds(1))
-  }
-}
-
-struct ServerOrderTests {
-  private static func order(_ healths: [ServerHealth], at now: ResolverInstant) -> [Int] {
-    ServerOrder.order(healths.map { $0.breaker(at: now) })
-  }
-
-  /// One whose breaker is open.
-  private func opened(at seconds: Double) -> ServerHealth {
-    var health = ServerHealth()
-    for number in 0..<ServerHealth.failureLimit {
-      let lookup = ServerHealth.LookupKey(host: Sample.name("n\(number).example"), end: Sample.at(seconds + 5))
-      health.asked(at: Sample.at(seconds))
-      health.failed(.transport, of: lookup, in: .zero, at: Sample.at(seconds))
-    }
-    return health
-  }
-
-  @Test func `servers are asked as configured, whatever their times`() {
-    var slow = ServerHealth()
-    slow.answered(in: .seconds(2), at: Sample.at(0))
-    #expect(Self.order([slow, ServerHealth(), ServerHealth()], at: Sample.at(0)) == [0, 1, 2])
-    #expect(Self.order([], at: Sample.at(0)) == [])
-  }
-
-  @Test func `an open breaker only moves its server behind the others`() {
-    let healths = [opened(at: 0), ServerHealth(), ServerHealth()]
-    #expect(Self.order(healths, at: Sample.at(1)) == [1, 2, 0])
-    #expect(Self.order(healths, at: Sample.at(30)) == [0, 1, 2])
-  }
-
-  @Test func `when every breaker is open the one that opened first is asked first`() {
-    let healths = [opened(at: 3), opened(at: 1), opened(at: 2)]
-    #expect(Self.order(healths, at: Sample.at(4)) == [1, 2, 0])
-    #expect(Self.order([opened(at: 1), opened(at: 1)], at: Sample.at(4)) == [0, 1])
-  }
-
-  @Test func `only one lookup probes, the next one goes on without`() {
-    var healths = [opened(at: 0), ServerHealth()]
-    #expect(Self.order(healths, at: Sample.at(30)) == [0, 1])
-    healths[0].asked(at: Sample.at(30))
-    #expect(Self.order(healths, at: Sample.at(30)) == [1, 0])
-  }
-}
-
-struct QueryTallyTests {
-  @Test func `a query that was given up is no failure`() {
-    var tally = QueryTally()
-    tally.note(.success(.addresses("192.0.2.1")))
-    tally.note(.failure(ProviderFailure(.cancelled, "given up")))
-    tally.note(.failure(ProviderFailure(.response, "SERVFAIL")))
-    #expect(tally.queries == 3 && tally.failed == 1)
-    #expect((tally - QueryTally()) == tally)
-    #expect((tally - tally) == QueryTally())
-  }
-
-  @Test func `a resolver counts what it asks of each provider and of the system's DNS`() async throws {
-    let fixture = try ResolverFixture("one", "two")
-    fixture.system.answer(Script.addresses("192.0.2.9"))
-    _ = try await fixture.resolver.resolve(ResolverFixture.host)
-    let tallies = fixture.resolver.tallies
-    #expect(tallies.map(\.source) == ["one", "two", "system"])
-    #expect(tallies.map(\.tally.queries) == [1, 1, 1])
-    #expect(tallies.map(\.tally.failed) == [1, 1, 0])
   }
 }
