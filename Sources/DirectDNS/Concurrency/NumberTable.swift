@@ -1,9 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
+/// The number of one of a kind, which cannot be taken for the number of one of another kind.
+///
+/// Numbers are hashed as fast as integers, which is what `RawRepresentable` is for.
+struct Number<Kind>: RawRepresentable, Hashable, Comparable, Sendable {
+  let rawValue: Int
+
+  init(rawValue: Int) { self.rawValue = rawValue }
+
+  /// The number of what has the same one elsewhere, where it is of another kind.
+  init(sameAs other: Number<some Any>) { rawValue = other.rawValue }
+
+  static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+}
+
 /// Values by ascending numbers, found without hashing.
 ///
 /// A number's place is the number modulo the size of the table, or the next free place. Numbers that are in use at the
 /// same time are usually close together, so that they rarely have the same place. 0 must not be used.
-struct NumberTable<Value> {
+struct NumberTable<Kind, Value> {
   /// The number at each place; 0 if it is free.
   private var numbers: [Int]
   private var values: [Value?]
@@ -27,13 +41,13 @@ struct NumberTable<Value> {
   }
 
   /// The value of a number; nil if there is none, and to remove it.
-  subscript(number: Int) -> Value? {
-    get { values[place(number)] }
+  subscript(number: Number<Kind>) -> Value? {
+    get { values[place(number.rawValue)] }
     _modify {
       if 2 * (count + 1) > numbers.count { grow() }
-      let place = place(number)
+      let place = place(number.rawValue)
       if numbers[place] == 0 {
-        numbers[place] = number
+        numbers[place] = number.rawValue
         count += 1
       }
       yield &values[place]
@@ -45,8 +59,8 @@ struct NumberTable<Value> {
   ///
   /// - Returns: what `body` returned; nil if the number has no value.
   @inline(__always)
-  func read<Result>(_ number: Int, _ body: (borrowing Value) -> Result) -> Result? {
-    let place = place(number)
+  func read<Result>(_ number: Number<Kind>, _ body: (borrowing Value) -> Result) -> Result? {
+    let place = place(number.rawValue)
     let values = values.span
     switch values[place] {
     case .some(let value): return body(value)
@@ -56,8 +70,8 @@ struct NumberTable<Value> {
 
   /// Removes a value.
   @discardableResult
-  mutating func removeValue(forKey number: Int) -> Value? {
-    let place = place(number)
+  mutating func removeValue(forKey number: Number<Kind>) -> Value? {
+    let place = place(number.rawValue)
     guard let value = values[place].take() else { return nil }
     removed(place)
     return value
@@ -93,8 +107,9 @@ struct NumberTable<Value> {
   }
 
   /// All numbers and their values, sorted by number.
-  var all: [(number: Int, value: Value)] {
-    zip(numbers, values).compactMap { number, value in value.map { (number, $0) } }.sorted { $0.number < $1.number }
+  var all: [(number: Number<Kind>, value: Value)] {
+    zip(numbers, values).compactMap { number, value in value.map { (Number(rawValue: number), $0) } }
+      .sorted { $0.number < $1.number }
   }
 }
 

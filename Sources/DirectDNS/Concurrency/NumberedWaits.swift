@@ -3,19 +3,19 @@
 /// number.
 ///
 /// Whichever comes first, the value or the task that waits for it, is kept until the other comes.
-struct NumberedWaits<Value: Sendable>: Sendable {
+struct NumberedWaits<Kind, Value: Sendable>: Sendable {
   struct Table: Sendable {
     private enum Entry: Sendable {
       case value(Value)
       case waiter(CheckedContinuation<Value, Never>)
     }
 
-    private var entries = NumberTable<Entry>()
+    private var entries = NumberTable<Kind, Entry>()
 
     /// A value has come.
     ///
     /// - Returns: the continuation to resume with it; nil if nobody waits yet, and the value is kept.
-    mutating func fulfil(_ value: Value, under number: Int) -> CheckedContinuation<Value, Never>? {
+    mutating func fulfil(_ value: Value, under number: Number<Kind>) -> CheckedContinuation<Value, Never>? {
       if case .waiter(let waiter)? = entries.removeValue(forKey: number) { return waiter }
       entries[number] = .value(value)
       return nil
@@ -24,7 +24,7 @@ struct NumberedWaits<Value: Sendable>: Sendable {
     /// A task waits for a value.
     ///
     /// - Returns: the value if it has come already; nil if the task has to wait.
-    fileprivate mutating func wait(_ waiter: CheckedContinuation<Value, Never>, for number: Int) -> Value? {
+    fileprivate mutating func wait(_ waiter: CheckedContinuation<Value, Never>, for number: Number<Kind>) -> Value? {
       if case .value(let value)? = entries.removeValue(forKey: number) { return value }
       entries[number] = .waiter(waiter)
       return nil
@@ -35,12 +35,12 @@ struct NumberedWaits<Value: Sendable>: Sendable {
   let table = Locked(Table())
 
   /// Waits for a value.
-  nonisolated(nonsending) func value(of number: Int) async -> Value {
+  nonisolated(nonsending) func value(of number: Number<Kind>) async -> Value {
     await table.wait { $0.wait($1, for: number) }
   }
 
   /// Hands a value to whoever waits for it, or keeps it.
-  func deliver(_ value: Value, under number: Int) {
+  func deliver(_ value: Value, under number: Number<Kind>) {
     table.withLock { $0.fulfil(value, under: number) }?.resume(returning: value)
   }
 }

@@ -19,7 +19,7 @@ struct InFlightQuestion: Sendable {
 
   /// Who waits for it.
   enum Waiter: Sendable, Hashable {
-    case lookup(Int)
+    case lookup(Number<Lookup>)
     case keepAlive(HostName)
   }
 
@@ -32,7 +32,7 @@ struct InFlightQuestion: Sendable {
   private(set) var isInvalidated = false
   private(set) var waiters: [Waiter] = []
   /// The highest number among the lookups that wait.
-  private var newest = Int.min
+  private var newest = Number<Lookup>(rawValue: .min)
   /// Its way through the store, if there is one.
   var turn: StoreTurn?
   /// Whether the name's other family was asked for meanwhile and brought nothing to keep.
@@ -40,7 +40,7 @@ struct InFlightQuestion: Sendable {
   /// What the store had for whoever asks once more, and is no news to him; the cache may have evicted it.
   var restored: CacheEntry?
   /// The batch that it goes out with, if any.
-  var batch: Int?
+  var batch: Number<QuestionBatch>?
 
   var question: AddressQuestion { key.question }
 
@@ -78,11 +78,11 @@ struct InFlightQuestion: Sendable {
 
 /// The questions that are being asked, by their numbers and by what they ask of whom: a value.
 struct InFlightQuestions: Sendable {
-  private var questions = NumberTable<InFlightQuestion>()
+  private var questions = NumberTable<InFlightQuestion, InFlightQuestion>()
   /// The numbers of those that others may join.
-  private var numbers: [InFlightQuestion.Key: Int] = [:]
+  private var numbers: [InFlightQuestion.Key: Number<InFlightQuestion>] = [:]
   /// Those that nobody joins any more since the configuration changed: several may ask the same.
-  private var former: [InFlightQuestion.Key: [Int]] = [:]
+  private var former: [InFlightQuestion.Key: [Number<InFlightQuestion>]] = [:]
 
   var isEmpty: Bool { questions.isEmpty }
 
@@ -90,25 +90,25 @@ struct InFlightQuestions: Sendable {
   var count: Int { questions.count }
 
   /// All of them, by ascending numbers.
-  var all: [(number: Int, value: InFlightQuestion)] { questions.all }
+  var all: [(number: Number<InFlightQuestion>, value: InFlightQuestion)] { questions.all }
 
   /// The question of that number, which may be changed in place; nil once it has ended.
-  subscript(number: Int) -> InFlightQuestion? {
+  subscript(number: Number<InFlightQuestion>) -> InFlightQuestion? {
     get { questions[number] }
     _modify { yield &questions[number] }
   }
 
   /// The number of the one that whoever asks this would join; nil if there is none.
-  func number(of key: InFlightQuestion.Key) -> Int? { numbers[key] }
+  func number(of key: InFlightQuestion.Key) -> Number<InFlightQuestion>? { numbers[key] }
 
   /// Adds one that others may join.
-  mutating func add(_ question: consuming InFlightQuestion, under number: Int) {
+  mutating func add(_ question: consuming InFlightQuestion, under number: Number<InFlightQuestion>) {
     numbers[question.key] = number
     questions[number] = question
   }
 
   /// Removes one that has ended.
-  mutating func remove(_ number: Int) -> InFlightQuestion? {
+  mutating func remove(_ number: Number<InFlightQuestion>) -> InFlightQuestion? {
     guard let question = questions.removeValue(forKey: number) else { return nil }
     // After an invalidation, or under another configuration, the same may have been asked anew.
     if numbers[question.key] == number { numbers[question.key] = nil }

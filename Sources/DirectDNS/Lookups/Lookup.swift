@@ -18,7 +18,7 @@ struct LookupRequest: Sendable {
 /// The caller of a lookup that the cache could not answer at once.
 struct LookupCaller: Sendable {
   /// The number that the result will have.
-  let number: Int
+  let number: Number<Lookup>
   let request: LookupRequest
   let deadlines: LookupDeadlines
   let began: ResolverInstant

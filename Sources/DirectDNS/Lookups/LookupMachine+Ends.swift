@@ -27,7 +27,7 @@ extension LookupMachine.State {
   }
 
   /// Ends a question, and tells everybody who waits for it.
-  mutating func deliver(_ number: Int, _ outcome: QuestionOutcome, at now: ResolverInstant) {
+  mutating func deliver(_ number: Number<InFlightQuestion>, _ outcome: QuestionOutcome, at now: ResolverInstant) {
     guard let inFlight = questions.remove(number) else { return }
     if hasStore { storeTimers.set(number, at: nil) }
     noteUnkept(inFlight, outcome, at: now)
@@ -52,11 +52,11 @@ extension LookupMachine.State {
       }
     }
     guard !drains.isEmpty else { return }
-    for (drain, open) in drains.sorted(by: { $0.key < $1.key }) where open.contains(number) {
-      drains[drain]?.remove(number)
-      guard drains[drain]?.isEmpty == true else { continue }
-      drains[drain] = nil
-      endings.append(.drained(drain))
+    for (waiting, drain) in drains.sorted(by: { $0.key < $1.key }) where drain.open.contains(number) {
+      drains[waiting]?.open.remove(number)
+      guard drains[waiting]?.open.isEmpty == true else { continue }
+      drains[waiting] = nil
+      endings.append(.drained(waiting))
     }
   }
 

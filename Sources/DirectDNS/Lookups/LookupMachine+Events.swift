@@ -30,7 +30,7 @@ extension LookupMachine.State {
     return .waiting(caller.number, known: nil)
   }
 
-  mutating func renew(_ request: LookupRequest, isPatient: Bool, at now: ResolverInstant) -> Int {
+  mutating func renew(_ request: LookupRequest, isPatient: Bool, at now: ResolverInstant) -> Number<Lookup> {
     defer { advance(at: now) }
     let caller = caller(request, at: now)
     if let own = ownAnswer(caller.request, at: now) {
@@ -48,7 +48,7 @@ extension LookupMachine.State {
     advance(at: now)
   }
 
-  mutating func cancel(_ number: Int, at now: ResolverInstant) {
+  mutating func cancel(_ number: Number<Lookup>, at now: ResolverInstant) {
     guard let lookup = lookups.remove(number) else { return }
     finish(lookup.caller, .failure(cancelledError(lookup.request.host)))
     advance(at: now)
@@ -56,7 +56,7 @@ extension LookupMachine.State {
 
   mutating func askTogether(_ hosts: [HostName], _ families: AddressFamilies, at now: ResolverInstant) {
     let deadlines = deadlines(nil, from: now)
-    let batch = number()
+    let batch: Number<QuestionBatch> = number()
     batches[batch] = QuestionBatch(deadlines)
     for host in hosts where settings.configuration.localZones.route(host) == .providers {
       _ = startRefresh(host, families, .providers, deadlines, batch: batch, at: now)
@@ -133,15 +133,17 @@ extension LookupMachine.State {
   }
 
   /// Ends a question whose name is looked up elsewhere from now on.
-  private mutating func abandon(_ number: Int, _ inFlight: InFlightQuestion, at now: ResolverInstant) {
+  private mutating func abandon(
+    _ number: Number<InFlightQuestion>, _ inFlight: InFlightQuestion, at now: ResolverInstant
+  ) {
     questions[number]?.abandon()
     endLease(of: number)
     deliver(number, .failed(cancelledError(inFlight.question.host)), at: now)
-    servers.cancel(number)
+    servers.cancel(.init(sameAs: number))
     guard let batch = inFlight.batch else { return }
     if batches[batch]?.isSent == true {
       // It may still wait for its turn. The other names are asked for one by one.
-      servers.cancel(batch)
+      servers.cancel(.init(sameAs: batch))
     } else {
       batches[batch]?.leave(number)
       send(batch, at: now)
@@ -200,12 +202,16 @@ extension LookupMachine.State {
     batches = [:]
   }
 
-  mutating func drain(_ host: HostName?, _ servers: Set<InFlightQuestion.Server>) -> Int {
-    let number = number()
+  mutating func drain(_ host: HostName?, _ servers: Set<InFlightQuestion.Server>) -> Number<LookupMachine.Drain> {
+    let number: Number<LookupMachine.Drain> = number()
     let open = questions.all.filter { _, inFlight in
       servers.contains(inFlight.key.server) && (host == nil || inFlight.question.host == host)
     }
-    if open.isEmpty { endings.append(.drained(number)) } else { drains[number] = Set(open.map(\.number)) }
+    if open.isEmpty {
+      endings.append(.drained(number))
+    } else {
+      drains[number] = LookupMachine.Drain(open: Set(open.map(\.number)))
+    }
     return number
   }
 }

@@ -7,7 +7,8 @@ extension LookupMachine.State {
   /// already.
   mutating func join(
     _ question: AddressQuestion, _ route: NameRoute, _ deadlines: LookupDeadlines,
-    _ waiter: InFlightQuestion.Waiter? = nil, restored: CacheEntry? = nil, batch: Int? = nil, at now: ResolverInstant
+    _ waiter: InFlightQuestion.Waiter? = nil, restored: CacheEntry? = nil, batch: Number<QuestionBatch>? = nil,
+    at now: ResolverInstant
   ) {
     join(
       .init(question: question, server: route == .system ? .system : .providers), deadlines, waiter,
@@ -16,13 +17,13 @@ extension LookupMachine.State {
 
   mutating func join(
     _ key: InFlightQuestion.Key, _ deadlines: LookupDeadlines, _ waiter: InFlightQuestion.Waiter?,
-    restored: CacheEntry? = nil, batch: Int? = nil, at now: ResolverInstant
+    restored: CacheEntry? = nil, batch: Number<QuestionBatch>? = nil, at now: ResolverInstant
   ) {
     if let number = questions.number(of: key) {
       if let waiter { questions[number]?.add(waiter) }
       return
     }
-    let number = number()
+    let number: Number<InFlightQuestion> = number()
     var inFlight = InFlightQuestion(key: key, deadlines: deadlines, asked: now, generation: generation)
     if let waiter { inFlight.add(waiter) }
     var turn: StoreTurn?
@@ -68,7 +69,8 @@ extension LookupMachine.State {
   /// - Returns: the families that are asked for.
   mutating func startRefresh(
     _ host: HostName, _ wanted: AddressFamilies, _ route: NameRoute, _ deadlines: LookupDeadlines,
-    waiter: InFlightQuestion.Waiter? = nil, restored: [IPAddress.Family: CacheEntry] = [:], batch: Int? = nil,
+    waiter: InFlightQuestion.Waiter? = nil, restored: [IPAddress.Family: CacheEntry] = [:],
+    batch: Number<QuestionBatch>? = nil,
     at now: ResolverInstant
   ) -> AddressFamilies {
     guard !isShutDown else { return [] }
@@ -118,13 +120,14 @@ extension LookupMachine.State {
   // MARK: The servers
 
   mutating func askServers(
-    _ number: Int, _ question: AddressQuestion, _ deadlines: LookupDeadlines, batch: Int?, at now: ResolverInstant
+    _ number: Number<InFlightQuestion>, _ question: AddressQuestion, _ deadlines: LookupDeadlines,
+    batch: Number<QuestionBatch>?, at now: ResolverInstant
   ) {
     if let batch, batches[batch] != nil {
       batches[batch]?.join(number, question)
       send(batch, at: now)
     } else {
-      servers.ask(number, .one(question), deadlines, at: now)
+      servers.ask(.init(sameAs: number), .one(question), deadlines, at: now)
     }
   }
 
@@ -135,7 +138,7 @@ extension LookupMachine.State {
   }
 
   /// Sends a batch, if no other question is going to join it.
-  mutating func send(_ number: Int, at now: ResolverInstant) {
+  mutating func send(_ number: Number<QuestionBatch>, at now: ResolverInstant) {
     guard let batch = batches[number], batch.isComplete else { return }
     let questions = batch.questions
     guard !questions.isEmpty else {
@@ -143,11 +146,11 @@ extension LookupMachine.State {
       return
     }
     batches[number]?.isSent = true
-    servers.askTogether(number, questions, batch.deadlines, at: now)
+    servers.askTogether(.init(sameAs: number), questions, batch.deadlines, at: now)
   }
 
   mutating func batchAnswered(
-    _ number: Int, _ outcomes: [AddressQuestion: QueryMachine.BatchOutcome], at now: ResolverInstant
+    _ number: Number<QuestionBatch>, _ outcomes: [AddressQuestion: QueryMachine.BatchOutcome], at now: ResolverInstant
   ) {
     guard let batch = batches.removeValue(forKey: number) else { return }
     for (member, question) in batch.members {
@@ -155,15 +158,16 @@ extension LookupMachine.State {
       switch outcomes[question] {
       case .answered(let answered): serversAnswered(member, .success(answered), at: now)
       case .alone(let failed):
-        servers.ask(member, .one(question), inFlight.deadlines, after: failed, at: now)
+        servers.ask(.init(sameAs: member), .one(question), inFlight.deadlines, after: failed, at: now)
       case nil:
-        servers.ask(member, .one(question), inFlight.deadlines, at: now)
+        servers.ask(.init(sameAs: member), .one(question), inFlight.deadlines, at: now)
       }
     }
   }
 
   mutating func serversAnswered(
-    _ number: Int, _ result: Result<QueryMachine.Answered, QueryMachine.Failed>, at now: ResolverInstant
+    _ number: Number<InFlightQuestion>, _ result: Result<QueryMachine.Answered, QueryMachine.Failed>,
+    at now: ResolverInstant
   ) {
     guard let inFlight = questions[number] else { return }
     let question = inFlight.question
@@ -219,10 +223,12 @@ extension LookupMachine.State {
 
   // MARK: Records
 
-  mutating func askRecords(_ question: DNSQuestion, _ timeout: Duration?, at now: ResolverInstant) -> Int {
+  mutating func askRecords(
+    _ question: DNSQuestion, _ timeout: Duration?, at now: ResolverInstant
+  ) -> Number<DNSQuestion> {
     defer { advance(at: now) }
-    let number = number()
-    servers.ask(number, .records(question), deadlines(timeout, from: now, hasSystem: false), at: now)
+    let number: Number<DNSQuestion> = number()
+    servers.ask(.init(sameAs: number), .records(question), deadlines(timeout, from: now, hasSystem: false), at: now)
     return number
   }
 }

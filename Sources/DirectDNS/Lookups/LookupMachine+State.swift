@@ -4,9 +4,9 @@ extension LookupMachine {
   struct State: Sendable {
     /// Whose time has come.
     enum Due: Sendable {
-      case lookup(Int)
+      case lookup(Number<Lookup>)
       /// A question has waited long enough for the store, or is to read it again.
-      case store(Int)
+      case store(Number<InFlightQuestion>)
       case keepAlive(HostName)
     }
 
@@ -23,12 +23,12 @@ extension LookupMachine {
     var keptAlive: KeepAliveMachine
     var lookups = WaitingLookups()
     var questions = InFlightQuestions()
-    var batches: [Int: QuestionBatch] = [:]
+    var batches: [Number<QuestionBatch>: QuestionBatch] = [:]
     /// Questions that have ended, and whose outcomes have yet to be told to those who wait.
-    var questionOutcomes: [(Int, QuestionOutcome)] = []
-    var drains: [Int: Set<Int>] = [:]
+    var questionOutcomes: [(Number<InFlightQuestion>, QuestionOutcome)] = []
+    var drains: [Number<Drain>: Drain] = [:]
     /// When questions have waited long enough for the store, or read it again.
-    var storeTimers = TimerQueue<Int, ResolverInstant>()
+    var storeTimers = TimerQueue<Number<InFlightQuestion>, ResolverInstant>()
     var actions: [Action] = []
     var endings: [Ending] = []
     /// An empty array that is kept for its capacity, between one ``advance(at:)`` and the next.
@@ -73,9 +73,10 @@ extension LookupMachine {
       return keptAlive.takeDue(at: now).map { .keepAlive($0) }
     }
 
-    mutating func number() -> Int {
+    /// The next number: all kinds have theirs from one row, since servers are asked under those of several.
+    mutating func number<Kind>() -> Number<Kind> {
       lastNumber += 1
-      return lastNumber
+      return Number(rawValue: lastNumber)
     }
 
     mutating func report(_ notice: Notice) { if isWatched || notice.isLogged { actions.append(.report(notice)) } }
@@ -91,11 +92,11 @@ extension LookupMachine {
         servers.takeActions(into: &answers)
         for action in answers {
           switch action {
-          case .finished(let number, let result): serversAnswered(number, result, at: now)
-          case .finishedBatch(let number, let outcomes): batchAnswered(number, outcomes, at: now)
+          case .finished(let number, let result): serversAnswered(.init(sameAs: number), result, at: now)
+          case .finishedBatch(let number, let outcomes): batchAnswered(.init(sameAs: number), outcomes, at: now)
           case .finishedRecords(let number, let result):
             if case .success(let answered) = result { serverAnswered(.provider(answered.server.value), at: now) }
-            endings.append(.records(number, result))
+            endings.append(.records(.init(sameAs: number), result))
           default: actions.append(.query(action))
           }
         }

@@ -3,7 +3,7 @@
 extension LookupMachine.State {
   /// The store has been read.
   mutating func noteStore(
-    _ number: Int, _ reading: StoreReading<CacheEntry>, at now: ResolverInstant
+    _ number: Number<InFlightQuestion>, _ reading: StoreReading<CacheEntry>, at now: ResolverInstant
   ) {
     guard let inFlight = questions[number], inFlight.turn?.isReading == true else { return }
     // Its answer may be the one that was invalidated.
@@ -12,7 +12,7 @@ extension LookupMachine.State {
   }
 
   /// The store has said who holds the lease; it is given back if the question has gone on without it.
-  mutating func noteLease(_ number: Int, _ state: StoreLease.State, at now: ResolverInstant) {
+  mutating func noteLease(_ number: Number<InFlightQuestion>, _ state: StoreLease.State, at now: ResolverInstant) {
     if let step = questions[number]?.turn?.lease(state, at: now) {
       follow(step, number, at: now)
     } else if case .taken(let lease) = state {
@@ -21,12 +21,12 @@ extension LookupMachine.State {
   }
 
   /// The time is over that a question waits for the store, or for another process.
-  mutating func storeTimePassed(_ number: Int, at now: ResolverInstant) {
+  mutating func storeTimePassed(_ number: Number<InFlightQuestion>, at now: ResolverInstant) {
     follow(questions[number]?.turn?.timePassed(at: now), number, at: now)
   }
 
   /// Carries out a step.
-  mutating func follow(_ step: StoreTurn.Step?, _ number: Int, at now: ResolverInstant) {
+  mutating func follow(_ step: StoreTurn.Step?, _ number: Number<InFlightQuestion>, at now: ResolverInstant) {
     guard let step, let inFlight = questions[number] else { return }
     storeTimers.set(number, at: nil)
     switch step {
@@ -54,7 +54,7 @@ extension LookupMachine.State {
   }
 
   /// Gives the lease back that a question holds.
-  mutating func endLease(of number: Int) {
+  mutating func endLease(of number: Number<InFlightQuestion>) {
     if hasLeases, let lease = questions[number]?.turn?.takeLease() {
       actions.append(.endLease(lease))
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The system's DNS: when it is asked, instead of the providers or after them, and how far its answers are believed.
 extension LookupMachine.State {
-  mutating func askSystemAlone(_ request: LookupRequest, at now: ResolverInstant) -> Int {
+  mutating func askSystemAlone(_ request: LookupRequest, at now: ResolverInstant) -> Number<Lookup> {
     defer { advance(at: now) }
     let caller = caller(request, at: now)
     if isShutDown {
@@ -88,7 +88,8 @@ extension LookupMachine.State {
   // MARK: Its questions
 
   mutating func askSystem(
-    _ number: Int, _ question: AddressQuestion, _ deadlines: LookupDeadlines, _ system: any SystemSource,
+    _ number: Number<InFlightQuestion>, _ question: AddressQuestion, _ deadlines: LookupDeadlines,
+    _ system: any SystemSource,
     at now: ResolverInstant
   ) {
     let timeout = max(deadlines.whole - now, .milliseconds(1))
@@ -96,7 +97,7 @@ extension LookupMachine.State {
   }
 
   mutating func noteSystem(
-    _ number: Int, _ result: Result<Answer, ProviderFailure>, at now: ResolverInstant
+    _ number: Number<InFlightQuestion>, _ result: Result<Answer, ProviderFailure>, at now: ResolverInstant
   ) {
     guard let inFlight = questions[number] else { return }
     let question = inFlight.question

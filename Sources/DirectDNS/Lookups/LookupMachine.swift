@@ -10,10 +10,10 @@ struct LookupMachine: StateMachine {
     /// Do what the ``QueryMachine`` wants.
     case query(QueryMachine.Action)
     /// Ask the system's DNS.
-    case askSystem(Int, AddressQuestion, any SystemSource, timeout: Duration)
+    case askSystem(Number<InFlightQuestion>, AddressQuestion, any SystemSource, timeout: Duration)
     /// Read the store.
-    case readStore(Int, AddressQuestion)
-    case takeLease(Int, AddressQuestion, for: Duration)
+    case readStore(Number<InFlightQuestion>, AddressQuestion)
+    case takeLease(Number<InFlightQuestion>, AddressQuestion, for: Duration)
     case endLease(StoreLease)
     /// Write a provider's answer to the store; nil for one that is not to be kept.
     case writeStore(CacheEntry?, AddressQuestion, provider: String, StoreLease?)
@@ -24,11 +24,11 @@ struct LookupMachine: StateMachine {
 
   enum Ending: Sendable {
     /// The result of a lookup, and whether the store or a server had to be asked for it.
-    case answer(Int, Result<Resolution, DirectDNSError>, wasAsked: Bool)
+    case answer(Number<Lookup>, Result<Resolution, DirectDNSError>, wasAsked: Bool)
     /// The result of a lookup of records.
-    case records(Int, Result<QueryMachine.AnsweredRecords, QueryMachine.Failed>)
+    case records(Number<DNSQuestion>, Result<QueryMachine.AnsweredRecords, QueryMachine.Failed>)
     /// All questions have ended that ``LookupMachine/drain(_:_:)`` was about.
-    case drained(Int)
+    case drained(Number<Drain>)
   }
 
   /// Something that logs, metrics and the observer are told.
@@ -54,13 +54,19 @@ struct LookupMachine: StateMachine {
     }
   }
 
+  /// Somebody who wants to know when all questions have ended that were under way when he asked.
+  struct Drain: Sendable {
+    /// Those that have not ended yet.
+    var open: Set<Number<InFlightQuestion>>
+  }
+
   /// How a lookup begins.
   enum Beginning: Sendable {
     /// It is over: the cache has the result.
     case known(Result<Resolution, DirectDNSError>)
     /// It waits, and its result will have that number; `known` if the cache has one family and only the other is waited
     /// for.
-    case waiting(Int, known: Resolution.Freshness?)
+    case waiting(Number<Lookup>, known: Resolution.Freshness?)
   }
 
   private(set) var state: State
@@ -89,32 +95,34 @@ struct LookupMachine: StateMachine {
   /// Begins a lookup that refreshes everything about a name that is not fresh, and waits for all of it.
   ///
   /// - Returns: the number that its result will have.
-  mutating func renew(_ request: LookupRequest, isPatient: Bool, at now: ResolverInstant) -> Int {
+  mutating func renew(_ request: LookupRequest, isPatient: Bool, at now: ResolverInstant) -> Number<Lookup> {
     state.renew(request, isPatient: isPatient, at: now)
   }
 
   /// Looks up a name by the system's DNS alone.
   ///
   /// - Returns: the number that the result will have.
-  mutating func askSystemAlone(_ request: LookupRequest, at now: ResolverInstant) -> Int {
+  mutating func askSystemAlone(_ request: LookupRequest, at now: ResolverInstant) -> Number<Lookup> {
     state.askSystemAlone(request, at: now)
   }
 
   /// Ends a lookup whose caller was cancelled; its questions go on, for the cache.
-  mutating func cancel(_ number: Int, at now: ResolverInstant) { state.cancel(number, at: now) }
+  mutating func cancel(_ number: Number<Lookup>, at now: ResolverInstant) { state.cancel(number, at: now) }
 
   /// Asks for records, of the servers that carry them.
   ///
   /// No other caller shares the question, and nothing is kept.
   ///
   /// - Returns: the number that the result will have.
-  mutating func askRecords(_ question: DNSQuestion, _ timeout: Duration?, at now: ResolverInstant) -> Int {
+  mutating func askRecords(
+    _ question: DNSQuestion, _ timeout: Duration?, at now: ResolverInstant
+  ) -> Number<DNSQuestion> {
     state.askRecords(question, timeout, at: now)
   }
 
   /// The caller of a lookup of records has been cancelled.
-  mutating func cancelRecords(_ number: Int, at now: ResolverInstant) {
-    state.servers.cancel(number)
+  mutating func cancelRecords(_ number: Number<DNSQuestion>, at now: ResolverInstant) {
+    state.servers.cancel(.init(sameAs: number))
     state.advance(at: now)
   }
 
@@ -134,32 +142,36 @@ struct LookupMachine: StateMachine {
   ///   - host: only questions about this name count; nil for all.
   ///   - servers: only questions to these servers count.
   /// - Returns: the number that ``Ending/drained(_:)`` will have.
-  mutating func drain(_ host: HostName? = nil, _ servers: Set<InFlightQuestion.Server>) -> Int {
+  mutating func drain(_ host: HostName? = nil, _ servers: Set<InFlightQuestion.Server>) -> Number<Drain> {
     state.drain(host, servers)
   }
 
   // MARK: What has happened
 
   /// A query has ended.
-  mutating func ended(_ query: Int, _ reply: QueryMachine.Reply, at now: ResolverInstant) {
+  mutating func ended(_ query: QueryMachine.QueryNumber, _ reply: QueryMachine.Reply, at now: ResolverInstant) {
     state.servers.ended(query, reply, at: now)
     state.advance(at: now)
   }
 
   /// The system's DNS has answered, or has failed to.
-  mutating func systemAnswered(_ number: Int, _ result: Result<Answer, ProviderFailure>, at now: ResolverInstant) {
+  mutating func systemAnswered(
+    _ number: Number<InFlightQuestion>, _ result: Result<Answer, ProviderFailure>, at now: ResolverInstant
+  ) {
     state.noteSystem(number, result, at: now)
     state.advance(at: now)
   }
 
   /// The store has been read.
-  mutating func storeRead(_ number: Int, _ reading: StoreReading<CacheEntry>, at now: ResolverInstant) {
+  mutating func storeRead(
+    _ number: Number<InFlightQuestion>, _ reading: StoreReading<CacheEntry>, at now: ResolverInstant
+  ) {
     state.noteStore(number, reading, at: now)
     state.advance(at: now)
   }
 
   /// The store has said who holds the lease on a question.
-  mutating func leaseTaken(_ number: Int, _ lease: StoreLease.State, at now: ResolverInstant) {
+  mutating func leaseTaken(_ number: Number<InFlightQuestion>, _ lease: StoreLease.State, at now: ResolverInstant) {
     state.noteLease(number, lease, at: now)
     state.advance(at: now)
   }

@@ -7,7 +7,9 @@ extension QueryMachine.State {
   ///
   /// A server whose request rate is used up has not failed: the next one is asked instead, and if no server has room,
   /// the question waits for the first one that will. Questions that wait for the same server are served in order.
-  mutating func start(_ number: Int, _ question: consuming PendingQuestion, at now: ResolverInstant) {
+  mutating func start(
+    _ number: QueryMachine.QuestionNumber, _ question: consuming PendingQuestion, at now: ResolverInstant
+  ) {
     let candidates = question.candidates.askable
     guard !candidates.isEmpty, now < question.deadlines.providers else { return lose(number, question, at: now) }
     switch states.next(among: candidates, before: question.deadlines.providers, at: now) {
@@ -33,26 +35,30 @@ extension QueryMachine.State {
   }
 
   mutating func begin(
-    _ number: Int, _ question: inout PendingQuestion, _ server: DNSServer, isHedge: Bool = false,
+    _ number: QueryMachine.QuestionNumber, _ question: inout PendingQuestion, _ server: DNSServer,
+    isHedge: Bool = false,
     at now: ResolverInstant
   ) {
     question.race?.begin(server.number, hedgingDelay: states.hedgingDelay(of: server.number), at: now)
     lastAttempt += 1
+    let query = QueryMachine.QueryNumber(rawValue: lastAttempt)
     let left = question.deadlines.timeLeft(at: now) ?? .zero
     let timeout =
       if case .batch = question.subject, states.all.count > 1 { min(left, question.deadlines.attempt) } else { left }
-    attempts[lastAttempt] = Attempt(
+    attempts[query] = Attempt(
       question: number, server: server, subject: question.subject, end: question.deadlines.whole, begun: now,
       isHedge: isHedge,
       isShort: question.deadlines.isShort)
-    question.running.append(lastAttempt)
+    question.running.append(query)
     states.asked(server.number, at: now)
-    actions.append(.send(lastAttempt, to: server, question.subject, timeout: timeout))
+    actions.append(.send(query, to: server, question.subject, timeout: timeout))
   }
 
   /// Carries out the decisions that are due: asks a second server as a hedge, or another one instead of one that is
   /// late, or once more one that has said 429.
-  mutating func decide(_ number: Int, _ question: inout PendingQuestion, at now: ResolverInstant) {
+  mutating func decide(
+    _ number: QueryMachine.QuestionNumber, _ question: inout PendingQuestion, at now: ResolverInstant
+  ) {
     // Beside those that have said nothing yet: nobody else is left to ask.
     if question.candidates.isAtPaused { askAnother(number, &question, isHedge: false, at: now) }
     while let decision = question.race?.due(at: now) {
@@ -82,7 +88,7 @@ extension QueryMachine.State {
 
   /// Asks the next server although a query is still under way, because another query has failed.
   mutating func askAnother(
-    _ number: Int, _ question: inout PendingQuestion, isHedge: Bool, at now: ResolverInstant
+    _ number: QueryMachine.QuestionNumber, _ question: inout PendingQuestion, isHedge: Bool, at now: ResolverInstant
   ) {
     guard now < question.deadlines.providers else { return }
     let next: DNSServer?
@@ -135,7 +141,7 @@ extension QueryMachine.State {
     question.candidates.note(reply.failure(failure, of: attempt.server))
   }
 
-  mutating func setTimer(_ number: Int, _ question: PendingQuestion, at now: ResolverInstant) {
+  mutating func setTimer(_ number: QueryMachine.QuestionNumber, _ question: PendingQuestion, at now: ResolverInstant) {
     guard question.race != nil || question.isRecords else { return }
     let (candidates, end) = (question.candidates, question.deadlines.providers)
     let instant =
@@ -149,13 +155,13 @@ extension QueryMachine.State {
   }
 
   /// Fails a question that no other server can be asked.
-  mutating func lose(_ number: Int, _ question: PendingQuestion, at now: ResolverInstant) {
+  mutating func lose(_ number: QueryMachine.QuestionNumber, _ question: PendingQuestion, at now: ResolverInstant) {
     let isLate = now >= question.deadlines.providers || question.race?.hasBegun == false
     fail(number, question.subject, question.candidates.failed(isLate: isLate))
   }
 
   /// Ends a question whose queries are still under way: it was cancelled, or its time is over.
-  mutating func end(_ number: Int, _ question: PendingQuestion, isCancelled: Bool = false) {
+  mutating func end(_ number: QueryMachine.QuestionNumber, _ question: PendingQuestion, isCancelled: Bool = false) {
     for attempt in question.running { actions.append(.cancel(attempt)) }
     var failed = question.candidates.failed(isLate: true)
     if isCancelled { failed.cause = .cancelled }
@@ -163,7 +169,9 @@ extension QueryMachine.State {
   }
 
   /// Reports that no server answers a question.
-  mutating func fail(_ number: Int, _ subject: QueryMachine.Subject, _ failed: QueryMachine.Failed) {
+  mutating func fail(
+    _ number: QueryMachine.QuestionNumber, _ subject: QueryMachine.Subject, _ failed: QueryMachine.Failed
+  ) {
     timers.set(number, at: nil)
     switch subject {
     case .one: actions.append(.finished(number, .failure(failed)))

@@ -2,7 +2,7 @@
 /// What follows the events that the machine is told of.
 extension QueryMachine.State {
   mutating func ask(
-    _ number: Int, _ subject: QueryMachine.Subject, _ deadlines: LookupDeadlines,
+    _ number: QueryMachine.QuestionNumber, _ subject: QueryMachine.Subject, _ deadlines: LookupDeadlines,
     after failed: QueryMachine.Failure? = nil,
     at now: ResolverInstant
   ) {
@@ -23,7 +23,8 @@ extension QueryMachine.State {
   }
 
   mutating func askTogether(
-    _ number: Int, _ questions: [AddressQuestion], _ deadlines: LookupDeadlines, at now: ResolverInstant
+    _ number: QueryMachine.QuestionNumber, _ questions: [AddressQuestion], _ deadlines: LookupDeadlines,
+    at now: ResolverInstant
   ) {
     guard !isShutDown, let first = states.batchServer(at: now) else {
       actions.append(.finishedBatch(number, [:]))
@@ -34,7 +35,7 @@ extension QueryMachine.State {
     start(number, question, at: now)
   }
 
-  mutating func ended(_ number: Int, _ reply: QueryMachine.Reply, at now: ResolverInstant) {
+  mutating func ended(_ number: QueryMachine.QueryNumber, _ reply: QueryMachine.Reply, at now: ResolverInstant) {
     guard let attempt = attempts.removeValue(forKey: number) else { return }
     var reply = reply
     if attempt.standing == .givenUp { reply.countAsTimedOut() }
@@ -71,7 +72,7 @@ extension QueryMachine.State {
     }
   }
 
-  mutating func cancel(_ number: Int) {
+  mutating func cancel(_ number: QueryMachine.QuestionNumber) {
     if let question = pending.removeValue(forKey: number) { end(number, question, isCancelled: true) }
   }
 

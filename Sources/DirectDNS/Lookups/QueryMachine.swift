@@ -21,17 +21,24 @@ struct QueryMachine: Sendable {
     }
   }
 
+  /// The number that the servers are asked something under, and of which its end is told.
+  ///
+  /// It is the asker's, who has one row of numbers for questions, for batches, and for lookups of records.
+  typealias QuestionNumber = Number<Subject>
+  /// The number of a query to one server.
+  typealias QueryNumber = Number<State.Attempt>
+
   enum Action: Sendable {
     /// Send a query; its end is told under that number.
-    case send(Int, to: DNSServer, Subject, timeout: Duration)
+    case send(QueryNumber, to: DNSServer, Subject, timeout: Duration)
     /// Cancel a query; its end is still to be told.
-    case cancel(Int)
+    case cancel(QueryNumber)
     /// A question has ended.
-    case finished(Int, Result<Answered, Failed>)
+    case finished(QuestionNumber, Result<Answered, Failed>)
     /// A batch has ended; questions without an outcome have to be asked by themselves.
-    case finishedBatch(Int, [AddressQuestion: BatchOutcome])
+    case finishedBatch(QuestionNumber, [AddressQuestion: BatchOutcome])
     /// A question for records has ended.
-    case finishedRecords(Int, Result<AnsweredRecords, Failed>)
+    case finishedRecords(QuestionNumber, Result<AnsweredRecords, Failed>)
     /// A query has ended; for logs, metrics and the observer.
     case ended(EndedQuery)
     /// A question has to wait, since the request rates of all servers are used up.
@@ -86,7 +93,7 @@ struct QueryMachine: Sendable {
   ///   - failed: a server that has failed this question already, if any.
   ///   - now: the present.
   mutating func ask(
-    _ number: Int, _ subject: Subject, _ deadlines: LookupDeadlines, after failed: Failure? = nil,
+    _ number: QuestionNumber, _ subject: Subject, _ deadlines: LookupDeadlines, after failed: Failure? = nil,
     at now: ResolverInstant
   ) {
     state.ask(number, subject, deadlines, after: failed, at: now)
@@ -94,16 +101,18 @@ struct QueryMachine: Sendable {
 
   /// Asks the first server several questions in one query, once.
   mutating func askTogether(
-    _ number: Int, _ questions: [AddressQuestion], _ deadlines: LookupDeadlines, at now: ResolverInstant
+    _ number: QuestionNumber, _ questions: [AddressQuestion], _ deadlines: LookupDeadlines, at now: ResolverInstant
   ) {
     state.askTogether(number, questions, deadlines, at: now)
   }
 
   /// A query has ended, or could not be sent.
-  mutating func ended(_ number: Int, _ reply: Reply, at now: ResolverInstant) { state.ended(number, reply, at: now) }
+  mutating func ended(_ query: QueryNumber, _ reply: Reply, at now: ResolverInstant) {
+    state.ended(query, reply, at: now)
+  }
 
   /// Ends a question that nobody wants an answer to any more, and cancels its queries.
-  mutating func cancel(_ number: Int) { state.cancel(number) }
+  mutating func cancel(_ number: QuestionNumber) { state.cancel(number) }
 
   /// The instant has come that ``nextInstant()`` named.
   mutating func timePassed(at now: ResolverInstant) { state.timePassed(at: now) }
@@ -151,7 +160,7 @@ extension QueryMachine {
   struct State: Sendable {
     /// A query under way.
     struct Attempt: Sendable {
-      var question: Int
+      var question: QuestionNumber
       var server: DNSServer
       var subject: Subject
       var end: ResolverInstant
@@ -177,7 +186,7 @@ extension QueryMachine {
       var candidates: Candidates
       /// The timing of the attempts; nil if there is only one server to ask.
       var race: AttemptRace?
-      var running: [Int] = []
+      var running: [QueryNumber] = []
       /// What it waits for, if no server could be asked at once.
       var turn: Turn?
 
@@ -194,10 +203,10 @@ extension QueryMachine {
     }
 
     var states: ServerStates
-    var pending = NumberTable<PendingQuestion>()
-    var attempts = NumberTable<Attempt>()
+    var pending = NumberTable<Subject, PendingQuestion>()
+    var attempts = NumberTable<Attempt, Attempt>()
     var actions: [Action] = []
-    var timers = TimerQueue<Int, ResolverInstant>()
+    var timers = TimerQueue<QuestionNumber, ResolverInstant>()
     var lastAttempt = 0
     let isWatched: Bool
     var isShutDown = false

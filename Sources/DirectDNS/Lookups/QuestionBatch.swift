@@ -5,7 +5,7 @@
 struct QuestionBatch: Sendable {
   let deadlines: LookupDeadlines
   /// The questions that have joined, and their numbers.
-  private(set) var members: [(number: Int, question: AddressQuestion)] = []
+  private(set) var members: [(number: Number<InFlightQuestion>, question: AddressQuestion)] = []
   var isSent = false
   private var expected = 0
   private var isClosed = false
@@ -24,7 +24,7 @@ struct QuestionBatch: Sendable {
   mutating func leave() { expected -= 1 }
 
   /// A question need not be asked after all, whether it has joined or not.
-  mutating func leave(_ number: Int) {
+  mutating func leave(_ number: Number<InFlightQuestion>) {
     guard !isSent else { return }
     members.removeAll { $0.number == number }
     expected -= 1
@@ -33,7 +33,9 @@ struct QuestionBatch: Sendable {
   /// No more questions will be expected.
   mutating func close() { isClosed = true }
 
-  mutating func join(_ number: Int, _ question: AddressQuestion) { members.append((number, question)) }
+  mutating func join(_ number: Number<InFlightQuestion>, _ question: AddressQuestion) {
+    members.append((number, question))
+  }
 }
 
 /// What the reply to a batch says about its questions and about the server: a pure function.

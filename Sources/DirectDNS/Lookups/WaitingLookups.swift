@@ -8,12 +8,12 @@ internal import HeapModule
 struct WaitingLookups: Sendable {
   private struct End: Comparable, Sendable {
     var instant: ResolverInstant
-    var number: Int
+    var number: Number<Lookup>
 
     static func < (left: Self, right: Self) -> Bool { (left.instant, left.number) < (right.instant, right.number) }
   }
 
-  private var lookups = NumberTable<Lookup>()
+  private var lookups = NumberTable<Lookup, Lookup>()
   private var ends = Heap<End>()
   /// How many entries there may be before outdated ones are dropped: twice as many as were left the last time, so that
   /// the cost is spread over the entries that came since.
@@ -22,13 +22,13 @@ struct WaitingLookups: Sendable {
   var count: Int { lookups.count }
 
   /// All of them, by ascending numbers.
-  var all: [(number: Int, value: Lookup)] { lookups.all }
+  var all: [(number: Number<Lookup>, value: Lookup)] { lookups.all }
 
   /// The lookup of that number; nil if it does not wait.
-  subscript(number: Int) -> Lookup? { lookups[number] }
+  subscript(number: Number<Lookup>) -> Lookup? { lookups[number] }
 
   /// Whether a lookup waits for that server's answers.
-  func waits(_ number: Int, for server: InFlightQuestion.Server) -> Bool {
+  func waits(_ number: Number<Lookup>, for server: InFlightQuestion.Server) -> Bool {
     lookups.read(number) { $0.waits(for: server) } ?? false
   }
 
@@ -43,7 +43,7 @@ struct WaitingLookups: Sendable {
   }
 
   /// Removes a lookup, which goes on or is over.
-  mutating func remove(_ number: Int) -> Lookup? { lookups.removeValue(forKey: number) }
+  mutating func remove(_ number: Number<Lookup>) -> Lookup? { lookups.removeValue(forKey: number) }
 
   /// When the next lookup ends; nil if there is none.
   mutating func nextEnd() -> ResolverInstant? {
@@ -52,7 +52,7 @@ struct WaitingLookups: Sendable {
   }
 
   /// The number of a lookup whose end has come, which is told once; nil if there is none.
-  mutating func takeDue(at now: ResolverInstant) -> Int? {
+  mutating func takeDue(at now: ResolverInstant) -> Number<Lookup>? {
     guard let instant = nextEnd(), instant <= now else { return nil }
     return ends.popMin()?.number
   }

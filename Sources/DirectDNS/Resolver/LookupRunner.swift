@@ -17,9 +17,9 @@ final class LookupRunner: QueryRecipient {
   private let sender: QuerySender
   private let store: StoreLink?
   private let lookupReport: LookupReport
-  private let outcomes = NumberedWaits<Outcome>()
-  private let records = NumberedWaits<Records>()
-  private let drained = NumberedWaits<Void>()
+  private let outcomes = NumberedWaits<Lookup, Outcome>()
+  private let records = NumberedWaits<DNSQuestion, Records>()
+  private let drained = NumberedWaits<LookupMachine.Drain, Void>()
 
   init(
     _ machine: LookupMachine, clock: any ResolverClock, sender: QuerySender, store: StoreLink?,
@@ -41,7 +41,7 @@ final class LookupRunner: QueryRecipient {
   }
 
   /// Waits for a lookup that has begun; if the caller is cancelled, its queries go on for others and for the cache.
-  nonisolated(nonsending) func outcome(of number: Int) async -> Outcome {
+  nonisolated(nonsending) func outcome(of number: Number<Lookup>) async -> Outcome {
     await withTaskCancellationHandler {
       await outcomes.value(of: number)
     } onCancel: {
@@ -50,7 +50,7 @@ final class LookupRunner: QueryRecipient {
   }
 
   /// Waits for a lookup of records that has begun; if the caller is cancelled, so are its queries.
-  nonisolated(nonsending) func records(of number: Int) async -> Records {
+  nonisolated(nonsending) func records(of number: Number<DNSQuestion>) async -> Records {
     await withTaskCancellationHandler {
       await records.value(of: number)
     } onCancel: {

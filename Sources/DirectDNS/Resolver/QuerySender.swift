@@ -9,7 +9,7 @@ protocol QueryRecipient: AnyObject, Sendable {
 
 /// The end of a query, and the number that it was sent under.
 struct QueryReply: Sendable {
-  var number: Int
+  var number: QueryMachine.QueryNumber
   var reply: QueryMachine.Reply
 }
 
@@ -27,7 +27,7 @@ final class QuerySender: CurlRecipient {
   private let curl: CurlTransport?
   private let clock: any ResolverClock
   private let bootstrap: Bootstrap
-  private let sent = Locked(NumberTable<Sent>())
+  private let sent = Locked(NumberTable<QueryMachine.State.Attempt, Sent>())
 
   init(transport: any HTTPTransport, clock: any ResolverClock, bootstrap: Bootstrap) {
     self.transport = transport
@@ -45,7 +45,7 @@ final class QuerySender: CurlRecipient {
   ///   - timeout: how long it may take, including the lookup of the server's own address.
   ///   - recipient: gets its end, once, also if it cannot be sent.
   func send(
-    _ number: Int, to server: DNSServer, _ subject: QueryMachine.Subject, timeout: Duration,
+    _ number: QueryMachine.QueryNumber, to server: DNSServer, _ subject: QueryMachine.Subject, timeout: Duration,
     for recipient: any QueryRecipient
   ) {
     let begun = clock.now
@@ -68,7 +68,7 @@ final class QuerySender: CurlRecipient {
     }
     do throws(HTTPTransportError) {
       let request = try curl.request(message, target, timeout)
-      let job = CurlJob(request, number: query.number, for: self)
+      let job = CurlJob(request, number: query.number.rawValue, for: self)
       sent.withLock { $0[query.number] = .transfer(job, query) }
       curl.start(job)
     } catch {
@@ -93,7 +93,8 @@ final class QuerySender: CurlRecipient {
     replies.reserveCapacity(jobs.count)
     var recipient: (any QueryRecipient)?
     for job in jobs {
-      guard case .transfer(_, let query)? = sent.withLock({ $0.removeValue(forKey: job.number) }) else { continue }
+      let number = QueryMachine.QueryNumber(rawValue: job.number)
+      guard case .transfer(_, let query)? = sent.withLock({ $0.removeValue(forKey: number) }) else { continue }
       replies.append(query.reply(job.takeResult(), asked: query.begun, noting: query.server.target, bootstrap))
       if recipient == nil { recipient = query.recipient }
     }
@@ -103,7 +104,7 @@ final class QuerySender: CurlRecipient {
   private func forget(_ query: Query) { sent.withLock { $0[query.number] = nil } }
 
   /// Cancels a query; its end is still reported.
-  func cancel(_ number: Int) {
+  func cancel(_ number: QueryMachine.QueryNumber) {
     // It stays there until it has ended.
     switch sent.withLock({ $0[number] }) {
     case .transfer(let job, _)?: curl?.cancel(job)
@@ -142,7 +143,7 @@ final class QuerySender: CurlRecipient {
 
 /// One query on its way, which knows its server's format.
 private final class Query: Sendable {
-  let number: Int
+  let number: QueryMachine.QueryNumber
   let server: DNSServer
   let subject: QueryMachine.Subject
   let begun: ResolverInstant
@@ -150,7 +151,7 @@ private final class Query: Sendable {
   let recipient: any QueryRecipient
 
   init(
-    _ number: Int, _ server: DNSServer, _ subject: QueryMachine.Subject, begun: ResolverInstant,
+    _ number: QueryMachine.QueryNumber, _ server: DNSServer, _ subject: QueryMachine.Subject, begun: ResolverInstant,
     for recipient: any QueryRecipient
   ) {
     self.number = number

@@ -4,8 +4,15 @@ import Testing
 @testable import DirectDNS
 
 struct NumberTableTests {
+  @Test func `a number is sorted and hashed as the integer is, and keeps its value where it is of another kind`() {
+    let numbers: [Number<String>] = [3, 1, 2]
+    #expect(numbers.sorted().map(\.rawValue) == [1, 2, 3])
+    #expect(numbers.map(\.hashValue) == [3, 1, 2].map(\.hashValue))
+    #expect(Number<Int>(sameAs: numbers[0]) == 3)
+  }
+
   @Test func `a value is found under its number alone, until it is taken out`() {
-    var table = NumberTable<String>()
+    var table = NumberTable<String, String>()
     table[1] = "a"
     table[17] = "b"  // the same place
     #expect(table[1] == "a" && table[17] == "b" && table[33] == nil && table[2] == nil)
@@ -17,7 +24,7 @@ struct NumberTableTests {
   }
 
   @Test func `a value is changed where it is, and one that is not there stays so`() {
-    var table = NumberTable<[Int]>()
+    var table = NumberTable<[Int], [Int]>()
     table[5] = [1]
     table[5]?.append(2)
     table[6]?.append(2)
@@ -25,16 +32,16 @@ struct NumberTableTests {
   }
 
   @Test func `it holds what a dictionary holds, however numbers come and go`() {
-    var table = NumberTable<Int>()
-    var dictionary: [Int: Int] = [:]
+    var table = NumberTable<Int, Int>()
+    var dictionary: [Number<Int>: Int] = [:]
     var random = SeededGenerator(seed: 1)
     for number in 1...20_000 {
       // Mostly one after another, and some from far away that want the same places.
-      let key = Int.random(in: 0..<10, using: &random) == 0 ? number * 64 : number
+      let key = Number<Int>(rawValue: Int.random(in: 0..<10, using: &random) == 0 ? number * 64 : number)
       table[key] = number
       dictionary[key] = number
       while dictionary.count > 300 || (!dictionary.isEmpty && Int.random(in: 0..<3, using: &random) == 0) {
-        guard let gone = dictionary.keys.min(by: { ($0 * 7) & 1023 < ($1 * 7) & 1023 }) else { break }
+        guard let gone = dictionary.keys.min(by: { ($0.rawValue * 7) & 1023 < ($1.rawValue * 7) & 1023 }) else { break }
         #expect(table.removeValue(forKey: gone) == dictionary.removeValue(forKey: gone))
       }
       if number % 500 == 0 {

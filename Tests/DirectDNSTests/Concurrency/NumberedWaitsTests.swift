@@ -6,7 +6,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1)))
 struct NumberedWaitsTests {
   @Test func `a value that came first is kept for whoever waits for it`() async {
-    let waits = NumberedWaits<String>()
+    let waits = NumberedWaits<String, String>()
     waits.deliver("two", under: 2)
     waits.deliver("one", under: 1)
     #expect(await waits.value(of: 1) == "one")
@@ -14,12 +14,13 @@ struct NumberedWaitsTests {
   }
 
   @Test func `whoever waits gets the value of his number, in whatever order they come`() async {
-    let waits = NumberedWaits<Int>()
+    let waits = NumberedWaits<Int, Int>()
     await withTaskGroup(of: (Int, Int).self) { group in
-      for number in 1...500 { group.addTask { (number, await waits.value(of: number)) } }
+      for number in 1...500 { group.addTask { (number, await waits.value(of: Number(rawValue: number))) } }
       for number in (1...500).reversed() {
         group.addTask {
-          waits.deliver(10 * number, under: number); return (1, 10)
+          waits.deliver(10 * number, under: Number(rawValue: number))
+          return (1, 10)
         }
       }
       for await (number, value) in group { #expect(value == 10 * number) }
@@ -27,7 +28,7 @@ struct NumberedWaitsTests {
   }
 
   @Test func `a table says who is to be resumed, and keeps what nobody waits for`() async {
-    let waits = NumberedWaits<Int>()
+    let waits = NumberedWaits<Int, Int>()
     async let value = waits.value(of: 7)
     #expect(waits.table.withLock { $0.fulfil(3, under: 8) } == nil)
     waits.deliver(1, under: 7)

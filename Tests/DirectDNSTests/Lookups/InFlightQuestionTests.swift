@@ -34,8 +34,8 @@ struct InFlightQuestionTests {
   @Test func `all that ask the same are invalidated, those of former configurations, too`() {
     var questions = InFlightQuestions()
     for number in 4..<7 {
-      questions.add(Self.question(), under: number)
-      questions.add(Self.question(.ipv6), under: number + 10)
+      questions.add(Self.question(), under: Number(rawValue: number))
+      questions.add(Self.question(.ipv6), under: Number(rawValue: number + 10))
       if number < 6 { questions.beginAnew() }
     }
     _ = questions.remove(4)

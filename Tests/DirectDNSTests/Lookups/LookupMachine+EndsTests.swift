@@ -42,8 +42,10 @@ struct LookupMachineEndsTests {
   }
 
   /// The questions that the system's DNS is asked, and how many pauses are told to be over.
-  private static func asked(_ machine: inout LookupMachine) -> (numbers: [Int], released: [Int]) {
-    var (numbers, released): ([Int], [Int]) = ([], [])
+  private static func asked(_ machine: inout LookupMachine) -> (
+    numbers: [Number<InFlightQuestion>], released: [Int]
+  ) {
+    var (numbers, released): ([Number<InFlightQuestion>], [Int]) = ([], [])
     for action in machine.takeActions() {
       switch action {
       case .askSystem(let number, _, _, _): numbers.append(number)
@@ -82,7 +84,7 @@ struct LookupMachineEndsTests {
     let failed = QueryMachine.Reply(
       ProviderFailure(.transport, "refused"), .connect("refused"), asked: Sample.at(0),
       to: .one(AddressQuestion(ResolverFixture.host, .ipv4)))
-    for (query, failedAt) in [(1, 100.0), (2, 101), (3, 103)] {
+    for (query, failedAt): (QueryMachine.QueryNumber, Double) in [(1, 100.0), (2, 101), (3, 103)] {
       Self.begin(&machine, ResolverFixture.host, at: failedAt)
       machine.ended(query, failed, at: Sample.at(failedAt))
       let number = try #require(Self.asked(&machine).numbers.first)

@@ -176,7 +176,9 @@ extension LookupMachineTests {
   }
 
   @Test(arguments: [2, 3])
-  func `a batch goes out without a name that becomes local while the store is read`(_ first: Int) {
+  func `a batch goes out without a name that becomes local while the store is read`(
+    _ first: Number<InFlightQuestion>
+  ) {
     var machine = asking(hasStore: true)
     #expect(words(&machine) == ["store 2", "store 3"])
     machine.storeRead(first, .nothing, at: Sample.at(0))

@@ -126,7 +126,7 @@ extension LookupMachineTests {
     let looked = words(&machine)
     #expect(looked.count == 1 && looked[0].hasPrefix("store "))
     let number = try #require(Int(looked[0].dropFirst(6)))
-    machine.storeRead(number, .nothing, at: Sample.at(0.01))
+    machine.storeRead(Number(rawValue: number), .nothing, at: Sample.at(0.01))
     #expect(words(&machine) == ["send 1 to 0: [A]"])
   }
 

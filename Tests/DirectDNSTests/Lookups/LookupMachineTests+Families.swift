@@ -33,7 +33,8 @@ extension LookupMachineTests {
       #expect(words(&machine) == ["send \(query) to 0: [A]"])
       machine.timePassed(at: Sample.at(start + 0.54))
       #expect(words(&machine) == ["cancel \(query)", "send \(query + 1) to 1: [A]"])
-      machine.ended(query + 1, reply(.addresses("192.0.2.1"), asked: start + 0.54), at: Sample.at(start + 0.55))
+      machine.ended(
+        Number(rawValue: query + 1), reply(.addresses("192.0.2.1"), asked: start + 0.54), at: Sample.at(start + 0.55))
       _ = words(&machine)
     }
     #expect(words(&machine) == ["send 7 to 1: [A]"])
@@ -122,7 +123,9 @@ extension LookupMachineTests {
   @Test func `a name that has no address of either family to keep leaves nothing in the cache`() throws {
     var machine = machine { $0.families = .any }
     _ = try #require(begin(&machine, request(.any)))
-    for query in 1...2 { machine.ended(query, reply(.negative(.noAddress, ttl: nil)), at: Sample.at(0)) }
+    for query: QueryMachine.QueryNumber in [1, 2] {
+      machine.ended(query, reply(.negative(.noAddress, ttl: nil)), at: Sample.at(0))
+    }
     #expect(machine.cache.count == 0)
   }
 

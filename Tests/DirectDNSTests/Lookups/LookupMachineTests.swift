@@ -40,7 +40,7 @@ struct LookupMachineTests {
 
   func begin(
     _ machine: inout LookupMachine, _ request: LookupRequest, at seconds: Double = 0
-  ) -> Int? {
+  ) -> Number<DirectDNS.Lookup>? {
     if case .waiting(let number, _) = machine.begin(request, at: Sample.at(seconds)) { number } else { nil }
   }
 
@@ -149,12 +149,13 @@ struct LookupMachineTests {
       let start = Double(round)
       let hurried = try #require(begin(&machine, request(timeout: .milliseconds(50)), at: start))
       let patient = try #require(begin(&machine, request(), at: start + 0.01))
-      let query = 2 * round + 1
+      let query = QueryMachine.QueryNumber(rawValue: 2 * round + 1)
+      let next = QueryMachine.QueryNumber(rawValue: 2 * round + 2)
       #expect(words(&machine) == ["send \(query) to 0: [A]"])
       machine.ended(query, late, at: Sample.at(start + 0.049))
-      #expect(words(&machine) == ["send \(query + 1) to 0: [A]", "fail \(hurried): timedOut"])
+      #expect(words(&machine) == ["send \(next) to 0: [A]", "fail \(hurried): timedOut"])
       let other = try #require(begin(&machine, request(), at: start + 0.06), "the failure is not remembered")
-      machine.ended(query + 1, reply(.addresses("192.0.2.1", ttl: 0), asked: start + 0.05), at: Sample.at(start + 0.1))
+      machine.ended(next, reply(.addresses("192.0.2.1", ttl: 0), asked: start + 0.05), at: Sample.at(start + 0.1))
       #expect(
         words(&machine) == [patient, other].map { "answer \($0): [\"192.0.2.1\"] fresh" })
     }
@@ -170,7 +171,7 @@ struct LookupMachineTests {
       for query in 1...3 {
         let start = Double(query) * 10
         _ = begin(&machine, request(timeout: timeout), at: start)
-        machine.ended(query, late, at: Sample.at(start + 5))
+        machine.ended(Number(rawValue: query), late, at: Sample.at(start + 5))
       }
       #expect(machine.areAllBreakersOpen == isOpen, "\(timeout)")
     }
@@ -192,7 +193,8 @@ struct LookupMachineTests {
   }
 
   /// The number of the question that the system's DNS is asked.
-  func system(_ words: [String]) -> Int? {
+  func system(_ words: [String]) -> Number<InFlightQuestion>? {
     words.first { $0.hasPrefix("system ") }.flatMap { Int($0.dropFirst(7).prefix { $0 != ":" }) }
+      .map { Number(rawValue: $0) }
   }
 }

@@ -22,10 +22,11 @@ struct QueryMachinePauseTests {
     count += 1
     let deadlines = LookupDeadlines(timeout: timeout, from: Sample.at(seconds), hasSystem: false)
     machine.ask(
-      count, .one(AddressQuestion(Sample.name("n\(count).example"), .ipv4)), deadlines, at: Sample.at(seconds))
+      Number(rawValue: count), .one(AddressQuestion(Sample.name("n\(count).example"), .ipv4)), deadlines,
+      at: Sample.at(seconds))
   }
 
-  private mutating func reply(_ query: Int, _ kind: ProviderFailure.Kind?, at seconds: Double) {
+  private mutating func reply(_ query: QueryMachine.QueryNumber, _ kind: ProviderFailure.Kind?, at seconds: Double) {
     let answer: Result<Answer, ProviderFailure> =
       kind.map { .failure(ProviderFailure($0, "\($0)")) } ?? .success(.addresses("192.0.2.1"))
     machine.ended(
@@ -47,7 +48,7 @@ struct QueryMachinePauseTests {
   }
 
   /// The queries that are to be sent.
-  private mutating func queries() -> [Int] {
+  private mutating func queries() -> [QueryMachine.QueryNumber] {
     machine.takeActions().compactMap { if case .send(let query, _, _, _) = $0 { query } else { nil } }
   }
 
@@ -180,7 +181,7 @@ struct QueryMachinePauseTests {
   @Test mutating func `what the first query after a pause finds out is for all who wait beside a silent one`() {
     machine = Self.machine("one", "two")
     for _ in 0..<3 { ask(at: 0) }
-    for query in 1...3 { reply(query, Self.pause, at: 0) }
+    for query in 1...3 { reply(Number(rawValue: query), Self.pause, at: 0) }
     #expect(Set(words(at: 0).suffix(3)) == ["4 to 1: n1", "5 to 1: n2", "6 to 1: n3"])
     #expect(words(at: 2) == ["7 to 0: n1"])
     #expect(words(at: 2.1) == [])

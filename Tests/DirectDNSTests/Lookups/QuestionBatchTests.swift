@@ -17,7 +17,7 @@ struct QuestionBatchTests {
 
   @Test func `it goes out when the last one has come, and no earlier than nobody else is expected`() {
     var batch = batch(expecting: 3)
-    for number in 0..<3 { batch.join(number, Self.question(number)) }
+    for number in 0..<3 { batch.join(Number(rawValue: number), Self.question(number)) }
     #expect(!batch.isComplete)
     batch.close()
     #expect(batch.isComplete && batch.questions == (0..<3).map(Self.question))
@@ -36,7 +36,7 @@ struct QuestionBatchTests {
   @Test func `who has joined may still leave, until it has gone out`() {
     var batch = batch(expecting: 3)
     batch.close()
-    for number in 0..<2 { batch.join(number, Self.question(number)) }
+    for number in 0..<2 { batch.join(Number(rawValue: number), Self.question(number)) }
     batch.leave(0)
     #expect(!batch.isComplete)
     batch.leave(2)

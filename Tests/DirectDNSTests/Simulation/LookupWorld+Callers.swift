@@ -11,7 +11,7 @@ extension LookupWorld {
       expired: ExpiredUse.allCases.randomElement(using: &random) ?? .allowed, timeout: timeout,
       purpose: chance(50) ? .handingOut : .connecting, prefersIPv6: chance(50))
     var caller = Caller(request: request, deadline: now + (timeout ?? machine.settings.configuration.timeout))
-    let number: Int
+    let number: Number<DirectDNS.Lookup>
     switch Int.random(in: 0..<10, using: &random) {
     case 0: return machine.refreshBehind(request, at: now)
     case 1: return machine.askTogether(Array(hosts.prefix(3)), request.wanted, at: now)

@@ -50,7 +50,7 @@ extension LookupWorld {
   }
 
   private mutating func answerRecords(
-    _ number: Int, _ result: Result<QueryMachine.AnsweredRecords, QueryMachine.Failed>
+    _ number: Number<DNSQuestion>, _ result: Result<QueryMachine.AnsweredRecords, QueryMachine.Failed>
   ) throws(Fault) {
     guard recordCallers.removeValue(forKey: number) != nil else {
       throw fault("lookup \(number) of records was answered twice, or nobody waits for it")
@@ -60,7 +60,9 @@ extension LookupWorld {
     say("  lookup \(number) of records \(isAnswer ? "gets some" : "fails")")
   }
 
-  private mutating func answer(_ number: Int, _ result: Result<Resolution, DirectDNSError>) throws(Fault) {
+  private mutating func answer(_ number: Number<DirectDNS.Lookup>, _ result: Result<Resolution, DirectDNSError>)
+    throws(Fault)
+  {
     guard let caller = callers.removeValue(forKey: number) else {
       throw fault("lookup \(number) was answered twice, or nobody waits for it")
     }
@@ -73,7 +75,7 @@ extension LookupWorld {
   }
 
   private mutating func send(
-    _ number: Int, _ server: DNSServer, _ subject: QueryMachine.Subject, _ timeout: Duration
+    _ number: QueryMachine.QueryNumber, _ server: DNSServer, _ subject: QueryMachine.Subject, _ timeout: Duration
   ) throws(Fault) {
     queries += 1
     say("  query \(number) to server \(server.number.value) for \(subject)")
@@ -117,7 +119,7 @@ extension LookupWorld {
     }
   }
 
-  mutating func noteEnd(of number: Int, _ reply: QueryMachine.Reply) {
+  mutating func noteEnd(of number: QueryMachine.QueryNumber, _ reply: QueryMachine.Reply) {
     guard let query = sent.removeValue(forKey: number) else { return }
     if reply.status == 429 {
       (blocked[query.server], replies[query.server]) = (now + .seconds(5), nil)
@@ -136,11 +138,12 @@ extension LookupWorld {
 
   /// Whether a question's name was forgotten, or the configuration changed, before the query could be sent: whoever asks
   /// now has one of his own.
-  private func wasForgotten(_ question: AddressQuestion, before number: Int) -> Bool {
+  private func wasForgotten(_ question: AddressQuestion, before number: QueryMachine.QueryNumber) -> Bool {
     guard let ask = machine.servers.attempts[number]?.question else { return false }
-    let member = machine.batches[ask]?.members.first { $0.question == question }?.number
-    guard let key = machine.questions[member ?? ask]?.key else { return false }
-    return machine.questions.number(of: key) != member ?? ask
+    let batch = machine.batches[Number(sameAs: ask)]
+    let asked = batch?.members.first { $0.question == question }?.number ?? Number(sameAs: ask)
+    guard let key = machine.questions[asked]?.key else { return false }
+    return machine.questions.number(of: key) != asked
   }
 
   // MARK: What must hold
@@ -188,10 +191,11 @@ extension LookupWorld {
   mutating func check() throws(Fault) {
     // In an order, so that a seed's fault reads the same each time.
     try expect(
-      left.map { callers[$0] == nil && recordCallers[$0] == nil } ?? true, "a caller who left was not told")
+      left.map { callers[$0] == nil } ?? true && leftRecords.map { recordCallers[$0] == nil } ?? true,
+      "a caller who left was not told")
     let waiting =
-      callers.filter { $0.value.deadline < now }.keys.min()
-      ?? recordCallers.filter { $0.value < now }.keys.min()
+      callers.filter { $0.value.deadline < now }.keys.min()?.rawValue
+      ?? recordCallers.filter { $0.value < now }.keys.min()?.rawValue
     if let waiting { throw fault("lookup \(waiting) waits beyond its deadline") }
     for (number, caller) in callers.filter({ $0.value.staleBy != nil }).sorted(by: { $0.key < $1.key }) {
       guard let staleBy = caller.staleBy else { continue }

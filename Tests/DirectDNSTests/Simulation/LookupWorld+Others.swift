@@ -130,13 +130,13 @@ extension LookupWorld {
 
   // MARK: The store
 
-  mutating func read(_ number: Int, _ question: AddressQuestion) {
+  mutating func read(_ number: Number<InFlightQuestion>, _ question: AddressQuestion) {
     let reading = store.answers[question].map { StoreReading.found($0) } ?? .nothing
     let delay = storeDelay()
     schedule(.store(number, delay.map { _ in reading } ?? .unavailable), after: delay ?? Store.limit)
   }
 
-  mutating func takeLease(_ number: Int, _ question: AddressQuestion, for duration: Duration) {
+  mutating func takeLease(_ number: Number<InFlightQuestion>, _ question: AddressQuestion, for duration: Duration) {
     guard let delay = storeDelay() else { return schedule(.lease(number, .unavailable), after: Store.limit) }
     guard store.leases[question].map({ $0.until <= now }) ?? true else {
       return schedule(.lease(number, .held), after: delay)

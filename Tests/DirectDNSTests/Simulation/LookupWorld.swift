@@ -50,11 +50,11 @@ struct LookupWorld {
   }
 
   enum Event {
-    case call, leave(Int), leaveRecords(Int), mood, change, fleet
-    case reply(Int, QueryMachine.Reply)
-    case system(Int, Result<Answer, ProviderFailure>)
-    case store(Int, StoreReading<CacheEntry>)
-    case lease(Int, StoreLease.State)
+    case call, leave(Number<DirectDNS.Lookup>), leaveRecords(Number<DNSQuestion>), mood, change, fleet
+    case reply(QueryMachine.QueryNumber, QueryMachine.Reply)
+    case system(Number<InFlightQuestion>, Result<Answer, ProviderFailure>)
+    case store(Number<InFlightQuestion>, StoreReading<CacheEntry>)
+    case lease(Number<InFlightQuestion>, StoreLease.State)
   }
 
   let seed: UInt64
@@ -78,10 +78,10 @@ struct LookupWorld {
   var systemMood = Mood.fine
   var store = Store()
   // What is under way.
-  var callers: [Int: Caller] = [:]
+  var callers: [Number<DirectDNS.Lookup>: Caller] = [:]
   /// Who waits for records, and until when at most.
-  var recordCallers: [Int: ResolverInstant] = [:]
-  var sent: [Int: Sent] = [:]
+  var recordCallers: [Number<DNSQuestion>: ResolverInstant] = [:]
+  var sent: [QueryMachine.QueryNumber: Sent] = [:]
   /// When a question was asked because its name is kept alive alone: the last ten seconds.
   var refreshes: [AddressQuestion: [ResolverInstant]] = [:]
   /// Until when a server wants to be left alone, by its number.
@@ -97,7 +97,9 @@ struct LookupWorld {
   var evictions = 0
   private(set) var steps = 0
   /// The caller who has just left.
-  var left: Int?
+  var left: Number<DirectDNS.Lookup>?
+  /// The caller who wanted records, and has just left.
+  var leftRecords: Number<DNSQuestion>?
   private(set) var isShutDown = false
 
   init(seed: UInt64, slip: Slip? = nil) {
@@ -202,7 +204,7 @@ struct LookupWorld {
   }
 
   /// A query's reply will not come.
-  mutating func unschedule(_ query: Int) {
+  mutating func unschedule(_ query: QueryMachine.QueryNumber) {
     events.removeAll { if case .reply(query, _) = $0.event { true } else { false } }
   }
 
@@ -228,7 +230,7 @@ struct LookupWorld {
       left = number
     case .leaveRecords(let number):
       machine.cancelRecords(number, at: now)
-      left = number
+      leftRecords = number
     case .mood:
       changeMoods()
       schedule(.mood, after: milliseconds(0...20_000))

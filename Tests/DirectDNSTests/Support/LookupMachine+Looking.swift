@@ -8,7 +8,7 @@ extension LookupMachine {
   var keptAlive: KeepAliveMachine { state.keptAlive }
   var lookups: WaitingLookups { state.lookups }
   var questions: InFlightQuestions { state.questions }
-  var batches: [Int: QuestionBatch] { state.batches }
+  var batches: [Number<QuestionBatch>: QuestionBatch] { state.batches }
   var servers: QueryMachine.State { state.servers.state }
 
   /// How many callers wait.

@@ -13,7 +13,9 @@ final class QueryFixture: QueryRecipient {
   private let runner: MachineRunner<QueryMachine>
   private let sender: QuerySender
   private let transport: ScriptedTransport
-  private let waiting = Locked<(last: Int, callers: [Int: CheckedContinuation<Outcome, Never>])>((0, [:]))
+  private let waiting = Locked<
+    (last: Int, callers: [QueryMachine.QuestionNumber: CheckedContinuation<Outcome, Never>])
+  >((0, [:]))
 
   typealias Outcome = Result<QueryMachine.Answered, QueryMachine.Failed>
 
@@ -52,8 +54,9 @@ final class QueryFixture: QueryRecipient {
     let outcome = await withCheckedContinuation { caller in
       let number = waiting.withLock { waiting in
         waiting.last += 1
-        waiting.callers[waiting.last] = caller
-        return waiting.last
+        let number = QueryMachine.QuestionNumber(rawValue: waiting.last)
+        waiting.callers[number] = caller
+        return number
       }
       send { $0.ask(number, .one(question), deadlines, at: $1) }
     }
