@@ -10,7 +10,7 @@ extension DirectClient {
   ) async throws(DirectDNSError) {
     var options = call.options.lookup ?? call.settings.configuration.lookup
     if let pinned = call.settings.configuration.pins[HostPort(host: name, port: target.url.effectivePort)],
-      let known = try resolver.local(name, .pinned(pinned), options.families ?? resolver.families)
+      let known = try resolver.pinned(name, to: pinned, options)
     {
       return found(known, name, for: target, call)
     }

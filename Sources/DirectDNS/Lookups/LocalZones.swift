@@ -15,61 +15,16 @@ public enum NameRoute: Sendable, Hashable {
   case providers
 }
 
-extension NameRoute {
-  /// The answer about a name that needs nobody to be asked, because it is pinned or this machine's; nil for any other
-  /// name.
-  ///
-  /// - Parameters:
-  ///   - host: the name.
-  ///   - wanted: the families to answer with.
-  ///   - ranking: what is known about addresses, which decides about the order of pinned ones.
-  ///   - hasSystem: whether the system's DNS may be asked.
-  ///   - prefersIPv6: whether IPv6 addresses come first.
-  ///   - now: the present.
-  /// - Returns: the answer, if the name has one of its own.
-  /// - Throws: why there is none, although nobody is to be asked.
-  func ownAnswer(
-    about host: HostName, _ wanted: AddressFamilies, _ ranking: AddressRanking,
-    hasSystem: @autoclosure () -> Bool, prefersIPv6: @autoclosure () -> Bool, at now: @autoclosure () -> ResolverInstant
-  ) throws(DirectDNSError) -> Resolution? {
-    let addresses: [IPAddress]
-    let source: Resolution.Source
-    switch self {
-    case .pinned(let pinned): (addresses, source) = (pinned, .pin)
-    case .loopback: (addresses, source) = ([.loopback(.ipv4), .loopback(.ipv6)], .local)
-    case .neverExists: throw .neverExists("\(host)")
-    case .refused: throw .isOnion("\(host)")
-    case .system where !hasSystem():
-      throw DirectDNSError(
-        .refused,
-        "\(host) belongs to this network, so that only the system's DNS could be asked, and that is off. Allow it (dnsctl: no --no-system, DIRECTDNS_SYSTEM=true; the file's system), or pin the name's addresses."
-      )
-    case .system, .providers: return nil
-    }
-    let preferred: IPAddress.Family = prefersIPv6() ? .ipv6 : .ipv4
-    var usable = AddressList()
-    for address in addresses where address.family == preferred && wanted.contains(preferred) { usable.append(address) }
-    for address in addresses where address.family != preferred && wanted.contains(address.family) {
-      usable.append(address)
-    }
-    // In the order in which they are configured, but for what is known about them.
-    if source == .pin {
-      ranking.order(
-        &usable, firstCount: usable.count(where: { $0.family == preferred }), takesTurns: false, at: now())
-    }
-    guard !usable.isEmpty else {
-      throw DirectDNSError(
-        .noAddress, "\(host) is \(source.kind == "pin" ? "pinned" : "this machine") and has no \(wanted) address.")
-    }
-    return Resolution(
-      addresses: usable, canonicalName: nil, freshness: .fresh, source: source, ageNanoseconds: 0,
-      timeToLiveNanoseconds: .max)
-  }
-}
-
 extension DirectDNSError {
   static func neverExists(_ name: String) -> DirectDNSError {
     DirectDNSError(.nameNotFound, "\(name) does not exist: .invalid never does (RFC 6761).")
+  }
+
+  static func needsSystem(_ name: String) -> DirectDNSError {
+    DirectDNSError(
+      .refused,
+      "\(name) belongs to this network, so that only the system's DNS could be asked, and that is off. Allow it (dnsctl: no --no-system, DIRECTDNS_SYSTEM=true; the file's system), or pin the name's addresses."
+    )
   }
 
   static func isOnion(_ name: String) -> DirectDNSError {

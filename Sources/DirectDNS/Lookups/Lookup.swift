@@ -13,6 +13,46 @@ struct LookupRequest: Sendable {
   var prefersIPv6: Bool
 
   var preferred: IPAddress.Family { prefersIPv6 ? .ipv6 : .ipv4 }
+
+  /// The answer to it where nobody needs to be asked, because the name is pinned or this machine's; nil for any other
+  /// name.
+  ///
+  /// - Parameters:
+  ///   - ranking: what is known about addresses, which decides about the order of pinned ones.
+  ///   - hasSystem: whether the system's DNS may be asked.
+  ///   - now: the present.
+  /// - Returns: the answer, if the name has one of its own.
+  /// - Throws: why there is none, although nobody is to be asked.
+  func ownAnswer(
+    _ ranking: AddressRanking, hasSystem: Bool, at now: ResolverInstant
+  ) throws(DirectDNSError) -> Resolution? {
+    let addresses: [IPAddress]
+    let source: Resolution.Source
+    switch route {
+    case .pinned(let pinned): (addresses, source) = (pinned, .pin)
+    case .loopback: (addresses, source) = ([.loopback(.ipv4), .loopback(.ipv6)], .local)
+    case .neverExists: throw .neverExists("\(host)")
+    case .refused: throw .isOnion("\(host)")
+    case .system where !hasSystem: throw .needsSystem("\(host)")
+    case .system, .providers: return nil
+    }
+    var usable = AddressList()
+    for address in addresses where address.family == preferred && wanted.contains(preferred) { usable.append(address) }
+    for address in addresses where address.family != preferred && wanted.contains(address.family) {
+      usable.append(address)
+    }
+    // In the order in which they are configured, but for what is known about them.
+    if source == .pin {
+      ranking.order(&usable, firstCount: usable.count(where: { $0.family == preferred }), takesTurns: false, at: now)
+    }
+    guard !usable.isEmpty else {
+      throw DirectDNSError(
+        .noAddress, "\(host) is \(source.kind == "pin" ? "pinned" : "this machine") and has no \(wanted) address.")
+    }
+    return Resolution(
+      addresses: usable, canonicalName: nil, freshness: .fresh, source: source, ageNanoseconds: 0,
+      timeToLiveNanoseconds: .max)
+  }
 }
 
 /// The caller of a lookup that the cache could not answer at once.

@@ -3,9 +3,11 @@
 extension LookupMachine.State {
   // MARK: Lookups
 
-  mutating func begin(_ request: LookupRequest, at now: ResolverInstant) -> LookupMachine.Beginning {
+  mutating func begin(
+    _ request: LookupRequest, routedBy settings: ResolverSettings?, at now: ResolverInstant
+  ) -> LookupMachine.Beginning {
     defer { advance(at: now) }
-    let request = routed(request)
+    let request = routed(request, by: settings)
     if let own = ownAnswer(request, at: now) { return .known(own) }
     let cached = find(request, at: now)
     switch cached?.verdict {
@@ -30,9 +32,11 @@ extension LookupMachine.State {
     return .waiting(caller.number, known: nil)
   }
 
-  mutating func renew(_ request: LookupRequest, isPatient: Bool, at now: ResolverInstant) -> Number<Lookup> {
+  mutating func renew(
+    _ request: LookupRequest, routedBy settings: ResolverSettings?, isPatient: Bool, at now: ResolverInstant
+  ) -> Number<Lookup> {
     defer { advance(at: now) }
-    let caller = caller(request, at: now)
+    let caller = caller(routed(request, by: settings), at: now)
     if let own = ownAnswer(caller.request, at: now) {
       finish(caller, own, wasAsked: false)
     } else {
@@ -41,8 +45,10 @@ extension LookupMachine.State {
     return caller.number
   }
 
-  mutating func refreshBehind(_ request: LookupRequest, at now: ResolverInstant) {
-    let request = routed(request)
+  mutating func refreshBehind(
+    _ request: LookupRequest, routedBy settings: ResolverSettings?, at now: ResolverInstant
+  ) {
+    let request = routed(request, by: settings)
     guard ownAnswer(request, at: now) == nil else { return }
     _ = startRefreshBehind(request, at: now)
     advance(at: now)
@@ -153,7 +159,7 @@ extension LookupMachine.State {
   /// Has a lookup go on where its name is looked up now, in the time that is left.
   private mutating func move(_ lookup: consuming Lookup, at now: ResolverInstant) {
     lookup.caller = LookupCaller(
-      number: lookup.caller.number, request: routed(lookup.request), deadlines: lookup.deadlines,
+      number: lookup.caller.number, request: routed(lookup.request, by: nil), deadlines: lookup.deadlines,
       began: lookup.caller.began)
     if case .askingSystemAlone = lookup.phase, lookup.request.route == .system { return lookups.add(lookup) }
     if let own = ownAnswer(lookup.request, at: now) {

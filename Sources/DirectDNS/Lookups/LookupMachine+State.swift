@@ -112,25 +112,28 @@ extension LookupMachine {
       }
     }
 
+    /// The caller of a lookup that begins, of a request that has been ``routed(_:by:)``.
     mutating func caller(_ request: LookupRequest, at now: ResolverInstant) -> LookupCaller {
-      LookupCaller(
-        number: number(), request: routed(request), deadlines: deadlines(request.timeout, from: now), began: now)
+      LookupCaller(number: number(), request: request, deadlines: deadlines(request.timeout, from: now), began: now)
     }
 
     /// The request with where its name is looked up now: the configuration may have changed since the caller read it.
-    func routed(_ request: LookupRequest) -> LookupRequest {
+    ///
+    /// - Parameters:
+    ///   - request: the request.
+    ///   - settings: those that its route is of; if they are the present ones, the zones are not searched again.
+    /// - Returns: the request.
+    func routed(_ request: LookupRequest, by settings: ResolverSettings?) -> LookupRequest {
+      if settings === self.settings { return request }
       var request = request
-      request.route = settings.configuration.localZones.route(request.host)
+      request.route = self.settings.configuration.localZones.route(request.host)
       return request
     }
 
     /// What a lookup gets whose name is answered without asking anybody, or not at all; nil for any other.
     func ownAnswer(_ request: LookupRequest, at now: ResolverInstant) -> Result<Resolution, DirectDNSError>? {
       do throws(DirectDNSError) {
-        return try request.route.ownAnswer(
-          about: request.host, request.wanted, cache.ranking, hasSystem: settings.system != nil,
-          prefersIPv6: request.prefersIPv6, at: now
-        ).map { .success($0) }
+        return try request.ownAnswer(cache.ranking, hasSystem: settings.system != nil, at: now).map { .success($0) }
       } catch {
         return .failure(error)
       }

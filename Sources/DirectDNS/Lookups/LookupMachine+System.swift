@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The system's DNS: when it is asked, instead of the providers or after them, and how far its answers are believed.
 extension LookupMachine.State {
-  mutating func askSystemAlone(_ request: LookupRequest, at now: ResolverInstant) -> Number<Lookup> {
+  mutating func askSystemAlone(
+    _ request: LookupRequest, routedBy settings: ResolverSettings?, at now: ResolverInstant
+  ) -> Number<Lookup> {
     defer { advance(at: now) }
-    let caller = caller(request, at: now)
+    let caller = caller(routed(request, by: settings), at: now)
     if isShutDown {
       finish(caller, .failure(shutDownError(request.host)))
     } else if caller.request.route != .system, let own = ownAnswer(caller.request, at: now) {

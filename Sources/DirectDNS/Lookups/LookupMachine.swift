@@ -87,23 +87,32 @@ struct LookupMachine: StateMachine {
 
   // MARK: What callers want
 
+  // A caller has routed its request to see whether anybody needs to be asked. It says by which settings, so that the
+  // zones are searched again only if others have come between the two.
+
   /// Begins the lookup of a name that has no fresh answer.
-  mutating func begin(_ request: LookupRequest, at now: ResolverInstant) -> Beginning {
-    state.begin(request, at: now)
+  mutating func begin(
+    _ request: LookupRequest, routedBy settings: ResolverSettings? = nil, at now: ResolverInstant
+  ) -> Beginning {
+    state.begin(request, routedBy: settings, at: now)
   }
 
   /// Begins a lookup that refreshes everything about a name that is not fresh, and waits for all of it.
   ///
   /// - Returns: the number that its result will have.
-  mutating func renew(_ request: LookupRequest, isPatient: Bool, at now: ResolverInstant) -> Number<Lookup> {
-    state.renew(request, isPatient: isPatient, at: now)
+  mutating func renew(
+    _ request: LookupRequest, routedBy settings: ResolverSettings? = nil, isPatient: Bool, at now: ResolverInstant
+  ) -> Number<Lookup> {
+    state.renew(request, routedBy: settings, isPatient: isPatient, at: now)
   }
 
   /// Looks up a name by the system's DNS alone.
   ///
   /// - Returns: the number that the result will have.
-  mutating func askSystemAlone(_ request: LookupRequest, at now: ResolverInstant) -> Number<Lookup> {
-    state.askSystemAlone(request, at: now)
+  mutating func askSystemAlone(
+    _ request: LookupRequest, routedBy settings: ResolverSettings? = nil, at now: ResolverInstant
+  ) -> Number<Lookup> {
+    state.askSystemAlone(request, routedBy: settings, at: now)
   }
 
   /// Ends a lookup whose caller was cancelled; its questions go on, for the cache.
@@ -127,8 +136,10 @@ struct LookupMachine: StateMachine {
   }
 
   /// Refreshes what is not fresh, without a lookup that waits for it.
-  mutating func refreshBehind(_ request: LookupRequest, at now: ResolverInstant) {
-    state.refreshBehind(request, at: now)
+  mutating func refreshBehind(
+    _ request: LookupRequest, routedBy settings: ResolverSettings? = nil, at now: ResolverInstant
+  ) {
+    state.refreshBehind(request, routedBy: settings, at: now)
   }
 
   /// Asks for everything about several names that is not fresh, in one query.

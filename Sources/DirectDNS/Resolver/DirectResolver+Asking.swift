@@ -5,11 +5,12 @@ extension DirectResolver {
   nonisolated(nonsending) func lookUp(
     _ host: HostName, _ options: LookupOptions
   ) async throws(DirectDNSError) -> Resolution {
+    let settings = settings
     let request = try request(host, options, settings)
-    if let local = try local(host, request.route, request.wanted) { return local }
+    if let own = try ownAnswer(request, settings) { return own }
     let isWatched = metrics.isCollected || tracer != nil
     let began = isWatched ? clock.now : ResolverInstant(nanoseconds: 0)
-    switch lookups.send({ $0.begin(request, at: $1) }) {
+    switch lookups.send({ $0.begin(request, routedBy: settings, at: $1) }) {
     case .known(let result):
       switch result {
       case .success(let resolution): metrics.hit(resolution.freshness)
@@ -35,13 +36,20 @@ extension DirectResolver {
   func request(
     _ host: HostName, _ options: LookupOptions, _ settings: ResolverSettings
   ) throws(DirectDNSError) -> LookupRequest {
-    let wanted = options.families ?? settings.configuration.families
+    try request(host, options, settings.configuration.localZones.route(host))
+  }
+
+  /// What a lookup wants of a name that is looked up there.
+  func request(
+    _ host: HostName, _ options: LookupOptions, _ route: NameRoute
+  ) throws(DirectDNSError) -> LookupRequest {
+    let wanted = options.families ?? families
     guard !wanted.members.isEmpty else {
       throw DirectDNSError(.invalidRequest, "families is empty: choose any, ipv4 or ipv6.")
     }
     return LookupRequest(
-      host: host, wanted: wanted, route: settings.configuration.localZones.route(host), expired: options.expired,
-      timeout: options.timeout, purpose: options.purpose, prefersIPv6: prefersIPv6)
+      host: host, wanted: wanted, route: route, expired: options.expired, timeout: options.timeout,
+      purpose: options.purpose, prefersIPv6: prefersIPv6)
   }
 
   /// Looks up a name by the system's DNS alone, even if that is off as a fallback: for names with direct connect off.
@@ -50,9 +58,10 @@ extension DirectResolver {
   /// addresses as always. Callers who ask at the same time share a query.
   package func resolveWithSystemDNS(_ host: HostName, options: LookupOptions) async throws(DirectDNSError) -> Resolution
   {
+    let settings = settings
     let request = try request(host, options, settings)
-    if request.route != .system, let local = try local(host, request.route, request.wanted) { return local }
-    let number = lookups.send { $0.askSystemAlone(request, at: $1) }
+    if request.route != .system, let own = try ownAnswer(request, settings) { return own }
+    let number = lookups.send { $0.askSystemAlone(request, routedBy: settings, at: $1) }
     return try await lookups.outcome(of: number).result.get()
   }
 
@@ -127,9 +136,10 @@ extension DirectResolver {
     let options = LookupOptions(families: families)
     var found = Resolution()
     if readFresh(host, options, to: &found) { return Renewal(resolution: found, wasAsked: false) }
+    let settings = settings
     let request = try request(host, options, settings)
-    if let local = try local(host, request.route, request.wanted) { return Renewal(resolution: local, wasAsked: false) }
-    let number = lookups.send { $0.renew(request, isPatient: isPatient, at: $1) }
+    if let own = try ownAnswer(request, settings) { return Renewal(resolution: own, wasAsked: false) }
+    let number = lookups.send { $0.renew(request, routedBy: settings, isPatient: isPatient, at: $1) }
     let outcome = await lookups.outcome(of: number)
     return Renewal(resolution: try outcome.result.get(), wasAsked: outcome.wasAsked)
   }

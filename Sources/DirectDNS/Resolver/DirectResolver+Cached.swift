@@ -62,9 +62,8 @@ extension DirectResolver {
   func immediate(_ host: HostName, _ options: LookupOptions) throws(DirectDNSError) -> Resolution? {
     var found = Resolution()
     if readFresh(host, options, to: &found) { return found }
-    // Not a copy of the configuration, which would cost a retain for each of its parts.
     let settings = settings
-    return try local(host, settings.configuration.localZones.route(host), options.families ?? families)
+    return try ownAnswer(request(host, options, settings), settings)
   }
 
   // MARK: Beyond fresh answers
@@ -88,9 +87,10 @@ extension DirectResolver {
   /// The answer beyond fresh ones; if a lookup follows (`isLookup`), only what serves at once counts, and begins anything.
   @inline(never)
   func cachedSlowly(_ host: HostName, _ options: LookupOptions, isLookup: Bool = false) -> Resolution? {
+    let settings = settings
     guard let request = try? request(host, options, settings) else { return nil }
     let (wanted, route) = (request.wanted, request.route)
-    if let local = try? local(host, route, wanted) { return local }
+    if let own = try? ownAnswer(request, settings) { return own }
     guard route == .providers || route == .system else { return nil }
     let found = cache.find(
       host, wanted, options.expired, prefersIPv6: request.prefersIPv6, addsStale: request.purpose == .handingOut,
@@ -98,13 +98,13 @@ extension DirectResolver {
     switch found?.verdict {
     case .serve(_, let served, let refresh):
       let freshness = found?.resolution?.freshness ?? served
-      if refresh { lookups.send { $0.refreshBehind(request, at: $1) } }
+      if refresh { lookups.send { $0.refreshBehind(request, routedBy: settings, at: $1) } }
       metrics.hit(freshness)
       lookupReport.hit(host, freshness)
       return found?.resolution
     case _ where isLookup: return nil
     case .wait:
-      lookups.send { $0.refreshBehind(request, at: $1) }
+      lookups.send { $0.refreshBehind(request, routedBy: settings, at: $1) }
       metrics.hit(.stale)
       lookupReport.hit(host, .stale)
       return found?.resolution
@@ -112,7 +112,7 @@ extension DirectResolver {
       if metrics.isCollected { metrics.hit(DirectDNSError(negative, of: host, wanted, left: left)) }
       return nil
     case .miss, nil:
-      lookups.send { $0.refreshBehind(request, at: $1) }
+      lookups.send { $0.refreshBehind(request, routedBy: settings, at: $1) }
       metrics.missed()
       return nil
     }
@@ -130,8 +130,17 @@ extension DirectResolver {
 
   /// The answer about a name that needs nobody to be asked, because it is pinned or this machine's; nil for any other
   /// name.
-  func local(_ host: HostName, _ route: NameRoute, _ wanted: AddressFamilies) throws(DirectDNSError) -> Resolution? {
-    try route.ownAnswer(
-      about: host, wanted, ranking, hasSystem: system != nil, prefersIPv6: prefersIPv6, at: clock.now)
+  func ownAnswer(_ request: LookupRequest, _ settings: ResolverSettings) throws(DirectDNSError) -> Resolution? {
+    // Nearly all names are the providers', and for those not even the clock is read.
+    if case .providers = request.route { return nil }
+    return try request.ownAnswer(ranking, hasSystem: settings.system != nil, at: clock.now)
+  }
+
+  /// The answer about a name that a client has pinned.
+  func pinned(
+    _ host: HostName, to addresses: [IPAddress], _ options: LookupOptions
+  ) throws(DirectDNSError) -> Resolution? {
+    // A pin has nothing to do with the system's DNS.
+    try request(host, options, .pinned(addresses)).ownAnswer(ranking, hasSystem: false, at: clock.now)
   }
 }

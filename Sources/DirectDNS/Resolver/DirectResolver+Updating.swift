@@ -10,9 +10,6 @@ extension DirectResolver {
   /// The present settings.
   var settings: ResolverSettings { current.withLock(\.self) }
 
-  /// The system's DNS; nil if it is off.
-  var system: (any SystemSource)? { settings.system }
-
   /// The address families that a lookup asks for by default.
   @inline(__always)
   var families: AddressFamilies { AddressFamilies(rawValue: wantedFamilies.load(ordering: .relaxed)) }

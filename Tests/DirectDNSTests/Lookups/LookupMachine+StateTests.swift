@@ -42,17 +42,34 @@ extension LookupMachineTests {
   }
 
   @Test func `a caller who has read the former settings is answered by the present ones`() throws {
+    let former = ResolverSettings(ResolverFixture.configuration(["one"]), system: Unused())
     var machine = machine { $0.localZones.pins = [Self.host: Sample.addresses("192.0.2.9")] }
-    guard case .known(.success(let resolution)) = machine.begin(request(), at: Sample.at(0)) else {
+    guard case .known(.success(let resolution)) = machine.begin(request(), routedBy: former, at: Sample.at(0)) else {
       Issue.record("it is asked for")
       return
     }
     #expect(resolution.texts == ["192.0.2.9"])
-    let renewal = machine.renew(request(), isPatient: true, at: Sample.at(0))
-    let direct = machine.askSystemAlone(request(), at: Sample.at(0))
-    machine.refreshBehind(request(), at: Sample.at(0))
+    let renewal = machine.renew(request(), routedBy: former, isPatient: true, at: Sample.at(0))
+    let direct = machine.askSystemAlone(request(), routedBy: former, at: Sample.at(0))
+    machine.refreshBehind(request(), routedBy: former, at: Sample.at(0))
     #expect(words(&machine) == [renewal, direct].map { "answer \($0): [\"192.0.2.9\"] fresh" })
     #expect(machine.questionCount == 0)
+  }
+
+  @Test func `the zones are not searched again for a caller who has read the present settings`() {
+    var machine = machine { $0.localZones.pins = [Self.host: Sample.addresses("192.0.2.9")] }
+    let present = machine.settings
+    // Its route is none that the zones would give.
+    guard case .waiting = machine.begin(request(), routedBy: present, at: Sample.at(0)) else {
+      Issue.record("it was routed again")
+      return
+    }
+    #expect(words(&machine) == ["send 1 to 0: [A]"])
+    machine.update(ResolverSettings(present.configuration, system: Unused()), at: Sample.at(1))
+    guard case .known = machine.begin(request(), routedBy: present, at: Sample.at(1)) else {
+      Issue.record("it was not routed again")
+      return
+    }
   }
 
   @Test(arguments: [true, false])

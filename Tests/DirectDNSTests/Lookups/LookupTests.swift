@@ -35,4 +35,33 @@ struct LookupTests {
     request.prefersIPv6 = false
     #expect(request.preferred == .ipv4)
   }
+
+  @Test(arguments: [
+    ("pinned.example", AddressFamilies.any, true, "2001:db8::7 192.0.2.7"),
+    ("pinned.example", .ipv4, true, "192.0.2.7"),
+    ("one.example", .ipv6, true, "noAddress"), ("localhost", .any, true, "::1 127.0.0.1"),
+    ("a.invalid", .any, true, "nameNotFound"), ("abc.onion", .any, true, "refused"),
+    ("printer", .any, true, "asked for"), ("printer", .any, false, "refused"),
+    ("www.example.net", .any, false, "asked for"),
+  ])
+  func `a name that nobody is asked for has its own answer, or says why there is none`(
+    _ text: String, _ wanted: AddressFamilies, _ hasSystem: Bool, _ expected: String
+  ) {
+    let zones = LocalZones(pins: [
+      Sample.name("pinned.example"): Sample.addresses("192.0.2.7", "2001:db8::7"),
+      Sample.name("one.example"): Sample.addresses("192.0.2.7"),
+    ])
+    let ranking = AnswerCache(policy: CachePolicy(), capacity: 10).ranking
+    let name = Sample.name(text)
+    let request = LookupRequest(
+      host: name, wanted: wanted, route: zones.route(name), expired: .allowed, purpose: .handingOut, prefersIPv6: true)
+    var told: String
+    do throws(DirectDNSError) {
+      let answer = try request.ownAnswer(ranking, hasSystem: hasSystem, at: Sample.at(0))
+      told = answer?.texts.joined(separator: " ") ?? "asked for"
+    } catch {
+      told = "\(error.code)"
+    }
+    #expect(told == expected)
+  }
 }
