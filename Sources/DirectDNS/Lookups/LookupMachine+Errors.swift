@@ -49,15 +49,16 @@ extension LookupMachine.State {
   /// The one error for the failures of all families.
   ///
   /// - Parameters:
-  ///   - request: what was looked up.
+  ///   - lookup: what failed, in its last phase.
   ///   - errors: one error for each family and source.
   ///   - systemSays: the code of the system's negative answer; nil if it gave none.
-  ///   - wasSystemAsked: whether the system's DNS was asked, if it is on.
   /// - Returns: the error to throw.
   func failure(
-    _ request: LookupRequest, _ errors: [DirectDNSError], systemSays: DirectDNSError.Code? = nil,
-    wasSystemAsked: Bool = true
+    _ lookup: Lookup, _ errors: [DirectDNSError], systemSays: DirectDNSError.Code? = nil
   ) -> DirectDNSError {
+    let request = lookup.request
+    // After the providers, that is: where it alone is asked, the route says so.
+    let wasSystemAsked = if case .fallingBack = lookup.phase { true } else { false }
     var attempts: [DirectDNSError.Attempt] = []
     for attempt in errors.flatMap(\.attempts) where !attempts.contains(attempt) { attempts.append(attempt) }
     let isTimeout = systemSays == nil && (errors.isEmpty || errors.allSatisfy { $0.code == .timedOut })

@@ -171,7 +171,7 @@ extension LookupMachine.State {
     let cached = isRestored ? find(caller, at: now) : nil
     if isRestored, serve(caller, cached, after: outcomes, at: now) { return }
     if let found = withStale(outcomes, caller, at: now) { return finish(caller, .success(found)) }
-    guard isRestored else { return fallBack(caller, outcomes, at: now) }
+    guard isRestored else { return fallBack(lookup, at: now) }
     if case .wait? = cached?.verdict { return refresh(caller, at: now) }
     // The store's answer is of no use to this caller: now the providers are asked.
     ask(caller, isSecondLook: true, at: now)

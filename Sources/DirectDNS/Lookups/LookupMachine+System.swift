@@ -17,8 +17,8 @@ extension LookupMachine.State {
   }
 
   /// The providers gave no addresses: serves an expired answer, or else asks the system's DNS.
-  mutating func fallBack(_ caller: LookupCaller, _ outcomes: FamilyOutcomes, at now: ResolverInstant) {
-    let request = caller.request
+  mutating func fallBack(_ lookup: Lookup, at now: ResolverInstant) {
+    let (caller, request, outcomes) = (lookup.caller, lookup.request, lookup.wait.outcomes)
     let failed = AddressFamilies(
       request.wanted.members.filter { family in
         if case .answered = outcomes[family] { false } else { true }
@@ -28,7 +28,7 @@ extension LookupMachine.State {
     let errors = failed.members.compactMap { outcomes[$0]?.error }
     if let ended = errors.first(where: { $0.code == .shutDown }) { return finish(caller, .failure(ended)) }
     guard request.route == .providers, settings.system != nil, now < caller.deadlines.whole else {
-      return finish(caller, .failure(failure(request, errors, wasSystemAsked: request.route != .providers)))
+      return finish(caller, .failure(failure(lookup, errors)))
     }
     report(.askingSystem(request.host))
     askSystem(caller, .fallingBack(outcomes, failed: failed), failed, as: .system, at: now)
@@ -55,7 +55,7 @@ extension LookupMachine.State {
     let systemErrors = failed.members.compactMap { outcomes[$0]?.error }
     if let ended = systemErrors.first(where: { $0.code == .shutDown }) { return finish(caller, .failure(ended)) }
     guard systemErrors.isEmpty, outcomes.all.count == failed.members.count else {
-      return serveCached(caller, or: failure(request, errors + systemErrors), at: now)
+      return serveCached(caller, or: failure(lookup, errors + systemErrors), at: now)
     }
     // Where there are no providers, nobody else could have answered.
     guard failed == request.wanted, !settings.configuration.providers.isEmpty else {
@@ -65,8 +65,7 @@ extension LookupMachine.State {
     }
     // While no provider answers, the system's "does not exist" may come from a captive portal: the error mentions it,
     // but it is not taken for the truth about the name.
-    serveCached(
-      caller, or: failure(request, errors, systemSays: negativeError(request, outcomes).code), at: now)
+    serveCached(caller, or: failure(lookup, errors, systemSays: negativeError(request, outcomes).code), at: now)
   }
 
   /// Ends a lookup with an error, unless an answer has come into the cache meanwhile, for another caller.
