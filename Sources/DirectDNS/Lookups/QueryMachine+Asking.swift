@@ -60,7 +60,7 @@ extension QueryMachine.State {
     _ number: QueryMachine.QuestionNumber, _ question: inout PendingQuestion, at now: ResolverInstant
   ) {
     // Beside those that have said nothing yet: nobody else is left to ask.
-    if question.candidates.isAtPaused { askAnother(number, &question, isHedge: false, at: now) }
+    if question.candidates.rest == .paused { askAnother(number, &question, isHedge: false, at: now) }
     while let decision = question.race?.due(at: now) {
       switch decision {
       case .hedge:
@@ -143,15 +143,16 @@ extension QueryMachine.State {
 
   mutating func setTimer(_ number: QueryMachine.QuestionNumber, _ question: PendingQuestion, at now: ResolverInstant) {
     guard question.race != nil || question.isRecords else { return }
-    let (candidates, end) = (question.candidates, question.deadlines.providers)
-    let instant =
-      if candidates.isAtPaused { states.failoverInstant(among: candidates.askable, before: end, at: now) } else {
-        candidates.order.isEmpty ? nil : question.race?.nextInstant
+    let end = question.deadlines.providers
+    let next: ResolverInstant? =
+      switch question.candidates.rest {
+      case .unasked: question.race?.nextInstant
+      case .paused: states.failoverInstant(among: question.candidates.askable, before: end, at: now)
+      case .nobody: nil
       }
-    timers.set(
-      number,
-      at: instant.flatMap { $0 < end ? $0 : nil }
-        ?? (question.isRecords ? question.deadlines.whole : nil))
+    // Later than that nobody is asked any more; and a lookup of addresses ends by itself, one of records here.
+    let last = question.isRecords ? question.deadlines.whole : nil
+    timers.set(number, at: next.flatMap { $0 < end ? $0 : nil } ?? last)
   }
 
   /// Fails a question that no other server can be asked.
@@ -258,7 +259,7 @@ extension QueryMachine.State {
         pending[number] = nil
         timers.set(number, at: nil)
         start(number, question, at: now)
-      } else if question.turn == nil, question.candidates.isAtPaused {
+      } else if question.turn == nil, question.candidates.rest == .paused {
         timers.set(number, at: now)
       }
     }

@@ -91,10 +91,18 @@ extension QueryMachine.State {
 
     init(order: [DNSServer.Number]) { self.order = order }
 
+    /// Who is left to ask.
+    enum Rest: Sendable, Hashable {
+      /// Servers that have not been asked.
+      case unasked
+      /// Only servers that have said 429, and have their second chance.
+      case paused
+      case nobody
+    }
+
+    var rest: Rest { !order.isEmpty ? .unasked : !paused.isEmpty ? .paused : .nobody }
     /// All that may be asked, first those that have not been.
     var askable: [DNSServer.Number] { paused.isEmpty ? order : order + paused }
-    /// Whether only servers can be asked that have said 429.
-    var isAtPaused: Bool { order.isEmpty && !paused.isEmpty }
 
     /// Notes that a server has said 429 and asked for a pause.
     mutating func pause(_ server: DNSServer.Number) {
