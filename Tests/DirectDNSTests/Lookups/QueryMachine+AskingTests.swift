@@ -3,8 +3,8 @@ import Testing
 
 @testable import DirectDNS
 
-/// What becomes of questions when servers say 429, in moved time.
-struct QueryMachinePauseTests {
+/// How a question goes on from server to server, and waits for those that say 429, in moved time.
+struct QueryMachineAskingTests {
   private var machine: QueryMachine
   private var count = 0
 
@@ -53,6 +53,27 @@ struct QueryMachinePauseTests {
   }
 
   private static let pause = ProviderFailure.Kind.rateLimited(retryAfter: .seconds(2))
+
+  @Test mutating func `a question has a time for its next server, or for the end of a pause, or for nothing any more`()
+  {
+    machine = Self.machine("one", "two")
+    ask(at: 0)
+    #expect(words(at: 0) == ["1 to 0: n1"])
+    #expect(machine.nextInstant() == Sample.at(3), "the first one has its time")
+    reply(1, Self.pause, at: 1)
+    #expect(words(at: 1) == ["2 to 1: n1"])
+    #expect(machine.nextInstant() == Sample.at(3), "the second one goes on, and the first may be asked once more")
+    #expect(words(at: 3) == ["3 to 0: n1"])
+    #expect(machine.nextInstant() == nil, "nobody is left")
+  }
+
+  @Test mutating func `a pause that ends too late is no time to wait for`() {
+    machine = Self.machine("one", "two")
+    ask(at: 0, timeout: .seconds(3))
+    reply(1, Self.pause, at: 1.5)
+    #expect(words(at: 1.5) == ["1 to 0: n1", "2 to 1: n1"])
+    #expect(machine.nextInstant() == nil)
+  }
 
   @Test mutating func `after a pause one query finds out whether it is over, and with each reply more go on`() {
     ask(at: 0)

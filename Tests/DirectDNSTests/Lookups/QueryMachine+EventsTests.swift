@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+import Testing
+
+@testable import DirectDNS
+
+/// What follows the events that the servers' machine is told of, in moved time.
+struct QueryMachineEventsTests {
+  private static let question = AddressQuestion(ResolverFixture.host, .ipv4)
+  private static let records = DNSQuestion(name: DNSName(ResolverFixture.host), type: .a)
+
+  private static func configuration(
+    _ providers: [String], isBatching: Bool = false, rate: RateLimit? = nil
+  ) -> ResolverConfiguration {
+    var configuration = ResolverFixture.configuration(providers)
+    configuration.hedges = false
+    configuration.providers[0].rateLimit = rate
+    if isBatching { configuration.providers[0].provider = LookupWorld.ManyAtOnce(name: providers[0]) }
+    return configuration
+  }
+
+  private static func machine(_ configuration: ResolverConfiguration) -> QueryMachine {
+    var machine = QueryMachine(configuration, at: Sample.at(0))
+    // What it says of breakers at its beginning.
+    _ = machine.takeActions()
+    return machine
+  }
+
+  private static let deadlines = LookupDeadlines(timeout: .seconds(5), from: Sample.at(0), hasSystem: false)
+
+  private static func failed(_ error: HTTPTransportError) -> QueryMachine.Reply {
+    QueryMachine.Reply(ProviderFailure(error), error, asked: Sample.at(0), to: .one(question))
+  }
+
+  /// What a machine wants done, and what has ended, in words.
+  private static func words(_ machine: inout QueryMachine) -> [String] {
+    machine.takeActions().map { action in
+      switch action {
+      case .send(let query, let server, _, _): "\(query) to \(server.number)"
+      case .cancel(let query): "cancel \(query)"
+      case .finished(let number, .success(let answered)): "\(number) answered by \(answered.provider)"
+      case .finished(let number, .failure(let failed)): "\(number) \(failed.cause): \(failed.attempts.map(\.server))"
+      case .finishedBatch(let number, let outcomes): "batch \(number): \(outcomes.count)"
+      case .finishedRecords(let number, .success): "records \(number)"
+      case .finishedRecords(let number, .failure(let failed)): "records \(number) \(failed.cause)"
+      case .ended: "ended"
+      case .waits: "waits"
+      case .breaker(let server, let isOpen): "\(server.name) \(isOpen ? "open" : "closed")"
+      case .removed(let server): "\(server.name) removed"
+      case .opened(let server): "\(server.name) opened"
+      }
+    }
+  }
+
+  // MARK: One question
+
+  @Test func `a server that has failed a question already is not asked, and told among those that failed`() {
+    var machine = Self.machine(Self.configuration(["one", "two"]))
+    let failure = QueryMachine.Failure(server: 0, attempt: .init(server: "one", reason: "refused"), cause: .failed)
+    machine.ask(7, .one(Self.question), Self.deadlines, after: failure, at: Sample.at(0))
+    #expect(Self.words(&machine) == ["1 to 1"])
+    machine.ended(1, Self.failed(.connect("refused")), at: Sample.at(0))
+    #expect(Self.words(&machine).last == "7 failed: [\"one\", \"two\"]")
+  }
+
+  @Test func `a question that nobody wants any more ends with its query, whose own end says no more of it`() {
+    var machine = Self.machine(Self.configuration(["one", "two"]))
+    machine.ask(7, .one(Self.question), Self.deadlines, at: Sample.at(0))
+    #expect(Self.words(&machine) == ["1 to 0"])
+    machine.cancel(7)
+    machine.cancel(7)
+    #expect(Self.words(&machine) == ["cancel 1", "7 cancelled: []"])
+    for _ in 0..<2 { machine.ended(1, Self.failed(.cancelled), at: Sample.at(1)) }
+    #expect(Self.words(&machine) == ["ended"])
+    #expect(machine.nextInstant() == nil && machine.state.pending.isEmpty && machine.state.attempts.isEmpty)
+  }
+
+  @Test func `several questions are not asked together of a server that takes one at a time`() {
+    var machine = Self.machine(Self.configuration(["one", "two"]))
+    machine.askTogether(3, [Self.question, Self.question.ofOtherFamily], Self.deadlines, at: Sample.at(0))
+    #expect(Self.words(&machine) == ["batch 3: 0"])
+  }
+
+  // MARK: All questions
+
+  @Test func `servers that a configuration leaves out are told, and whoever stays says how it is`() {
+    var machine = Self.machine(Self.configuration(["one", "two"]))
+    machine.update(Self.configuration(["two", "three"]), at: Sample.at(1))
+    #expect(Self.words(&machine) == ["one removed", "two closed", "three closed"])
+    machine.ask(1, .one(Self.question), Self.deadlines, at: Sample.at(1))
+    #expect(Self.words(&machine) == ["1 to 1"])
+  }
+
+  @Test func `on another network every question begins anew, and those of a batch have to be asked one by one`() {
+    var machine = Self.machine(Self.configuration(["one", "two"], isBatching: true))
+    machine.ask(1, .one(Self.question), Self.deadlines, at: Sample.at(0))
+    machine.ended(1, Self.failed(.connect("refused")), at: Sample.at(0))
+    machine.askTogether(2, [Self.question.ofOtherFamily], Self.deadlines, at: Sample.at(0))
+    #expect(Self.words(&machine) == ["1 to 0", "ended", "2 to 1", "3 to 0"])
+    machine.networkDidChange(at: Sample.at(1))
+    #expect(Self.words(&machine) == ["one closed", "two closed", "cancel 2", "4 to 0", "cancel 3", "batch 2: 0"])
+    for query: QueryMachine.QueryNumber in [2, 3] { machine.ended(query, Self.failed(.cancelled), at: Sample.at(1)) }
+    #expect(Self.words(&machine) == [], "their ends say nothing of this network")
+  }
+
+  @Test func `whoever has a request of a server's rate reserved keeps it on another network`() {
+    var machine = Self.machine(Self.configuration(["one"], rate: RateLimit(perSecond: 1, burst: 1)))
+    for number: QueryMachine.QuestionNumber in [1, 2] {
+      machine.ask(number, .one(Self.question), Self.deadlines, at: Sample.at(0))
+    }
+    #expect(Self.words(&machine) == ["1 to 0", "waits"])
+    machine.networkDidChange(at: Sample.at(0.5))
+    _ = Self.words(&machine)
+    machine.timePassed(at: Sample.at(1))
+    #expect(Self.words(&machine) == ["2 to 0"])
+    #expect(machine.state.attempts[2]?.question == 2)
+  }
+
+  @Test func `at the end all questions end, of whatever kind, and none begins any more`() {
+    var machine = Self.machine(Self.configuration(["one"], isBatching: true))
+    for _ in 0..<2 {
+      machine.ask(1, .one(Self.question), Self.deadlines, at: Sample.at(0))
+      machine.ask(2, .records(Self.records), Self.deadlines, at: Sample.at(0))
+      machine.askTogether(3, [Self.question], Self.deadlines, at: Sample.at(0))
+      let words = Self.words(&machine)
+      guard !machine.state.isShutDown else {
+        #expect(words == ["1 cancelled: []", "records 2 cancelled", "batch 3: 0"])
+        continue
+      }
+      machine.shutdown()
+      #expect(
+        Self.words(&machine) == [
+          "cancel 1", "1 cancelled: []", "cancel 2", "records 2 cancelled", "cancel 3", "batch 3: 0",
+        ])
+    }
+    #expect(machine.nextInstant() == nil && machine.state.pending.isEmpty)
+  }
+}
