@@ -5,7 +5,8 @@ internal import CDirectDNSCurl
 extension CurlTransfers {
   /// Whether an attempt may connect to an address, by the pool's decision and by the policy.
   func mayDial(_ address: IPAddress, _ attempt: ConnectAttempt) -> Bool {
-    guard let request = attempt.transfer?.request, machine.mayDial(attempt.id, attempt: attempt.number) else {
+    guard let request = attempt.transfer?.request, machine.mayDial(attempt.id, attempt: attempt.number, at: now)
+    else {
       return false
     }
     // The proxy's own address is the caller's choice.

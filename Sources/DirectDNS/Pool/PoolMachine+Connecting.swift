@@ -32,7 +32,7 @@ extension PoolMachine {
   ///
   /// Where several requests share a connection, only the one that opens it for all may; another one that finds no room
   /// has to go back into the queue.
-  mutating func mayDial(_ id: TransferID, attempt number: Int) -> Bool {
+  mutating func mayDial(_ id: TransferID, attempt number: Int, at now: Int64) -> Bool {
     // A copy does no harm here: new connections are rare.
     guard let transfer = transfers[id], let pool = pools[transfer.pool] else { return false }
     let state = transfer.state
@@ -43,7 +43,12 @@ extension PoolMachine {
       // to wait for its turn like all others. Not if the response is there already: then libcurl wants to repeat the
       // request without its expectation (417), which ``mayRetry`` refuses.
       let isFull = pool.load.multiplexing == .always && pool.sockets.count >= limits.connectionsPerRoute
-      guard isFull, state.isAwaitingResponse, state.mayBeSentAgain(joins: pool.joins) else { return true }
+      guard isFull, state.isAwaitingResponse, state.mayBeSentAgain(joins: pool.joins) else {
+        transfers.change(id) { $0.state.dialsAgain(at: now) }
+        // The time to connect may end sooner than that for the first byte would have.
+        noteDue(id)
+        return true
+      }
       transfers.change(id) { $0.state.requireRequeueOfSent() }
       return false
     }
@@ -128,6 +133,7 @@ extension PoolMachine {
     guard let state = transfers[id]?.state, let joins = pools.read(pool, { $0.joins }) else { return .no }
     // libcurl keeps the connection, even if the request is not sent on it.
     noteEstablished(state.attempts[number], pool)
+    transfers.change(id) { $0.state.isConnectedAgain() }
     guard state.isAwaitingResponse, state.mayBeSentAgain(joins: joins) else {
       transfers.change(id) { $0.state.refuseRetry() }
       return .no
@@ -157,8 +163,11 @@ extension PoolMachine {
   /// An attempt that began once more, and whose request may be sent, has a connection for it.
   mutating func goesOn(_ id: TransferID, attempt number: Int) {
     guard let (pool, attempt) = transfers.read(id, { ($0.pool, $0.state.attempts[number]) }) else { return }
+    transfers.change(id) { $0.state.isConnectedAgain() }
     noteEstablished(attempt, pool)
     noteJoin(id, pool, attempt: number, attempt?.address)
+    // From now on the time for the response runs again.
+    noteDue(id)
   }
 
   /// Notes whether a request opened its connection or joined one.

@@ -42,7 +42,9 @@ extension PoolMachine {
     case .inPart(let reason): finish(id, .failure(transfer.state.failure(reason, .inPart)))
     case .aborted where isAnswered(transfer.state): finish(id, .success(()))
     case .brokenOff, .refused, .aborted, .failed:
-      guard transfer.state.wasRetryRefused else { return finish(id, .failure(transfer.state.failure(outcome.reason))) }
+      guard transfer.state.wasRetryRefused else {
+        return finish(id, transfer, transfer.state.failure(outcome.reason, delivery(of: transfer)))
+      }
       guard pools.read(transfer.pool, { $0.load.multiplexing }) != .never else {
         return checked(id, wasRefused: false)
       }
@@ -50,6 +52,26 @@ extension PoolMachine {
       // Its source may have had nothing to send, which no time ran for.
       noteDue(id)
       actions.append(.checkRefusal(id, attempt: number))
+    }
+  }
+
+  /// How far a request got whose connection has ended without a response.
+  private func delivery(of transfer: Transfer) -> TransferFailure.Delivery {
+    let joins = pools.read(transfer.pool) { $0.joins } ?? 0
+    let wasRefused = transfer.state.dialsAgainSince != nil && transfer.state.wasRefused(joins: joins)
+    return wasRefused ? .refused : .mayHaveArrived
+  }
+
+  /// Ends a transfer that had a connection, and reports its address if that could not be connected to once more.
+  private mutating func finish(_ id: TransferID, _ transfer: Transfer, _ failure: TransferFailure) {
+    report(failure, of: id, beyond: transfer.state.attempts.failed.count)
+    finish(id, .failure(failure))
+  }
+
+  /// Reports the addresses of a failure, less those that were reported before.
+  private mutating func report(_ failure: TransferFailure, of id: TransferID, beyond known: Int) {
+    for attempt in failure.facts.attempts.dropFirst(known) {
+      actions.append(.report(id, failed: attempt.address, attempt.reason))
     }
   }
 
@@ -198,9 +220,7 @@ extension PoolMachine {
   private mutating func timeOut(_ id: TransferID, _ timer: TransferFailure.Timer, at now: Int64) {
     let found = transfers.change(id) { ($0.state.attempts.failed.count, $0.state.timeOut(timer, at: now)) }
     guard let (known, failure) = found else { return }
-    for attempt in failure.facts.attempts.dropFirst(known) {
-      actions.append(.report(id, failed: attempt.address, attempt.reason))
-    }
+    report(failure, of: id, beyond: known)
     failToConnect(id, failure, at: now)
   }
 

@@ -28,7 +28,7 @@ enum RetryRule {
         return canBeReplayed && refusals <= RetryRule.refusalLimit
       }
       guard isRetryable, !hasRetried, !failure.facts.wasRetried, failure.facts.delivery == .mayHaveArrived,
-        failure.facts.bodyFailure == nil
+        failure.facts.bodyFailure == nil, failure.facts.forbidden == nil
       else {
         return false
       }

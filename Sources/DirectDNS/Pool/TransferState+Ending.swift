@@ -12,14 +12,26 @@ extension TransferState {
   /// The failure of a transfer that had a connection.
   func failure(_ reason: HTTPTransportError, _ delivery: TransferFailure.Delivery = .mayHaveArrived) -> TransferFailure
   {
-    var reason = reason
-    // libcurl has sent the request, so it is the server's response that it calls invalid: the server does not speak
-    // HTTP.
-    if case .invalidRequest(let text) = reason { reason = .malformedResponse(text) }
+    var failed = attempts.failed
+    if dialsAgainSince != nil, !reason.isLocal, let address = carrier?.address {
+      failed.append(FailedAddress(address: address, reason: reason))
+    }
     return TransferFailure(
       .init(
-        reason: reason, attempts: attempts.failed, delivery: delivery, wasRetried: hasRetried, refusals: refusals,
-        address: carrier?.address))
+        reason: ofSent(reason), attempts: failed, delivery: delivery, wasRetried: hasRetried, refusals: refusals,
+        forbidden: forbidden, address: carrier?.address))
+  }
+
+  /// What a reason of libcurl's means for a request that was sent.
+  private func ofSent(_ reason: HTTPTransportError) -> HTTPTransportError {
+    switch reason {
+    // It is the server's response that libcurl calls invalid: the server does not speak HTTP.
+    case .invalidRequest(let text): .malformedResponse(text)
+    // The connection that it was sent on has ended, and libcurl tells of another one, on which it was to be repeated.
+    case .connect, .noSocket: isAwaitingResponse ? .noConnectionAgain(reason) : reason
+    case .tls, .tlsSetup, .timedOut, .refusedByProxy: dialsAgainSince == nil ? reason : .noConnectionAgain(reason)
+    default: reason
+    }
   }
 
   /// The failure of a transfer that libcurl was not allowed to repeat.
@@ -37,9 +49,14 @@ extension TransferState {
     case .waiting: terms.deadline
     case .receiving: min(terms.deadline, idleEnd, uploadLook)
     case .connecting: min(terms.deadline, startedAt + terms.connectTimeout, attempts.nextStart ?? .max)
-    case .sent, .checkingRefusal: min(terms.deadline, firstByteEnd)
+    case .sent, .checkingRefusal: min(terms.deadline, dialEnd ?? firstByteEnd)
     }
   }
+
+  /// When libcurl has tried long enough to connect once more; nil if it does not.
+  ///
+  /// Until then nothing can be said of the server's response: the time for the first byte does not count.
+  private var dialEnd: Int64? { dialsAgainSince.map { $0 + terms.connectTimeout } }
 
   /// When it has waited too long for a response; never while the server waits for the request's body.
   private var firstByteEnd: Int64 {
@@ -63,13 +80,17 @@ extension TransferState {
     case .waiting: return nil
     case .receiving: return idleEnd <= now ? .idle : nil
     case .connecting: return startedAt + terms.connectTimeout <= now ? .connect : nil
-    case .sent, .checkingRefusal: return firstByteEnd <= now ? .firstByte : nil
+    case .sent, .checkingRefusal:
+      if let dialEnd { return dialEnd <= now ? .connect : nil }
+      return firstByteEnd <= now ? .firstByte : nil
     }
   }
 
   /// The failure of a transfer whose timeout was exceeded.
   mutating func timeOut(_ timer: TransferFailure.Timer, at now: Int64) -> TransferFailure {
     if timer == .connect {
+      // It was sent before, on a connection that has ended since.
+      if carrier != nil { return failure(.timedOut) }
       // No attempt is running: all known addresses have failed, and the other family has not come.
       if attempts.running.isEmpty { return connectFailure }
       attempts.timeOut(at: now, after: terms.connectTimeout)
@@ -78,5 +99,12 @@ extension TransferState {
       .init(
         reason: .timedOut, attempts: attempts.failed, delivery: carrier == nil ? .notSent : .mayHaveArrived,
         timer: timer))
+  }
+}
+
+extension HTTPTransportError {
+  /// A connection ended before a response came, and libcurl got no other one to repeat the request on.
+  fileprivate static func noConnectionAgain(_ reason: HTTPTransportError) -> HTTPTransportError {
+    .connectionLost("no other connection could be made (\(reason.text))")
   }
 }

@@ -76,6 +76,8 @@ struct TransferState {
   var starvedSince: Int64?
   /// Since when nothing of the request's body has been sent, with the response complete; nil if that is not so.
   var answeredSince: Int64?
+  /// Since when libcurl connects once more, in order to repeat the request; nil if it does not.
+  private(set) var dialsAgainSince: Int64?
 
   init(_ terms: TransferTerms) { self.terms = terms }
 
@@ -164,7 +166,7 @@ struct TransferState {
   mutating func requeue() {
     (phase, carrier) = (.waiting, nil)
     attempts.reset()
-    (starvedSince, answeredSince) = (nil, nil)
+    (starvedSince, answeredSince, dialsAgainSince) = (nil, nil, nil)
     requeueing = .done
   }
 
@@ -209,6 +211,14 @@ struct TransferState {
   }
 
   // MARK: Repeating
+
+  /// Its connection has ended before a response came, and libcurl connects to the same address once more.
+  ///
+  /// To a proxy that has several addresses it does so more than once: the time for all runs from the first.
+  mutating func dialsAgain(at now: Int64) { if phase == .sent, dialsAgainSince == nil { dialsAgainSince = now } }
+
+  /// libcurl has a connection for what it repeats.
+  mutating func isConnectedAgain() { dialsAgainSince = nil }
 
   /// Whether HTTP/2 refused the request: libcurl repeats it only for that if nobody joined the connection it opened.
   func wasRefused(joins: Int) -> Bool { carrier?.joinsAtStart == joins }

@@ -89,6 +89,48 @@ struct DirectClientFailureTests {
     await worse.stop()
   }
 
+  /// A server that answers one request, and is gone when it has read the next one: its port first, then the connection.
+  ///
+  /// Behind the same port of 127.0.0.2 is one that stays.
+  private func vanishing() async throws -> FakeOrigin {
+    let (listener, port) = try #require(TalkativeServer.listen())
+    let staying = try await FakeOrigin.start(
+      configuration: FakeOriginConfiguration(address: Sample.address("127.0.0.2"), port: Int(port))
+    ) { _ in OriginResponse(body: "two") }
+    Thread {
+      let connection = accept(listener, nil, nil)
+      TalkativeServer.answer(connection, "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\none")
+      TalkativeServer.answer(connection, "")
+      close(listener)
+      close(connection)
+    }.start()
+    return staying
+  }
+
+  @Test(arguments: [HTTPRequest.Method.get, .put, .delete, .post])
+  func `on a kept connection whose server is gone, what does no harm twice goes to another address`(
+    _ method: HTTPRequest.Method
+  ) async throws {
+    let staying = try await vanishing()
+    let client = try ClientSample.client(names: ["shop.test": ["127.0.0.1", "127.0.0.2"]])
+    #expect(try await client.execute(request(.get, staying)).body.text() == "one")
+    let log = RequestLog()
+    if method == .post {
+      let error = await #expect(throws: DirectDNSError.self) {
+        try await client.execute(request(.post, staying), body: .text("pay"), options: log.options)
+      }
+      #expect(error?.code == .connectionLost && error?.message.contains("may have reached the server") == true)
+    } else {
+      let response = try await client.execute(request(method, staying), options: log.options)
+      #expect(try await response.body.text() == "two")
+      #expect(response.connection.remoteAddress == IPAddress("127.0.0.2"))
+    }
+    #expect(log.failed == ["127.0.0.1"] && log.repetitions == (method == .post ? 0 : 1))
+    #expect(staying.requests.count == log.repetitions)
+    await client.shutdown()
+    await staying.stop()
+  }
+
   @Test(arguments: [false, true])
   func `a POST that may have reached the server is never sent twice, on a used connection either`(
     _ isUsed: Bool

@@ -40,6 +40,81 @@ final class PoolMachineSendingTests: PoolFixture {
     #expect(failure.facts.delivery == .refused && !failure.facts.wasRetried)
   }
 
+  // MARK: A server that is gone
+
+  /// The failure that is to be told.
+  private var told: TransferFailure? {
+    for case .end(_, .failure(let failure)) in machine.actions.waiting { return failure }
+    return nil
+  }
+
+  @Test(arguments: [
+    HTTPTransportError.connect("refused"), .tls("expired"), .timedOut, .refusedByProxy(status: 502),
+  ])
+  func `a request that libcurl gets no connection to repeat it on was lost with its own, and its address has failed`(
+    _ reason: HTTPTransportError
+  ) throws {
+    let second = sentOnSharedConnection()
+    let mayDial = mayDial(second, at: 10)
+    machine.dialled(8, second, attempt: 0)
+    machine.ended(second, attempt: 0, .failed(reason), at: 11)
+    let failure = try #require(told)
+    #expect(mayDial && failure.facts.reason == .connectionLost("no other connection could be made (\(reason.text))"))
+    #expect(failure.facts.delivery == .mayHaveArrived && failure.facts.address == near)
+    #expect(failure.facts.attempts == [FailedAddress(address: near, reason: reason)])
+    #expect(taken().first == "failed 1 \(near)")
+    var history = RetryRule.History()
+    let isRepeated = history.allows(failure, isRetryable: true, canBeReplayed: true)
+    #expect(isRepeated)
+  }
+
+  @Test func `a machine without a socket for it says nothing of the address`() throws {
+    let second = sentOnSharedConnection()
+    let mayDial = mayDial(second)
+    machine.ended(second, attempt: 0, .failed(.noSocket("none")), at: 11)
+    let failure = try #require(told)
+    #expect(mayDial && failure.facts.reason == .connectionLost("no other connection could be made (none)"))
+    #expect(failure.facts.attempts.isEmpty)
+  }
+
+  @Test func `who connects once more, to a silent address, has as long as for the first time`() throws {
+    let second = sentOnSharedConnection()
+    // The times of its first connection are over.
+    #expect(machine.endTurn(at: 6_000) > 30_000)
+    let mayDial = mayDial(second, at: 7_000)
+    machine.dialled(8, second, attempt: 0)
+    #expect(mayDial && machine.endTurn(at: 11_999) == 12_000)
+    #expect(taken() == [])
+    _ = machine.endTurn(at: 12_000)
+    let failure = try #require(told)
+    #expect(failure.facts.reason == .connectionLost("no other connection could be made (timed out)"))
+    #expect(failure.facts.delivery == .mayHaveArrived && failure.facts.timer == nil && failure.facts.address == near)
+    #expect(taken().first == "failed 1 \(near)")
+  }
+
+  @Test func `once it is connected again, the time for the response runs`() {
+    let second = sentOnSharedConnection()
+    let mayDial = mayDial(second, at: 10)
+    machine.dialled(8, second, attempt: 0)
+    let verdict = machine.maySend(second, attempt: 0, at: 20)
+    machine.repeats(second, attempt: 0, isRewound: true, at: 20)
+    #expect(mayDial && verdict.isAgain)
+    _ = machine.endTurn(at: 5_010)
+    #expect(taken() == [])
+    _ = machine.endTurn(at: 30_020)
+    #expect(taken().contains("fail 1 timed out"))
+  }
+
+  @Test func `what HTTP/2 refused was not sent, although its address is gone when it is to go out again`() throws {
+    let id = start(.always)
+    _ = connect(id, 7)
+    _ = taken()
+    let mayDial = mayDial(id, at: 10)
+    machine.ended(id, attempt: 0, .failed(.connect("refused")), at: 11)
+    let failure = try #require(told)
+    #expect(mayDial && failure.facts.delivery == .refused)
+  }
+
   @Test(arguments: [false, true])
   func `a response counts as complete without its end only if libcurl was kept from repeating its request`(
     _ wantsToRepeat: Bool

@@ -58,7 +58,7 @@ final class PoolMachineTests: PoolFixture {
     _ = machine.endTurn(at: 1)
     let second = start(.always)
     _ = taken()
-    let mayDial = machine.mayDial(second, attempt: 0)
+    let mayDial = machine.mayDial(second, attempt: 0, at: 1)
     #expect(!mayDial)
     machine.ended(second, attempt: 0, .failed(.connect("not dialled")), at: 2)
     _ = machine.endTurn(at: 2)
@@ -129,7 +129,7 @@ final class PoolMachineTests: PoolFixture {
     }
     for id in ids.dropFirst() { machine.ended(id, attempt: 0, .complete, at: 2) }
     let turned = machine.start(terms(), "a", .always, at: 3)
-    let mayDial = machine.mayDial(turned, attempt: 0)
+    let mayDial = machine.mayDial(turned, attempt: 0, at: 1)
     #expect(!mayDial)
     _ = machine.actions.take()
     _ = machine.start(terms(), "a", .always, at: 4)

@@ -33,6 +33,10 @@ struct RetryRuleTests {
     #expect(!allows(TransferFailure(.init(reason: reason, delivery: .mayHaveArrived))))
   }
 
+  @Test func `a forbidden address is not got around`() {
+    #expect(!allows(lost.changed { $0.forbidden = .ipv4(1) }))
+  }
+
   @Test func `what was refused unprocessed was not sent: it goes out again, some times, and counts for nothing`() {
     let refused = TransferFailure(.init(reason: .connectionLost("refused"), delivery: .refused))
     var history = RetryRule.History()

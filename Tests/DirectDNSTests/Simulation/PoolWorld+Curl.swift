@@ -87,7 +87,9 @@ extension PoolWorld {
     }
     // CURLOPT_PIPEWAIT: another one is opening a connection that could be shared.
     if attempt.waits, known.contains(where: { !$0.value.isEstablished }) { return plan(.begin(id), in: 5...20) }
-    guard machine.mayDial(id.transfer, attempt: id.number) else { return end(id, .failed(.connect("not dialled"))) }
+    guard machine.mayDial(id.transfer, attempt: id.number, at: now) else {
+      return end(id, .failed(.connect("not dialled")))
+    }
     dial(id, attempt, server)
   }
 

@@ -48,7 +48,7 @@ class PoolFixture {
 
   /// Opens a connection, and lets the request out on it.
   func connect(_ id: Machine.TransferID, _ socket: Int32, attempt: Int = 0) -> Machine.SendVerdict {
-    let mayDial = machine.mayDial(id, attempt: attempt)
+    let mayDial = machine.mayDial(id, attempt: attempt, at: 1)
     #expect(mayDial)
     machine.dialled(socket, id, attempt: attempt)
     return machine.maySend(id, attempt: attempt, at: 1)
@@ -59,7 +59,9 @@ class PoolFixture {
   }
   var joins: Int? { machine.pools.ids.first.flatMap { machine.pools[$0]?.joins } }
 
-  func mayDial(_ id: Machine.TransferID, attempt: Int = 0) -> Bool { machine.mayDial(id, attempt: attempt) }
+  func mayDial(_ id: Machine.TransferID, attempt: Int = 0, at now: Int64 = 1) -> Bool {
+    machine.mayDial(id, attempt: attempt, at: now)
+  }
 }
 
 extension PoolMachine.SendVerdict {
