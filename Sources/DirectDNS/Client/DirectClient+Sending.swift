@@ -39,6 +39,10 @@ extension DirectClient {
     let context = RequestContext(
       request.url, call.timeouts, call.settings, isRetryable: isRetryable(method, body, call.options))
     var history = RetryRule.History()
+    /// Why it was repeated, unless it had been refused.
+    var lost: TransferFailure?
+    /// Whether a server has answered it already.
+    var isAnswered = false
     defer { target.others?.cancel() }
     while true {
       let spans = watch?.connecting(to: target.url.effectivePort)
@@ -69,18 +73,23 @@ extension DirectClient {
         response.body.discard()
         target.dropExpectation()
         if head.connection.wasRetried { history.noteRetried() }
+        isAnswered = true
         telemetry.retries(.expectation)
         call.options.observer?(.repeating(reason: "the server refused the expectation"))
       case .failure(let failure):
         if !failure.facts.isAnothers { report(failure.facts.attempts, context) }
         guard history.allows(failure, isRetryable: context.isRetryable, canBeReplayed: body.kind != .oneShot) else {
-          throw context.error(failure, others: target.others?.failure)
+          let error = context.error(failure, after: lost, others: target.others?.failure)
+          throw history.hasRetried || isAnswered ? error.reachingServer : error
         }
         let wasRefused = failure.facts.delivery == .refused
         telemetry.retries(wasRefused ? .refused : .connectionLost)
         let reason = wasRefused ? "refused unprocessed" : failure.facts.reason.text
         logger.debug("sent once more", metadata: ["origin": "\(context.origin)", "reason": "\(reason)"])
-        if !wasRefused { target.moveToEnd(failure.facts.address) }
+        if !wasRefused {
+          lost = failure
+          target.moveToEnd(failure.facts.address)
+        }
         call.options.observer?(.repeating(reason: reason))
       }
     }
@@ -170,7 +179,8 @@ extension DirectClient {
       throw DirectDNSError(
         .malformedResponse,
         "\(Origin(target.original)) sent a response that cannot be read: its status line is malformed, or it does not "
-          + "say how long it is, which the server has to mend")
+          + "say how long it is, which the server has to mend"
+      ).reachingServer
     }
     let restored = target.restore(read)
     let connection = ConnectionDetails(

@@ -128,7 +128,11 @@ public final class DirectClient: Sendable {
     var body = firstBody
     var hops: [DirectResponse.Hop] = []
     while true {
-      let response = try await send(request, body, call, hop: hops.count)
+      let response: DirectResponse
+      do throws(DirectDNSError) { response = try await send(request, body, call, hop: hops.count) } catch {
+        // A server has answered the first hop.
+        throw hops.isEmpty ? error : error.reachingServer
+      }
       if let cookies = call.settings.configuration.cookies, response.maySetCookie {
         cookies.store(
           setCookie: response.headerFields.cookies, for: response.url,
@@ -159,7 +163,7 @@ public final class DirectClient: Sendable {
         after: response.head, to: request.request, body: body.kind, hops: hops, configuration: rules)
     } catch {
       response.body.cancel()
-      throw error
+      throw error.reachingServer
     }
   }
 

@@ -23,10 +23,23 @@ struct RequestContext: Sendable {
   /// - Parameters:
   ///   - failure: why there is no response, or only a part.
   ///   - inBody: whether the head had come already.
+  ///   - lost: why the request had been sent once before, if it had.
   ///   - others: why the other family's addresses are missing, if they are.
   /// - Returns: the error, with every address that was tried.
-  func error(_ failure: TransferFailure, inBody: Bool = false, others: String? = nil) -> DirectDNSError {
-    let attempts = failure.facts.attempts.map { attempt in
+  func error(
+    _ failure: TransferFailure, inBody: Bool = false, after lost: TransferFailure? = nil, others: String? = nil
+  ) -> DirectDNSError {
+    let error = error(failure, inBody, lost, others)
+    return inBody || failure.facts.mayHaveReachedServer ? error.reachingServer : error
+  }
+
+  private func error(
+    _ failure: TransferFailure, _ inBody: Bool, _ lost: TransferFailure?, _ others: String?
+  ) -> DirectDNSError {
+    // What the caller has to know first is that the request may have arrived, and only then why it could not go out
+    // again.
+    let lost = failure.facts.isObstacle ? lost : nil
+    let attempts = ((lost?.facts.attempts ?? []) + failure.facts.attempts).map { attempt in
       DirectDNSError.Attempt(server: attempt.address.description, reason: attempt.reason.text)
     }
     if let bodyFailure = failure.facts.bodyFailure {
@@ -42,8 +55,10 @@ struct RequestContext: Sendable {
     }
     // What is missing explains a failure to connect alone.
     let missing = failure.facts.delivery == .mayHaveArrived || failure.facts.delivery == .inPart ? nil : others
+    let text = describe(failure, inBody) + (missing.map { ", and \($0)" } ?? "")
     return DirectDNSError(
-      failure.facts.reason.code, describe(failure, inBody) + (missing.map { ", and \($0)" } ?? ""), attempts: attempts,
+      lost?.facts.reason.code ?? failure.facts.reason.code,
+      lost.map { "\(describe($0, false)); it was to be sent once more, and \(text)" } ?? text, attempts: attempts,
       underlying: failure.facts.reason == .cancelled ? CancellationError() : failure.facts.reason)
   }
 
@@ -120,5 +135,15 @@ struct RequestContext: Sendable {
   private static func tlsAdvice(_ reason: String) -> String {
     let isUntrusted = reason.contains("issuer") || reason.contains("self-signed") || reason.contains("self signed")
     return isUntrusted ? "; add the authority that signed it to the trust store (dnsctl: --cacert)" : ""
+  }
+}
+
+extension TransferFailure.Facts {
+  /// Whether nothing was sent because of something on the way, and not because the caller has changed their mind.
+  fileprivate var isObstacle: Bool {
+    switch reason {
+    case .cancelled, .shutDown: false
+    default: delivery == .notSent
+    }
   }
 }

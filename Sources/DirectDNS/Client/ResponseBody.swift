@@ -113,7 +113,8 @@ public struct ResponseBody: AsyncSequence, Sendable {
         cancel()
         throw DirectDNSError(
           .bodyTooLarge,
-          "the response's body has more than \(limit) bytes: read it piece by piece, or raise the limit")
+          "the response's body has more than \(limit) bytes: read it piece by piece, or raise the limit"
+        ).reachingServer
       }
       if bytes.isEmpty { bytes = piece } else { bytes.append(contentsOf: piece) }
     }

@@ -122,11 +122,19 @@ public struct DirectDNSError: Error, Sendable, CustomStringConvertible {
   /// The error below this one, if there is one.
   public let underlying: (any Error)?
 
+  /// Whether the request that failed, or a part of it, may have reached a server, which may have acted on it.
+  ///
+  /// False by default. ``DirectClient`` and the bodies of its responses set it: if it is false, nothing of the request
+  /// was sent, or a server has said that it has not processed it (RFC 9113 §8.7), so that it does no harm to send it
+  /// again, whatever its method (RFC 9110 §9.2.2). Behind a redirect it is always true. Errors of anything else, such as
+  /// lookups, say nothing by it.
+  public var mayHaveReachedServer = false
+
   /// Whether the same call may succeed later although nothing is changed.
   ///
   /// True for `upstreamFailed`, `timedOut`, `connectFailed`, `connectionLost` and `storeFailed`. Everything else (a
   /// name that does not exist, a URL that cannot be read, an address that the policy forbids, a certificate) fails
-  /// again. It does not say whether a request may be sent twice: see ``RequestOptions/isSafeToRetry``.
+  /// again. It does not say whether a request may be sent twice: see ``mayHaveReachedServer``.
   public var isTransient: Bool {
     switch code {
     case .upstreamFailed, .timedOut, .connectFailed, .connectionLost, .storeFailed: true
@@ -152,5 +160,12 @@ public struct DirectDNSError: Error, Sendable, CustomStringConvertible {
   /// The message, and below it each provider that was asked.
   public var description: String {
     attempts.reduce(message) { $0 + "\n  " + $1.description }
+  }
+
+  /// The same error of a request that a server has, or may have.
+  var reachingServer: DirectDNSError {
+    var error = self
+    error.mayHaveReachedServer = true
+    return error
   }
 }

@@ -155,10 +155,15 @@ struct PoolMachine<Route: Hashable> {
   }
 
   /// Ends a transfer that nobody wants any more.
-  mutating func cancel(_ id: TransferID) { finish(id, .failure(TransferFailure(.cancelled))) }
+  mutating func cancel(_ id: TransferID) { abandon(id, .cancelled) }
 
   /// Ends all transfers.
-  mutating func stop() { for id in transfers.ids { finish(id, .failure(TransferFailure(.shutDown))) } }
+  mutating func stop() { for id in transfers.ids { abandon(id, .shutDown) } }
+
+  private mutating func abandon(_ id: TransferID, _ reason: HTTPTransportError) {
+    guard let failure = transfers.read(id, { $0.state.abandoned(reason) }) else { return }
+    finish(id, .failure(failure))
+  }
 
   /// Ends a transfer, whether it is waiting or running.
   mutating func finish(_ id: TransferID, _ result: Result<Void, TransferFailure>) {

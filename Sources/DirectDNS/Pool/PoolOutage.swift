@@ -40,6 +40,10 @@ struct PoolOutage {
     guard now - failedAt < Self.gap, now - max(since, arrival) >= terms.connectTimeout,
       terms.addresses.allSatisfy(addresses.contains)
     else { return nil }
-    return failure.changed { $0.isAnothers = true }
+    return failure.changed { facts in
+      facts.isAnothers = true
+      // The other one may have been sent before.
+      (facts.wasRetried, facts.refusals) = (false, 0)
+    }
   }
 }

@@ -24,6 +24,14 @@ final class TransferFailure: Error, Sendable {
     var bodyFailure: (any Error)?
     /// Whether it is the failure of other requests, which this one has waited for; see ``PoolOutage``.
     var isAnothers = false
+
+    /// Whether a server may have acted on the request, or on a part of it, this time or before.
+    var mayHaveReachedServer: Bool {
+      switch delivery {
+      case .mayHaveArrived, .inPart: true
+      case .notSent, .refused: wasRetried
+      }
+    }
   }
 
   enum Timer: String, Sendable, Hashable { case connect, firstByte, idle, total }

@@ -6,7 +6,15 @@ extension TransferState {
     let failed = attempts.failed
     let reason = failed.last { if case .tls = $0.reason { true } else { false } } ?? failed.last
     return TransferFailure(
-      .init(reason: reason?.reason ?? .connect("no address is left"), attempts: failed, forbidden: forbidden))
+      .init(
+        reason: reason?.reason ?? .connect("no address is left"), attempts: failed, wasRetried: hasRetried,
+        refusals: refusals, forbidden: forbidden))
+  }
+
+  /// The failure of a transfer that is ended from here, whatever it was doing.
+  func abandoned(_ reason: HTTPTransportError) -> TransferFailure {
+    carrier == nil
+      ? TransferFailure(.init(reason: reason, wasRetried: hasRetried, refusals: refusals)) : failure(reason)
   }
 
   /// The failure of a transfer that had a connection.
@@ -98,7 +106,7 @@ extension TransferState {
     return TransferFailure(
       .init(
         reason: .timedOut, attempts: attempts.failed, delivery: carrier == nil ? .notSent : .mayHaveArrived,
-        timer: timer))
+        wasRetried: hasRetried, timer: timer))
   }
 }
 

@@ -131,7 +131,9 @@ final class Load: Sendable {
       } catch {
         watchman.cancel()
         guard await watchman.value else { throw error }
-        throw DirectDNSError(.timedOut, "\(Origin(response.url)) sent nothing more of its response for \(idle)")
+        var late = DirectDNSError(.timedOut, "\(Origin(response.url)) sent nothing more of its response for \(idle)")
+        late.mayHaveReachedServer = true
+        throw late
       }
       guard let piece = next else { break }
       if receiver.streams { await receiver.receive(Data(piece)) } else { whole.append(contentsOf: piece) }

@@ -67,6 +67,12 @@ struct DirectDNSErrorTests {
     #expect(DirectDNSError(code, "").isTransient == isTransient)
   }
 
+  @Test func `an error says of no request that it may have reached a server, unless it is told so`() {
+    let error = DirectDNSError(.connectFailed, "x", attempts: [.init(server: "a", reason: "b")])
+    #expect(!error.mayHaveReachedServer && error.reachingServer.mayHaveReachedServer)
+    #expect(error.reachingServer.description == error.description && error.reachingServer.code == .connectFailed)
+  }
+
   @Test func `the error below is kept`() {
     let error = DirectDNSError(.cancelled, "cancelled", underlying: CancellationError())
     #expect(error.underlying is CancellationError)

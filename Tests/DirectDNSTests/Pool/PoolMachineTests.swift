@@ -52,6 +52,22 @@ final class PoolMachineTests: PoolFixture {
     #expect(taken() == ["connect 1.0 0.0.0.1 waits"])
   }
 
+  @Test func `one that is cancelled, or ended with all others, may have arrived if it has a connection`() {
+    let ids = [start(), start()]
+    _ = connect(ids[0], 7)
+    _ = taken()
+    var other = machine
+    machine.cancel(ids[0])
+    machine.cancel(ids[1])
+    other.stop()
+    for machine in [machine, other] {
+      let ends = machine.actions.waiting.compactMap { action -> (Machine.TransferID, Bool)? in
+        if case .end(let id, .failure(let failure)) = action { (id, failure.facts.mayHaveReachedServer) } else { nil }
+      }
+      #expect(ends.count == 2 && ends.allSatisfy { $0.1 == ($0.0 == ids[0]) })
+    }
+  }
+
   @Test func `one that finds no room on the shared connection waits again, once`() {
     let first = start(.always)
     _ = connect(first, 7)

@@ -48,6 +48,17 @@ final class PoolOutageTests {
       ])
   }
 
+  @Test func `that the other one had been sent before is not told of who waited`() {
+    let terms = TransferTerms(
+      addresses: [.ipv4(1)], connectTimeout: 5_000, firstByteTimeout: 30_000, deadline: 120_000)
+    var state = TransferState(terms)
+    state.begin(.any, terms.addresses, delay: 250, at: 0)
+    let failed = TransferFailure(.init(reason: .connect("refused"), wasRetried: true, refusals: 2))
+    let outage = PoolOutage(failed, of: state, after: nil, at: 5_000)
+    let failure = outage?.failure(of: terms, waitingSince: 0, at: 5_000)
+    #expect(failure?.facts.isAnothers == true && failure?.facts.mayHaveReachedServer == false)
+  }
+
   @Test func `what fails at once makes nobody else fail`() {
     let first = start()
     _ = start()

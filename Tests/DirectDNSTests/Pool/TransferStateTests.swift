@@ -179,6 +179,23 @@ struct TransferStateTests {
       state.connectFailure.facts.delivery == .notSent && !state.connectFailure.facts.wasRetried)
   }
 
+  @Test(arguments: [HTTPTransportError.cancelled, .shutDown])
+  func `one that is ended from here may have arrived once it has a connection, or had one before`(
+    _ reason: HTTPTransportError
+  ) {
+    var state = transfer()
+    #expect(!state.abandoned(reason).facts.mayHaveReachedServer)
+    state = connected { $0.joined(after: nil) }
+    #expect(state.abandoned(reason).facts.mayHaveReachedServer && state.abandoned(reason).facts.reason == reason)
+    state.noteRetry(joins: 3)
+    state.requeue()
+    #expect(state.abandoned(reason).facts.mayHaveReachedServer)
+    state.begin(.any, [near], delay: 250, at: 20)
+    #expect(state.connectFailure.facts.mayHaveReachedServer)
+    let late = state.timeOut(.total, at: 120_000)
+    #expect(late.facts.delivery == .notSent && late.facts.mayHaveReachedServer)
+  }
+
   @Test func `what libcurl calls wrong in what was sent is the server's`() {
     #expect(connected().failure(.invalidRequest("x")).facts.reason == .malformedResponse("x"))
   }
