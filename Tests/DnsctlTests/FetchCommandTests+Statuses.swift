@@ -124,6 +124,25 @@ extension `dnsctl fetch` {
     }
   }
 
+  @Test(arguments: [303, 307])
+  func `--retry does not send a POST again whose redirect leads nowhere`(_ status: Int) async throws {
+    try await FetchFixture.with(handler: { _ in
+      OriginResponse(.init(code: status), fields: [.location: "http://127.0.0.1:1/done"])
+    }) { fixture in
+      let outcome = await fixture.fetch(["--retry", "2", "-d", "amount=5", fixture.url("/order")])
+      #expect(outcome.status == 2 && outcome.errors.contains("could be connected to"), "\(outcome)")
+      #expect(fixture.origin.requests.count == 1)
+    }
+  }
+
+  @Test func `--retry sends a POST again that was not sent`() async throws {
+    try await FetchFixture.with { fixture in
+      let inner = CommandFixture()
+      let outcome = await fixture.fetch(["--retry", "2", "-d", "a", "http://shop.example:1/"], in: inner)
+      #expect(outcome.status == 2 && inner.pauses.withLock { $0 } == [.seconds(1), .seconds(2)], "\(outcome)")
+    }
+  }
+
   @Test func `--retry sends nothing twice that may do harm`() async throws {
     try await FetchFixture.with(handler: { _ in OriginResponse(.serviceUnavailable, body: "busy") }) { fixture in
       #expect(await fixture.fetch(["--retry", "2", "-d", "a", fixture.url()]).output == "busy")

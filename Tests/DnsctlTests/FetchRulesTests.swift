@@ -105,17 +105,28 @@ import Testing
 
   @Test(
     arguments: [
-      (HTTPRequest.Method.get, true, nil, true), (.post, true, nil, false), (.put, false, nil, false),
-      (.put, true, .connectionLost, true), (.post, true, .connectionLost, false), (.post, true, .connectFailed, true),
-      (.post, true, .upstreamFailed, true), (.post, false, .connectFailed, false), (.get, true, .timedOut, true),
-      (.get, true, .tlsFailed, false), (.get, true, .malformedResponse, false), (.get, true, .nameNotFound, false),
-      (.get, true, .addressForbidden, false),
-    ] as [(HTTPRequest.Method, Bool, DirectDNSError.Code?, Bool)])
-  func `what may do harm twice is not tried again`(
-    _ method: HTTPRequest.Method, _ isReplayable: Bool, _ code: DirectDNSError.Code?, _ allowed: Bool
+      (.connectionLost, false), (.connectFailed, true), (.upstreamFailed, true), (.timedOut, true), (.timedOut, false),
+      (.tlsFailed, nil), (.malformedResponse, nil), (.nameNotFound, nil), (.addressForbidden, nil),
+      (.connectFailed, false),
+    ] as [(DirectDNSError.Code, Bool?)])
+  func `what may do harm twice is tried again only if it was not sent, and what fails again is not`(
+    _ code: DirectDNSError.Code, _ isUnsent: Bool?
   ) {
-    let error = code.map { DirectDNSError($0, "") }
-    #expect(FetchRetryRule.allows(method, isReplayable: isReplayable, after: error) == allowed)
+    var error = DirectDNSError(code, "")
+    error.mayHaveReachedServer = isUnsent == false
+    for method in [HTTPRequest.Method.get, .put, .post, .patch] {
+      let isAllowed = method == .get || method == .put ? isUnsent != nil : isUnsent == true
+      #expect(FetchRetryRule.allows(method, isReplayable: true, after: error) == isAllowed, "\(method)")
+      #expect(!FetchRetryRule.allows(method, isReplayable: false, after: error))
+    }
+  }
+
+  @Test(arguments: [(HTTPRequest.Method.get, true), (.put, true), (.post, false)])
+  func `a status is an answer, after which what may do harm twice is not tried again`(
+    _ method: HTTPRequest.Method, _ isAllowed: Bool
+  ) {
+    #expect(FetchRetryRule.allows(method, isReplayable: true, after: nil) == isAllowed)
+    #expect(!FetchRetryRule.allows(method, isReplayable: false, after: nil))
   }
 
   @Test(

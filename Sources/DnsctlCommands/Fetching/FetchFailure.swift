@@ -36,12 +36,12 @@ struct FetchFailure: Error, Sendable {
 
   /// A part of a file that is shorter or longer than the server announced.
   init(_ fault: RemainderCheck.Fault, _ job: FetchJob) {
-    self.init(
-      DirectDNSError(
-        .connectionLost,
-        "\(Origin(job.url)) sent \(fault.isShort ? "less" : "more") than the \(fault.length.counted("byte")) that it announced"
-      ),
-      job)
+    var error = DirectDNSError(
+      .connectionLost,
+      "\(Origin(job.url)) sent \(fault.isShort ? "less" : "more") than the \(fault.length.counted("byte")) that it announced"
+    )
+    error.mayHaveReachedServer = true
+    self.init(error, job)
   }
 
   init(_ error: StreamError, _ job: FetchJob) {

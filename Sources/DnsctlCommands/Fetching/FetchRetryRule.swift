@@ -7,7 +7,8 @@ enum FetchRetryRule {
   /// Statuses after which another try may help, as in curl.
   static let statuses: Set<Int> = [408, 429, 500, 502, 503, 504]
 
-  /// Whether a request may be sent again after a temporary failure.
+  /// Whether a request may be sent again after a temporary failure: one that may have reached a server only if that does
+  /// no harm twice (RFC 9110 §9.2.2).
   ///
   /// - Parameters:
   ///   - method: the request's.
@@ -16,12 +17,9 @@ enum FetchRetryRule {
   /// - Returns: whether it may.
   static func allows(_ method: HTTPRequest.Method, isReplayable: Bool, after error: DirectDNSError?) -> Bool {
     guard isReplayable else { return false }
-    switch error?.code {
-    // Nothing was sent.
-    case .connectFailed?, .upstreamFailed?: return true
-    case .timedOut?, .connectionLost?, nil: return method.isIdempotent
-    default: return false
-    }
+    // A status is a server's answer.
+    guard let error else { return method.isIdempotent }
+    return error.isTransient && (method.isIdempotent || !error.mayHaveReachedServer)
   }
 
   /// The pause before the next try: what the server asks for, or 1 s, 2 s, 4 s … up to 10 min.
