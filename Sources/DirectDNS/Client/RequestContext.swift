@@ -57,7 +57,7 @@ struct RequestContext: Sendable {
     let missing = failure.facts.delivery == .mayHaveArrived || failure.facts.delivery == .inPart ? nil : others
     let text = describe(failure, inBody) + (missing.map { ", and \($0)" } ?? "")
     return DirectDNSError(
-      lost?.facts.reason.code ?? failure.facts.reason.code,
+      lost?.facts.reason.code ?? (brokeTunnel(failure) == nil ? failure.facts.reason.code : .connectFailed),
       lost.map { "\(describe($0, false)); it was to be sent once more, and \(text)" } ?? text, attempts: attempts,
       underlying: failure.facts.reason == .cancelled ? CancellationError() : failure.facts.reason)
   }
@@ -92,7 +92,13 @@ struct RequestContext: Sendable {
 
   /// The proxy has refused the tunnel, so nothing has reached the origin.
   private func refused(_ status: Int) -> String {
-    let advice = status == 407 ? ": check the name and the password that it is given" : ""
+    let advice =
+      switch status {
+      case 407: ": check the name and the password that it is given"
+      // libcurl 7.88 takes an interim response (RFC 9110 §15.2) for the proxy's last word.
+      case ..<200: ", after which libcurl waits for nothing more: the proxy should answer CONNECT by its result alone"
+      default: ""
+      }
     return "the proxy \(proxy.map { "\($0) " } ?? "")opens no tunnel to \(origin): it answered \(status)\(advice)"
   }
 
@@ -110,7 +116,16 @@ struct RequestContext: Sendable {
     }
   }
 
+  /// The proxy whose connection ended before it had opened a tunnel: nothing has reached the origin.
+  private func brokeTunnel(_ failure: TransferFailure) -> Origin? {
+    guard case .connectionLost = failure.facts.reason, failure.facts.delivery == .notSent else { return nil }
+    return proxy
+  }
+
   private func lost(_ failure: TransferFailure, _ reason: String, _ inBody: Bool) -> String {
+    if let proxy = brokeTunnel(failure) {
+      return "the proxy \(proxy) ended the connection before it had opened a tunnel to \(origin): \(reason)"
+    }
     if failure.facts.delivery == .inPart {
       return "\(origin) answered with success before it had the whole body of the request, and may have kept a part of "
         + "it: \(reason)"

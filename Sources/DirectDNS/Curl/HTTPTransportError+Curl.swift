@@ -108,7 +108,7 @@ extension ConnectAttempt {
   private var proxyStatus: Int? {
     guard transfer?.request.route.proxy != nil else { return nil }
     let status = handle.number(CURLINFO_HTTP_CONNECTCODE)
-    return status >= 300 ? status : nil
+    return status == 0 || (200..<300).contains(status) ? nil : status
   }
 
   /// Why there is no connection, if the reason lies with this machine.

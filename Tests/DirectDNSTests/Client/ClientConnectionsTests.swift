@@ -264,6 +264,29 @@ struct ClientConnectionsTests {
     await client.shutdown()
   }
 
+  @Test(arguments: [
+    ("", "ended the connection before it had opened a tunnel to https://shop.test"),
+    ("HTTP/1.1 103 Early Hints\r\n\r\n", "opens no tunnel to https://shop.test: it answered 103, after which"),
+  ])
+  func `a proxy that gives way to CONNECT has failed itself, and the origin has heard nothing`(
+    _ answer: String, _ text: String
+  ) async throws {
+    let (listener, port) = try #require(TalkativeServer.listen())
+    Thread {
+      let connection = accept(listener, nil, nil)
+      close(listener)
+      TalkativeServer.answer(connection, answer)
+      close(connection)
+    }.start()
+    let url = try WebURL("http://127.0.0.1:\(port)")
+    let client = try client { $0.proxy = .url(url) }
+    let error = await #expect(throws: DirectDNSError.self) { try await client.get("https://shop.test/") }
+    #expect(error?.code == .connectFailed && error?.mayHaveReachedServer == false)
+    let message = error?.message ?? ""
+    #expect(message.hasPrefix("the proxy http://127.0.0.1:\(port) \(text)"), "\(message)")
+    await client.shutdown()
+  }
+
   @Test func `through a proxy the name's addresses are judged all the same`() async throws {
     let proxy = try await FakeOrigin.start()
     let url = try WebURL("http://127.0.0.1:\(proxy.port)")
