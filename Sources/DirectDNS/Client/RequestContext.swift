@@ -64,7 +64,7 @@ struct RequestContext: Sendable {
 
   private func describe(_ failure: TransferFailure, _ inBody: Bool) -> String {
     switch failure.facts.reason {
-    case .timedOut: timedOut(failure.facts.timer)
+    case .timedOut: timedOut(failure)
     case .connect(let reason): unconnected(failure, reason)
     case .refusedByProxy(let status): refused(status)
     case .noSocket(let reason): "\(origin) could not be connected to: \(reason)"
@@ -102,14 +102,18 @@ struct RequestContext: Sendable {
     return "the proxy \(proxy.map { "\($0) " } ?? "")opens no tunnel to \(origin): it answered \(status)\(advice)"
   }
 
-  private var silent: String {
-    guard let proxy else { return "no connection to \(origin) within \(timeouts.connect): its addresses are silent" }
-    return "no connection to \(origin) through the proxy \(proxy) within \(timeouts.connect): it is silent"
+  /// That nobody answers, after a time of ours if it was one.
+  private func silent(for time: Duration?) -> String {
+    let time = time.map { " within \($0)" } ?? ""
+    guard let proxy else { return "no connection to \(origin)\(time): its addresses are silent" }
+    return "no connection to \(origin) through the proxy \(proxy)\(time): it is silent"
   }
 
-  private func timedOut(_ timer: TransferFailure.Timer?) -> String {
-    switch timer {
-    case .connect: silent
+  private func timedOut(_ failure: TransferFailure) -> String {
+    switch failure.facts.timer {
+    case .connect: silent(for: timeouts.connect)
+    // It was the kernel that gave up, by a time of its own.
+    case nil where failure.facts.delivery == .notSent: silent(for: nil)
     case .firstByte: "\(origin) sent no response within \(timeouts.firstByte) of the request"
     case .idle: "\(origin) has sent nothing more of its response for \(timeouts.idle ?? timeouts.total)"
     case .total, nil: "the request to \(origin) was not done within \(timeouts.total)"

@@ -105,6 +105,7 @@ extension ConnectAttempt {
   }
 
   private func established() -> CInt {
+    withEvents { $0.connected(self) }
     guard handle.canReceive(overPlainHTTP2: speaksPlainHTTP2) else {
       needsNewHandle = true
       // libcurl repeats a request that HTTP/2 did not carry: whether it may is asked now, while it says so.

@@ -40,7 +40,7 @@ internal import CDirectDNSCurl
   /// The error number of the last socket that could not be opened; 0 if it could.
   var socketError: CInt = 0
   /// The socket that it opened last.
-  private var dialled: curl_socket_t?
+  private(set) var dialled: curl_socket_t?
   /// What happens to the bytes of the body that libcurl receives.
   enum Receiving {
     case handingOver

@@ -5,8 +5,9 @@ internal import CDirectDNSCurl
 @safe final class CurlSockets {
   private(set) var open: Set<curl_socket_t> = []
   private let poller: Poller?
-  /// How many milliseconds sent bytes may stay unacknowledged before the kernel ends the connection.
-  private let silenceLimit: UInt32
+  /// How many milliseconds sent bytes may stay unacknowledged before the kernel ends the connection: of the sockets that
+  /// libcurl opens from then on.
+  var silenceLimit: UInt32
   /// Called with a socket before it is closed.
   var closing: ((curl_socket_t) -> Void)?
 

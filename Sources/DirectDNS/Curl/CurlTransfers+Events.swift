@@ -31,6 +31,22 @@ extension CurlTransfers {
 
   func dialled(_ socket: curl_socket_t, _ attempt: ConnectAttempt) {
     machine.dialled(socket, attempt.id, attempt: attempt.number)
+    // The kernel counts the first packet too: it must not give up before the pool does. libcurl reports the socket next.
+    sockets.silenceLimit = Self.silence(attempt.transfer?.request.terms.connectTimeout ?? 0)
+  }
+
+  /// A connection stands: what was allowed for making it is over.
+  func connected(_ attempt: ConnectAttempt) {
+    guard let socket = attempt.dialled, let terms = attempt.transfer?.request.terms,
+      Self.silence(terms.connectTimeout) > Self.silenceLimit, sockets.open.contains(socket)
+    else { return }
+    directdns_prepare_socket(socket, Self.silenceLimit)
+  }
+
+  /// How long the kernel waits for an acknowledgement where a time of ours must end first.
+  private static func silence(_ milliseconds: Int64) -> UInt32 {
+    // The kernel ignores values that do not fit into a signed number of 32 bits.
+    UInt32(max(Int64(silenceLimit), min(milliseconds, Int64(Int32.max) - 1_000) + 1_000))
   }
 
   /// A connection is established: whether the request may be sent on it.
@@ -65,8 +81,7 @@ extension CurlTransfers {
   /// Gives the server as long to read the request as it has to answer: the kernel would otherwise end a connection
   /// whose window stays full.
   private func allowSilence(_ milliseconds: Int64, of attempt: ConnectAttempt) {
-    // The kernel ignores values that do not fit into a signed number of 32 bits.
-    let limit = UInt32(max(Int64(Self.silenceLimit), min(milliseconds, Int64(Int32.max) - 1_000) + 1_000))
+    let limit = Self.silence(milliseconds)
     for socket in machine.sockets(of: attempt.id) {
       directdns_prepare_socket(socket, limit)
       directdns_limit_unsent(socket, Self.unsentLimit)

@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import DirectDNSTesting
+import Foundation
 import HTTPTypes
 import Testing
+
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
 
 @testable import DirectDNS
 
@@ -286,6 +293,39 @@ struct ClientConnectionsTests {
     #expect(message.hasPrefix("the proxy http://127.0.0.1:\(port) \(text)"), "\(message)")
     await client.shutdown()
   }
+
+  #if canImport(Glibc)
+    /// How long the kernel waits for an acknowledgement, of each socket of this process for which that was set.
+    private static var silenceLimits: [CInt] {
+      (3..<1_024).compactMap { socket in
+        var value: CInt = 0
+        var size = socklen_t(MemoryLayout<CInt>.size)
+        let isRead = unsafe getsockopt(socket, CInt(IPPROTO_TCP), TCP_USER_TIMEOUT, &value, &size) == 0
+        return isRead && value > 0 ? value : nil
+      }
+    }
+
+    @Test func `the kernel gives a connection up after 20 s, and not before the time to make it is over`() async throws
+    {
+      let origin = try await FakeOrigin.start()
+      let (listener, port) = try #require(TalkativeServer.listen())
+      let client = try client { $0.timeouts.connect = .milliseconds(41_234) }
+      let silent = Task { try await client.get("https://shop.test:\(port)/") }
+      // Its connection stands only when TLS does.
+      let connection = await withCheckedContinuation { continuation in
+        Thread { continuation.resume(returning: accept(listener, nil, nil)) }.start()
+      }
+      #expect(Self.silenceLimits.contains(42_234))
+      silent.cancel()
+      _ = await silent.result
+      close(connection)
+      close(listener)
+      _ = try await client.execute(ClientSample.get(origin.url("/", host: "shop.test"))).body.text()
+      #expect(!Self.silenceLimits.contains(42_234) && Self.silenceLimits.contains(20_000))
+      await client.shutdown()
+      await origin.stop()
+    }
+  #endif
 
   @Test func `through a proxy the name's addresses are judged all the same`() async throws {
     let proxy = try await FakeOrigin.start()

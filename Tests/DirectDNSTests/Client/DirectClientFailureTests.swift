@@ -228,6 +228,15 @@ struct DirectClientFailureTests {
     await origin.stop()
   }
 
+  @Test func `where the kernel gives up connecting, no time of ours is told`() throws {
+    let settings = try ClientSettings(DirectClientConfiguration())
+    let context = RequestContext(try WebURL("http://shop.test/"), RequestTimeouts(), settings, isRetryable: true)
+    let error = context.error(TransferFailure(.timedOut))
+    #expect(error.message == "no connection to http://shop.test: its addresses are silent" && error.code == .timedOut)
+    let ours = context.error(TransferFailure(.init(reason: .timedOut, timer: .connect)))
+    #expect(ours.message == "no connection to http://shop.test within 5.0 seconds: its addresses are silent")
+  }
+
   // MARK: Whether it may have arrived
 
   @Test func `what was lost once, and then cannot go out again, is told as lost`() async throws {
