@@ -90,6 +90,10 @@ import Testing
     (#"{"originalUrl":"/","address":"8.8.8.8"}"#, "the URL has no scheme"),
     (#"{"originalUrl":"http://a.example/","address":"8.8.8.8","status":99}"#, "status is 99"),
     (#"{"originalUrl":"http://a.example/","address":"8.8.8.8","headers":{}}"#, "headers is an object"),
+    (
+      #"{"originalUrl":"http://a.example/","address":"8.8.8.8","address":"8.8.4.4"}"#,
+      "the key address is there for the second time"
+    ),
   ])
   func `answers a line that it cannot read with its error, and goes on`(_ line: String, _ part: String) async {
     let outcome = await restore(line, #"{"originalUrl":"http://a.example/","address":"8.8.8.8"}"#)

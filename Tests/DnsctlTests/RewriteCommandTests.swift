@@ -176,6 +176,15 @@ import Testing
     (#"{"url":"http://a.example/","headers":[["a b","c"]]}"#, "headers[0][0] is \\\"a b\\\""),
     (#"{"url":"http://a.example/","headers":[["a","s\r\nX: y"]]}"#, "headers[0][1] has a value that cannot be used"),
     (#"{"url":"http://a.example/","address":"1"}"#, "address is \\\"1\\\""),
+    (
+      #"{"url":"http://a.example/","\u0075rl":"http://b.example/"}"#,
+      "the key url is there for the second time, in column 28. Keep one of the two."
+    ),
+    (#"{"é":[{"x":1,"x":2,"x":3}],"url":"http://a.example/"}"#, "the key x is there for the second time, in column 14"),
+    (#"{"url":"http://a.example/","url":"http://a.example/",}"#, "the line is not JSON"),
+    (#"{"url":"http://a.example/\ud800"}"#, "the line is not JSON"),
+    (#"{"url":"http://a.example/","\ud800":1}"#, "the line is not JSON"),
+    (#"{"url":"http://a.example/","x":\#(String(repeating: "[", count: 10_000))"#, "the line is not JSON"),
   ])
   func `names what is wrong with a JSON request`(_ line: String, _ part: String) async {
     let outcome = await rewrite(["-"], input: [line])

@@ -6,7 +6,7 @@
 /// Our own parser, since a lookup over a JSON API costs some 20 µs in all and `JSONDecoder` alone takes most of that
 /// for a reply of 300 bytes; and since these APIs give the same value in several types, which `Codable` makes no
 /// shorter.
-struct JSONReader {
+package struct JSONReader {
   /// No DNS API nests more than four deep.
   static let depthLimit = 16
 
@@ -14,17 +14,25 @@ struct JSONReader {
   /// The byte that comes next.
   private(set) var index: Int
   private var depth = 0
+  private let depthLimit: Int
 
   /// Creates a reader that begins at that byte.
-  init(_ bytes: [UInt8], at start: Int = 0) {
+  init(_ bytes: [UInt8], at start: Int = 0, depthLimit: Int = Self.depthLimit) {
     self.bytes = bytes
     index = start
+    self.depthLimit = depthLimit
   }
 
   /// Reads a whole text, whose one value `value` reads; false if it is not JSON.
   @inline(__always)
   static func read(_ bytes: [UInt8], _ value: (inout JSONReader) -> Bool) -> Bool {
-    var reader = JSONReader(bytes)
+    read(bytes, depthLimit: depthLimit, value)
+  }
+
+  /// The same for a text that may nest so deep.
+  @inline(__always)
+  package static func read(_ bytes: [UInt8], depthLimit: Int, _ value: (inout JSONReader) -> Bool) -> Bool {
+    var reader = JSONReader(bytes, depthLimit: depthLimit)
     guard value(&reader) else { return false }
     reader.skipSpace()
     return reader.index == bytes.count
@@ -54,7 +62,7 @@ struct JSONReader {
   // MARK: Values
 
   /// Reads the value that comes next; nil if there is none.
-  mutating func value() -> JSONToken? {
+  package mutating func value() -> JSONToken? {
     skipSpace()
     guard index < bytes.count else { return nil }
     let (start, first) = (index, bytes[index])
@@ -70,13 +78,13 @@ struct JSONReader {
   }
 
   /// Whether an object comes next.
-  mutating func isAtObject() -> Bool {
+  package mutating func isAtObject() -> Bool {
     skipSpace()
     return has(UInt8(ascii: "{"))
   }
 
   /// Whether an array comes next.
-  mutating func isAtArray() -> Bool {
+  package mutating func isAtArray() -> Bool {
     skipSpace()
     return has(ASCII.openBracket)
   }
@@ -85,7 +93,7 @@ struct JSONReader {
   ///
   /// `member` gets each member's name, and has to read its value.
   @inline(__always)
-  mutating func object(_ member: (JSONToken, inout JSONReader) -> Bool) -> Bool {
+  package mutating func object(_ member: (JSONToken, inout JSONReader) -> Bool) -> Bool {
     guard enter(UInt8(ascii: "{")) else { return false }
     if skip(UInt8(ascii: "}")) { return leave() }
     while true {
@@ -100,7 +108,7 @@ struct JSONReader {
   ///
   /// `element` is called at each element, and has to read it.
   @inline(__always)
-  mutating func array(_ element: (inout JSONReader) -> Bool) -> Bool {
+  package mutating func array(_ element: (inout JSONReader) -> Bool) -> Bool {
     guard enter(ASCII.openBracket) else { return false }
     if skip(ASCII.closeBracket) { return leave() }
     while true {
@@ -113,7 +121,7 @@ struct JSONReader {
   @inline(__always)
   private mutating func enter(_ open: UInt8) -> Bool {
     depth += 1
-    return depth <= Self.depthLimit && skip(open)
+    return depth <= depthLimit && skip(open)
   }
 
   @inline(__always)

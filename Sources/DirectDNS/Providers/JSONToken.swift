@@ -2,10 +2,10 @@
 /// The place of a value in a JSON text that ``JSONReader`` has gone through, and the value's first byte.
 ///
 /// The value is read from the bytes of that text later, once the whole text is known to be JSON.
-struct JSONToken: Sendable {
+package struct JSONToken: Sendable {
   private let first: UInt8
   /// For a string, it includes the quotes.
-  let range: Range<Int>
+  package let range: Range<Int>
   /// Whether it is a string of ASCII without escapes, whose bytes can be used as they are.
   private let isPlain: Bool
 
@@ -16,9 +16,10 @@ struct JSONToken: Sendable {
   }
 
   var isObject: Bool { first == UInt8(ascii: "{") }
-  var isString: Bool { first == UInt8(ascii: "\"") }
-  var isTrue: Bool { first == UInt8(ascii: "t") }
-  var isNull: Bool { first == UInt8(ascii: "n") }
+  package var isString: Bool { first == UInt8(ascii: "\"") }
+  package var isTrue: Bool { first == UInt8(ascii: "t") }
+  package var isFalse: Bool { first == UInt8(ascii: "f") }
+  package var isNull: Bool { first == UInt8(ascii: "n") }
 
   /// Whether it is a flag that is set, in any of the types in which these APIs give their values.
   func isSet(in bytes: [UInt8]) -> Bool {
@@ -42,6 +43,25 @@ struct JSONToken: Sendable {
       }
     }
     return String(decoding: text, as: UTF8.self)
+  }
+
+  /// A string's value; nil for anything else, and where half of a surrogate pair stands alone, which no two readers
+  /// take alike (RFC 8259 §8.2).
+  package func text(in bytes: [UInt8]) -> String? {
+    guard let text = string(in: bytes) else { return nil }
+    guard !isPlain, text.unicodeScalars.contains("\u{fffd}") else { return text }
+    let span = bytes.span
+    var index = range.lowerBound + 1
+    while index < range.upperBound - 1 {
+      let byte = span[index]
+      index += 1
+      guard byte == ASCII.backslash else { continue }
+      let start = index
+      guard JSONEscape.scalar(span, &index) == "\u{fffd}" else { continue }
+      // It stands for the half, unless it was written itself.
+      guard String(decoding: bytes[start..<index], as: UTF8.self).lowercased() == "ufffd" else { return nil }
+    }
+    return text
   }
 
   /// What `read` makes of a string's bytes; nil for anything else.

@@ -3,28 +3,75 @@ internal import DirectDNS
 internal import DirectDNSConfiguration
 internal import HTTPTypes
 
-#if canImport(FoundationEssentials)
-  internal import FoundationEssentials
-#else
-  internal import Foundation
-#endif
-
 /// Reads a line of standard input as JSON; errors name the path of the wrong value.
 enum JSONLineReader {
+  /// Deeper than any line of ours, and far below what a thread's stack allows.
+  private static let depthLimit = 64
+
   /// Reads a line.
   ///
   /// - Throws: `invalidRequest`, which says what is wrong where, and what is expected.
   static func read<Value>(
     _ line: String, _ make: (ConfigurationNode) throws(ConfigurationFault) -> Value
   ) throws(DirectDNSError) -> Value {
-    guard let value = try? JSONDecoder().decode(ConfigurationValue.self, from: Data(line.utf8)) else {
-      throw DirectDNSError(.invalidRequest, "the line is not JSON: write one object a line")
-    }
+    let value = try Self.value(Array(line.utf8))
     do throws(ConfigurationFault) {
       return try make(ConfigurationNode(value: value, path: "", whole: "the line"))
     } catch {
       throw DirectDNSError(.invalidRequest, error.message)
     }
+  }
+
+  private static func value(_ line: [UInt8]) throws(DirectDNSError) -> ConfigurationValue {
+    var (value, repeated) = (ConfigurationValue?.none, Repeated?.none)
+    let isJSON = JSONReader.read(line, depthLimit: depthLimit) { reader in
+      value = Self.value(line, &reader, &repeated)
+      return value != nil
+    }
+    guard isJSON, let value else {
+      throw DirectDNSError(.invalidRequest, "the line is not JSON: write one object a line")
+    }
+    guard let repeated else { return value }
+    let column = String(decoding: line[..<repeated.start], as: UTF8.self).count + 1
+    throw DirectDNSError(
+      .invalidRequest,
+      "the key \(repeated.key.printable) is there for the second time, in column \(column). Keep one of the two.")
+  }
+
+  /// A key that an object has had before: readers do not agree on which of the two counts (RFC 8259 §4).
+  private struct Repeated {
+    let key: String
+    let start: Int
+  }
+
+  /// Reads the value that comes next, and notes the first key that is there for the second time.
+  private static func value(
+    _ line: [UInt8], _ reader: inout JSONReader, _ repeated: inout Repeated?
+  ) -> ConfigurationValue? {
+    if reader.isAtObject() {
+      var members: [String: ConfigurationValue] = [:]
+      let isObject = reader.object { name, reader in
+        guard let key = name.text(in: line), let value = Self.value(line, &reader, &repeated) else { return false }
+        if members.updateValue(value, forKey: key) != nil, repeated == nil {
+          repeated = Repeated(key: key, start: name.range.lowerBound)
+        }
+        return true
+      }
+      return isObject ? .object(members) : nil
+    }
+    if reader.isAtArray() {
+      var elements: [ConfigurationValue] = []
+      let isArray = reader.array { reader in
+        guard let value = Self.value(line, &reader, &repeated) else { return false }
+        elements.append(value)
+        return true
+      }
+      return isArray ? .list(elements) : nil
+    }
+    guard let token = reader.value() else { return nil }
+    if token.isString { return token.text(in: line).map { .text($0) } }
+    if token.isTrue || token.isFalse { return .bool(token.isTrue) }
+    return token.isNull ? .null : Double(String(decoding: line[token.range], as: UTF8.self)).map { .number($0) }
   }
 }
 

@@ -25,6 +25,8 @@ struct JSONReaderTests {
     }
     #expect(isJSON(nested(16)))
     #expect(!isJSON(nested(17)))
+    #expect(JSONReader.read(nested(64), depthLimit: 64) { $0.value() != nil })
+    #expect(!JSONReader.read(nested(65), depthLimit: 64) { $0.value() != nil })
     #expect(!isJSON([UInt8](repeating: UInt8(ascii: "["), count: 65_536)))
     #expect(!isJSON(Array(String(repeating: #"{"a":"#, count: 10_000).utf8)))
   }

@@ -96,6 +96,18 @@ struct JSONTokenTests {
     #expect(Tree(text) == expected)
   }
 
+  @Test(
+    arguments: [
+      (#""a""#, "a"), (#""\ud83d\ude00\n""#, "😀\n"), ("\"\u{fffd}\"", "\u{fffd}"),
+      (#""\ufffd\uFFFD""#, "\u{fffd}\u{fffd}"), (#""\ud83d""#, nil), (#""\ude00x""#, nil), (#""\ud83d\u0041""#, nil),
+      (#""\ufffd\ud83d\ud83d\ude00""#, nil),
+      ("1", nil), ("null", nil),
+    ] as [(String, String?)])
+  func `half of a surrogate pair is no text`(_ text: String, _ expected: String?) {
+    let bytes = Array(text.utf8)
+    #expect(Self.token(bytes)?.text(in: bytes) == expected)
+  }
+
   @Test func `bytes that are no UTF-8 are repaired, never trusted`() {
     for bytes in [[0x22, 0xff, 0x22], [0x22, 0xc3, 0x22]] as [[UInt8]] {
       let token = Self.token(bytes)
