@@ -72,6 +72,24 @@ public struct LocalZones: Sendable, Hashable {
     if host.hasSuffix(Self.arpa), LocalReverseZones.contain(host) { return .system }
     return .providers
   }
+
+  /// Where records of a name are looked up.
+  func route(_ name: DNSName) -> NameRoute { name.routed.map { route($0) } ?? .providers }
+}
+
+extension DNSName {
+  /// The host name that decides who may be asked; nil for the root.
+  ///
+  /// Labels that no host name may have are replaced.
+  fileprivate var routed: HostName? {
+    if let hostName { return hostName }
+    let texts = labels.map { label in
+      // Tested with a letter in front, since a last label that is a number would make it an address.
+      (try? HostName("x" + String(decoding: label, as: UTF8.self))) == nil
+        ? "x" : String(decoding: label, as: UTF8.self)
+    }
+    return try? HostName(texts.joined(separator: "."))
+  }
 }
 
 /// The reverse names of private and local addresses (RFC 6303 §4, RFC 7793): they have a meaning on this network only,

@@ -136,6 +136,7 @@ extension LookupMachine.State {
     for (number, lookup) in lookups.all where lookup.request.route != zones.route(lookup.request.host) {
       if let lookup = lookups.remove(number) { move(lookup, at: now) }
     }
+    for (number, name) in servers.recordNames where before.route(name) != zones.route(name) { servers.cancel(number) }
   }
 
   /// Ends a question whose name is looked up elsewhere from now on.

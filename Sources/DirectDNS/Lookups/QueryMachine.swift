@@ -136,6 +136,13 @@ struct QueryMachine: Sendable {
   /// Whether there is something to be done.
   var hasActions: Bool { !state.actions.isEmpty }
 
+  /// The names of which records are asked for, by the numbers of the questions.
+  var recordNames: [(number: Int, name: DNSName)] {
+    state.pending.all.compactMap { number, question in
+      if case .records(let records) = question.subject { (number, records.name) } else { nil }
+    }
+  }
+
   /// Whether that server is still configured.
   func has(_ server: DNSServer.Number) -> Bool { state.states.all.contains { $0.number == server } }
 

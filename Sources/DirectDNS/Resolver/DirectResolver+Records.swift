@@ -31,7 +31,7 @@ extension DirectResolver {
     guard type.isQueryable else {
       throw DirectDNSError(.invalidRequest, "\(type) is not a record type that can be queried.")
     }
-    if let host = name.routed { try checkZone(of: name, host, type) }
+    try checkZone(of: name, type)
     return try await ask(DNSQuestion(name: name, type: type), options.timeout)
   }
 
@@ -56,11 +56,10 @@ extension DirectResolver {
   ///
   /// - Parameters:
   ///   - name: the name.
-  ///   - host: the host name that stands for it where it is none itself.
   ///   - type: what is asked for.
   /// - Throws: why nobody is asked.
-  private func checkZone(of name: DNSName, _ host: HostName, _ type: DNSRecordType) throws(DirectDNSError) {
-    switch settings.configuration.localZones.route(host) {
+  private func checkZone(of name: DNSName, _ type: DNSRecordType) throws(DirectDNSError) {
+    switch settings.configuration.localZones.route(name) {
     case .providers: return
     case .pinned, .loopback: throw DirectDNSError(noRecord: type, of: name)
     case .neverExists: throw .neverExists(name.shown)
@@ -74,7 +73,12 @@ extension DirectResolver {
   }
 
   private func ask(_ question: DNSQuestion, _ timeout: Duration?) async throws(DirectDNSError) -> RecordResolution {
-    let asked = try await asked(question, timeout)
+    let asked: (answer: RecordAnswer, provider: String)
+    do throws(DirectDNSError) { asked = try await self.asked(question, timeout) } catch {
+      // A new configuration ends the lookups of names that are looked up elsewhere from then on.
+      if error.code != .cancelled, error.code != .shutDown { try checkZone(of: question.name, question.type) }
+      throw error
+    }
     return try RecordResolution(asked.answer, to: question, from: asked.provider)
   }
 
@@ -113,20 +117,5 @@ extension DirectResolver {
       isTimeout ? .timedOut : .upstreamFailed,
       "\(question.shown) could not be looked up: no provider answered\(isTimeout ? " in time" : ""). "
         + LookupMachine.advice(failed.attempts), attempts: failed.attempts)
-  }
-}
-
-extension DNSName {
-  /// The host name that decides who may be asked; nil for the root.
-  ///
-  /// Labels that no host name may have are replaced.
-  fileprivate var routed: HostName? {
-    if let hostName { return hostName }
-    let texts = labels.map { label in
-      // Tested with a letter in front, since a last label that is a number would make it an address.
-      (try? HostName("x" + String(decoding: label, as: UTF8.self))) == nil
-        ? "x" : String(decoding: label, as: UTF8.self)
-    }
-    return try? HostName(texts.joined(separator: "."))
   }
 }

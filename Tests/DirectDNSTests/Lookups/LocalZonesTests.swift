@@ -23,6 +23,15 @@ struct LocalZonesTests {
     #expect(LocalZones().route(Sample.name(text)) == route)
   }
 
+  @Test(arguments: [
+    (".", NameRoute.providers), ("*.example.net", .providers), (#"a\.b.example.net"#, .providers), ("*.local", .system),
+    (#"a\.b.internal"#, .system), ("nas", .system), ("*.invalid", .neverExists), ("*.onion", .refused),
+    ("localhost", .loopback),
+  ])
+  func `a name of records goes where the host name goes that stands for it`(_ text: String, _ route: NameRoute) throws {
+    #expect(LocalZones().route(try DNSName(asking: text)) == route)
+  }
+
   @Test func `every suffix under localZones belongs to the system, itself and all below it`() {
     let zones = LocalZones(suffixes: [Sample.name("corp.example"), Sample.name("lan")])
     for text in ["corp.example", "a.corp.example", "a.b.corp.example", "host.lan", "lan"] {

@@ -81,6 +81,28 @@ extension LookupMachineTests {
     #expect(machine.nextInstant() == nil)
   }
 
+  @Test func `records of a name that is looked up elsewhere from then on are asked of no other server`() {
+    for change: (inout ResolverConfiguration) -> Void in [
+      { $0.localZones.pins = [Self.host: Sample.addresses("192.0.2.9")] },
+      { $0.localZones.suffixes = [Sample.name("example.net")] },
+    ] {
+      var machine = machine("one", "two")
+      let moved = machine.askRecords(Self.records, nil, at: Sample.at(0))
+      let other = DNSQuestion(name: DNSName(Sample.name("other.example")), type: .a)
+      let stays = machine.askRecords(other, nil, at: Sample.at(0))
+      _ = words(&machine)
+      var configuration = machine.settings.configuration
+      change(&configuration)
+      machine.update(ResolverSettings(configuration, system: Unused()), at: Sample.at(1))
+      #expect(words(&machine) == ["cancel 1", "no records \(moved): cancelled"])
+      let refused = reply(.failure(ProviderFailure(.transport, "refused")), .connect("refused"))
+      for query in 1...2 { machine.ended(query, refused, at: Sample.at(2)) }
+      #expect(words(&machine) == ["send 3 to 1: [A]"])
+      machine.ended(3, reply(.success(Self.oneRecord)), at: Sample.at(3))
+      #expect(words(&machine) == ["records \(stays): 1 of two"])
+    }
+  }
+
   @Test func `another network has records asked for anew`() {
     var machine = machine()
     _ = machine.askRecords(Self.records, nil, at: Sample.at(0))

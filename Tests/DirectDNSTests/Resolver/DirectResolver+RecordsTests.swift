@@ -32,8 +32,25 @@ struct ResolverRecordsTests {
     #"{"Status":0,"AD":true,"Question":[{"name":"a.example","type":15}],"Answer":[{"name":"a.example","type":15,"TTL":60,"data":"10 mail.example."}]}"#
   private static let name = DNSName(Sample.name("a.example"))
 
+  /// A transport whose queries fail when the gate opens, unless they are cancelled before.
+  private final class FailingLate: HTTPTransport {
+    let gate = Gate()
+    let ended = Watched(0)
+
+    func send(
+      _ message: HTTPMessage, to endpoint: HTTPEndpoint, timeout: Duration
+    ) async throws(HTTPTransportError) -> HTTPReply {
+      let isCancelled = (try? await gate.pass()) == nil
+      ended.change { $0 += 1 }
+      throw isCancelled ? .cancelled : .connect("refused")
+    }
+
+    func networkDidChange() {}
+    func shutdown() { gate.open() }
+  }
+
   private func resolver(
-    _ servers: Servers, _ names: [String] = ["one", "two"], clock: ManualClock = ManualClock(),
+    _ servers: any HTTPTransport, _ names: [String] = ["one", "two"], clock: ManualClock = ManualClock(),
     configure: (inout ResolverConfiguration) -> Void = { _ in }
   ) throws -> DirectResolver {
     var configuration = ResolverConfiguration(
@@ -183,6 +200,32 @@ struct ResolverRecordsTests {
     #expect(error?.code == code && servers.asked.withLock(\.isEmpty), "\(error.map { "\($0)" } ?? "")")
     let shown = try DNSName(asking: name).shown
     if code != .invalidRequest { #expect(error?.message.hasPrefix("\(shown) ") == true) }
+  }
+
+  @Test(arguments: [true, false])
+  func `whoever waits for records of a name that is looked up elsewhere meanwhile gets what he would if he came now`(
+    _ isPinned: Bool
+  ) async throws {
+    let servers = FailingLate()
+    let resolver = try resolver(servers)
+    let name = Self.name
+    let lookup = Task { () -> DirectDNSError? in
+      do throws(DirectDNSError) { _ = try await resolver.records(of: name, type: .mx) } catch { return error }
+      return nil
+    }
+    await servers.gate.waitForArrivals()
+    var configuration = resolver.configuration
+    if isPinned {
+      configuration.localZones.pins = [Sample.name("a.example"): Sample.addresses("192.0.2.9")]
+    } else {
+      configuration.localZones.suffixes = [Sample.name("a.example")]
+    }
+    try resolver.update(configuration)
+    servers.gate.open()
+    let error = await lookup.value
+    #expect(error?.code == (isPinned ? .noRecord : .refused), "\(error.map { "\($0)" } ?? "")")
+    await servers.ended.wait { $0 >= 1 }
+    #expect(servers.gate.arrivalCount == 1)
   }
 
   @Test(arguments: [(".", DNSRecordType.soa), ("*.com", .mx)])
