@@ -126,7 +126,7 @@ extension LookupMachine.State {
       // For any other name a negative answer is not kept: it may come from a captive portal. None is once the system's
       // DNS has been switched off.
       let entry =
-        isItsOwn || settings.system != nil && !answer.addresses.isEmpty
+        settings.system != nil && (isItsOwn || !answer.addresses.isEmpty)
         ? CacheEntry(
           answer, source: SourceNames.system, policy: settings.configuration.cache.atMost(Self.systemLifetimeLimit),
           asked: inFlight.asked, now: now) : nil

@@ -20,7 +20,9 @@ extension DirectResolver {
   /// the new providers, as far as there is time. Providers with the same name and origin as before keep their health
   /// and their request rate. Answers in the cache keep their lifetime; only those of names that are now looked up
   /// elsewhere, such as a name that was pinned, are forgotten, and whoever waits for such a name gets its pin at once, or
-  /// has the system's DNS asked. What a provider says that is gone reaches those who wait, and is not kept. Names that ``keepAlive(_:)`` has set stay, except those
+  /// has the system's DNS asked; who waits for its records of another type gets the error that a new lookup would. What
+  /// the system's DNS has said is forgotten when that is switched off. What a provider says that is gone reaches those
+  /// who wait, and is not kept. Names that ``keepAlive(_:)`` has set stay, except those
   /// that the old configuration had and the new one has not; those of a warm-up all stay.
   ///
   /// Some values cannot be changed: `capacity`, `store`, `storeTimeout` and `observer` of the new configuration are
@@ -102,6 +104,7 @@ extension DirectResolver {
     let all = cache.all()
     if isSystemGone {
       // Of a name that providers are asked for, only what the system has said: the other family may be a provider's.
+      // A local name is refused from now on, and goes with those that are looked up elsewhere.
       for (name, value) in all where zones.route(name) == .providers {
         for family in IPAddress.Family.allCases where value[family].entry?.source == SourceNames.system {
           _ = cache.store(nil, inAnswerTo: AddressQuestion(name, family), now: clock.now)
@@ -109,7 +112,9 @@ extension DirectResolver {
       }
     }
     let moved = all.filter { name, value in
-      (value.ipv4 != .neverAsked || value.ipv6 != .neverAsked) && before.route(name) != zones.route(name)
+      guard value.ipv4 != .neverAsked || value.ipv6 != .neverAsked else { return false }
+      let route = zones.route(name)
+      return before.route(name) != route || isSystemGone && route == .system
     }.map(\.name)
     guard !moved.isEmpty else { return }
     for name in moved { cache.forget(name, now: clock.now) }

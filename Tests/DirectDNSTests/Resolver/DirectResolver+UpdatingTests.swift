@@ -54,6 +54,31 @@ struct ResolverUpdatingTests {
     #expect(fixture.resolver.snapshot().isEmpty)
   }
 
+  @Test func `a local name is refused once the system's DNS is switched off, whatever that has said of it`()
+    async throws
+  {
+    let printer = Sample.name("printer.local")
+    let fixture = try ResolverFixture("one")
+    fixture.system.answer { _ in .answer(.addresses("10.0.0.9", ttl: 60)) }
+    #expect(try await fixture.resolver.resolve(printer).texts == ["10.0.0.9"])
+    try update(fixture) { $0.usesSystemDNS = false }
+    #expect(fixture.resolver.cached(printer) == nil)
+    #expect(await fixture.failure(printer)?.code == .refused)
+
+    // One that is under way reaches those who wait for it, and nobody after them.
+    try update(fixture) { $0.usesSystemDNS = true }
+    let asked = fixture.system.count
+    fixture.system.answer { _ in .answer(.addresses("10.0.0.8", ttl: 60), after: .seconds(1)) }
+    let lookup = fixture.begin(printer)
+    await fixture.system.waitForAsked(asked + 1)
+    await fixture.clock.waitForSleepers()
+    try update(fixture) { $0.usesSystemDNS = false }
+    fixture.clock.advance(by: .seconds(1))
+    #expect(try await lookup.value.get().texts == ["10.0.0.8"])
+    #expect(fixture.resolver.cached(printer) == nil && fixture.transport.count == 0)
+    #expect(await fixture.failure(printer)?.code == .refused)
+  }
+
   @Test func `whoever waits for a name that is pinned meanwhile gets the pin, and so do all after him`() async throws {
     let fixture = try ResolverFixture("one")
     fixture.transport.answer { _ in .answer(.addresses("192.0.2.1", ttl: 3600), after: .seconds(2)) }
