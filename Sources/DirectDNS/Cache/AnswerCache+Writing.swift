@@ -8,13 +8,17 @@ extension AnswerCache {
   /// - Parameters:
   ///   - entry: the answer; nil for one that is not to be kept, which still replaces the one before.
   ///   - question: the question.
+  ///   - unkept: what is noted in place of an answer that is not to be kept.
   ///   - now: the present.
   /// - Returns: the number of names that were evicted.
-  func store(_ entry: CacheEntry?, inAnswerTo question: AddressQuestion, now: ResolverInstant) -> Int {
+  func store(
+    _ entry: CacheEntry?, inAnswerTo question: AddressQuestion, unkept: CachedName.Slot = .unknown,
+    now: ResolverInstant
+  ) -> Int {
     state.withLock { state in
       state.failures.forget(question)
       return change(question.host, now: now, &state) { value in
-        value[question.family] = entry.map(CachedName.Slot.entry) ?? .unknown
+        value[question.family] = entry.map(CachedName.Slot.entry) ?? unkept
       }
     }
   }
@@ -44,22 +48,23 @@ extension AnswerCache {
       let hasExpired = value?[question.family].entry.map { !$0.isNegative && $0.life.expireAt <= now.nanoseconds }
       state.failures.note(
         error, for: question, by: servers, recheck: hasExpired == true ? state.policy.failureRecheck : .zero, at: now)
-      noteAsked(question, value, now: now, &state)
+      noteAsked(question, .unknown, value, now: now, &state)
     }
   }
 
   /// Notes that a family was asked for and brought nothing to keep, if the name has a record.
-  func noteAsked(_ question: AddressQuestion, now: ResolverInstant) {
-    state.withLock { noteAsked(question, table.value(question.host), now: now, &$0) }
+  func noteAsked(_ question: AddressQuestion, as unkept: CachedName.Slot = .unknown, now: ResolverInstant) {
+    state.withLock { noteAsked(question, unkept, table.value(question.host), now: now, &$0) }
   }
 
   private func noteAsked(
-    _ question: AddressQuestion, _ value: CachedName?, now: ResolverInstant, _ state: inout State
+    _ question: AddressQuestion, _ unkept: CachedName.Slot, _ value: CachedName?, now: ResolverInstant,
+    _ state: inout State
   ) {
     guard let slot = value?[question.family], slot.entry == nil else { return }
     let failed = state.failures.refreshAt(question).map { CachedName.Slot.failed(until: $0.nanoseconds) }
     // That an answer was not kept is noted once; a failure each time, since each is remembered for longer.
-    guard let noted = failed ?? (slot == .neverAsked ? .unknown : nil) else { return }
+    guard let noted = failed ?? (slot == .neverAsked ? unkept : nil) else { return }
     change(question.host, now: now, &state) { $0[question.family] = noted }
   }
 

@@ -88,6 +88,13 @@ final class AnswerCache: Sendable {
       at: now)
   }
 
+  /// Whether a family of these has addresses that are not kept, so that they are not in the record.
+  @inline(__always)
+  func lacksUnkept(_ reading: AnswerTable.Reading, _ families: AddressFamilies) -> Bool {
+    families.contains(AddressFamilies.ipv4) && reading.shape.kind4 == .notKept
+      || families.contains(AddressFamilies.ipv6) && reading.shape.kind6 == .notKept
+  }
+
   /// Whether a record's addresses are still in the right order.
   @inline(__always)
   func isInOrder(_ reading: AnswerTable.Reading, at now: ResolverInstant) -> Bool {

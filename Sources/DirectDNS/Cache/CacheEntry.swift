@@ -40,12 +40,17 @@ struct CachedName: Sendable, Hashable {
   enum Slot: Sendable, Hashable {
     /// Nothing: nobody has asked for it.
     case neverAsked
-    /// Nothing: it was asked for, and the outcome is not kept, being an answer without a lifetime.
+    /// Nothing: it was asked for, and the outcome is not kept, being a denial without a lifetime.
     case unknown
+    /// It has addresses, which are not kept: of TTL 0, they are for those who wait for them alone (RFC 1035 §3.2.1).
+    case notKept
     /// Nothing: it was asked for in vain, and is to be asked for again from that instant on, in nanoseconds of the
     /// resolver's time line.
     case failed(until: Int64)
     case entry(CacheEntry)
+
+    /// What is noted of an answer that is not kept.
+    static func unkept(_ answer: Answer) -> Slot { answer.addresses.isEmpty ? .unknown : .notKept }
 
     var entry: CacheEntry? { if case .entry(let entry) = self { entry } else { nil } }
 
@@ -62,7 +67,7 @@ struct CachedName: Sendable, Hashable {
     /// Whether asking is likely to bring addresses: it did the last time, or nobody has asked yet.
     var mayHaveAddresses: Bool {
       switch self {
-      case .neverAsked: true
+      case .neverAsked, .notKept: true
       case .unknown, .failed: false
       case .entry(let entry): !entry.isNegative
       }

@@ -12,12 +12,17 @@ struct FamilyView: Sendable, Hashable {
 
     @inline(__always) static var neverAsked: Kind { Kind(rawValue: 0) }
     @inline(__always) static var unknown: Kind { Kind(rawValue: 1) }
-    @inline(__always) static var addresses: Kind { Kind(rawValue: 2) }
-    @inline(__always) static var nameNotFound: Kind { Kind(rawValue: 3) }
-    @inline(__always) static var noAddress: Kind { Kind(rawValue: 4) }
+    @inline(__always) static var notKept: Kind { Kind(rawValue: 2) }
+    @inline(__always) static var addresses: Kind { Kind(rawValue: 3) }
+    @inline(__always) static var nameNotFound: Kind { Kind(rawValue: 4) }
+    @inline(__always) static var noAddress: Kind { Kind(rawValue: 5) }
 
     @inline(__always)
-    var isNegative: Bool { rawValue >= 3 }
+    var isNegative: Bool { rawValue >= 4 }
+
+    /// Whether it was asked for, and brought nothing that is kept.
+    @inline(__always)
+    var isUnkept: Bool { rawValue &- 1 < 2 }
 
     @inline(__always)
     static func == (left: Kind, right: Kind) -> Bool { left.rawValue == right.rawValue }
@@ -76,11 +81,11 @@ enum CacheVerdict: Sendable, Hashable {
 
   /// Whether a family has to be asked for while the other one is served.
   ///
-  /// If asking brought nothing that is kept, it is not asked for again by each lookup, but with the other family; and if
-  /// it failed, when that failure is forgotten.
+  /// If asking brought nothing that is kept, it is not asked for again behind each lookup, but with the other family;
+  /// and if it failed, when that failure is forgotten. A lookup that hands out addresses asks for those of TTL 0 itself.
   @inline(__always)
   private static func needsRefresh(_ family: FamilyView, _ phase: CachePhase, at now: ResolverInstant) -> Bool {
-    if family.kind == .unknown { return family.life.expireAt <= now.nanoseconds }
+    if family.kind.isUnkept { return family.life.expireAt <= now.nanoseconds }
     return family.kind == .neverAsked || phase != .fresh
   }
 

@@ -137,6 +137,7 @@ struct RecordWords: Sendable, Hashable {
     switch slot {
     case .neverAsked: .neverAsked
     case .unknown, .failed: .unknown
+    case .notKept: .notKept
     case .entry(let entry):
       switch entry.content {
       case .addresses: .addresses
@@ -150,7 +151,7 @@ struct RecordWords: Sendable, Hashable {
   private static func life(_ slot: CachedName.Slot) -> CacheLife {
     switch slot {
     case .neverAsked: CacheLife(askedAt: 0, expireAt: 0)
-    case .unknown: CacheLife(askedAt: 0, expireAt: CacheLife.never)
+    case .unknown, .notKept: CacheLife(askedAt: 0, expireAt: CacheLife.never)
     case .failed(let until): CacheLife(askedAt: 0, expireAt: until)
     case .entry(let entry): entry.life
     }
@@ -217,6 +218,7 @@ struct RecordWords: Sendable, Hashable {
     switch kind {
     case .neverAsked: return .neverAsked
     case .unknown: return life.expireAt == CacheLife.never ? .unknown : .failed(until: life.expireAt)
+    case .notKept: return .notKept
     case .addresses: content = .addresses(addresses)
     case .nameNotFound: content = .negative(.nameNotFound)
     default: content = .negative(.noAddress)

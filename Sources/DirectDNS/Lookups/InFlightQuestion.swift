@@ -35,8 +35,8 @@ struct InFlightQuestion: Sendable {
   private var newest = Number<Lookup>(rawValue: .min)
   /// Its way through the store, if there is one.
   var turn: StoreTurn?
-  /// Whether the name's other family was asked for meanwhile and brought nothing to keep.
-  var isOtherUnknown = false
+  /// What is noted of the name's other family, if that was asked for meanwhile and brought nothing to keep.
+  var other: CachedName.Slot?
   /// What the store had for whoever asks once more, and is no news to him; the cache may have evicted it.
   var restored: CacheEntry?
   /// The batch that it goes out with, if any.

@@ -21,7 +21,9 @@ extension LookupMachine.State {
     asked: ResolverInstant, at now: ResolverInstant
   ) -> QuestionOutcome {
     let entry = isKept ? entry : nil
-    if isKept { report(.kept(evicted: cache.store(entry, inAnswerTo: inFlight.question, now: now))) }
+    if isKept {
+      report(.kept(evicted: cache.store(entry, inAnswerTo: inFlight.question, unkept: .unkept(answer), now: now)))
+    }
     let life = entry?.life ?? CacheLife(askedAt: asked.nanoseconds, expireAt: now.nanoseconds)
     return .answered(answer, cache.sources[Int(source)], life)
   }
@@ -67,9 +69,10 @@ extension LookupMachine.State {
     guard !inFlight.isInvalidated, inFlight.generation == generation else { return }
     let other = inFlight.question.ofOtherFamily
     if outcome.isKept(at: now) {
-      if inFlight.isOtherUnknown { cache.noteAsked(other, now: now) }
+      if let unkept = inFlight.other { cache.noteAsked(other, as: unkept, now: now) }
     } else if let number = questions.number(of: .init(question: other, server: inFlight.key.server)) {
-      questions[number]?.isOtherUnknown = true
+      let unkept: CachedName.Slot = if case .answered(let answer, _, _) = outcome { .unkept(answer) } else { .unknown }
+      questions[number]?.other = unkept
     }
   }
 

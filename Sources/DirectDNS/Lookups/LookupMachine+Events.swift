@@ -13,7 +13,7 @@ extension LookupMachine.State {
     switch cached?.verdict {
     case .serve(let served, _, let refresh):
       guard let resolution = cached?.resolution else { break }
-      let open = refresh ? openFamilies(request, served, at: now) : []
+      let open = refresh || lacksUnkept(request, served) ? openFamilies(request, served, at: now) : []
       report(.hit(request.host, resolution.freshness))
       guard !open.isEmpty, request.purpose == .handingOut else { return .known(.success(resolution)) }
       let caller = caller(request, at: now)

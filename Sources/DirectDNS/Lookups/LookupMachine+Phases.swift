@@ -113,9 +113,9 @@ extension LookupMachine.State {
     switch lookup.phase {
     case .refreshing: finishRefresh(lookup, at: now)
     case .asking(let isSecondLook): finishAsking(lookup, isSecondLook: isSecondLook, at: now)
-    case .completing(let resolution):
+    case .completing(let known):
       let whole = outcomes.all.isEmpty ? nil : find(lookup.request, at: now)?.resolution
-      finish(lookup.caller, .success(whole ?? resolution))
+      finish(lookup.caller, .success(withUnkept(whole ?? known, outcomes, lookup.request, at: now)))
     case .fallingBack(let known, let failed): finishFallback(lookup, known, failed: failed, at: now)
     case .askingSystemAlone: finishSystemAlone(lookup, at: now)
     case .renewing(let isPatient, let round):
@@ -237,6 +237,20 @@ extension LookupMachine.State {
     let known = find(caller, missing, addsStale: false, at: now)
     if let more = known?.resolution { found.add(more, isFirst: missing.contains(request.preferred)) }
     return found
+  }
+
+  /// An answer of the cache, with the addresses of the other family that came and are not kept.
+  private func withUnkept(
+    _ known: Resolution, _ outcomes: FamilyOutcomes, _ request: LookupRequest, at now: ResolverInstant
+  ) -> Resolution {
+    var unkept = FamilyOutcomes()
+    for family in request.wanted.members where !known.addresses.contains(where: { $0.family == family }) {
+      if let outcome = outcomes[family], !outcome.isKept(at: now) { unkept[family] = outcome }
+    }
+    guard let more = resolution(unkept, request, at: now) else { return known }
+    var all = known
+    all.add(more, isFirst: more.addresses.first?.family == request.preferred)
+    return all
   }
 
   func resolution(

@@ -117,6 +117,14 @@ extension LookupMachine.State {
       })
   }
 
+  /// Whether a family that is not served has addresses that are not kept, for a caller who would not learn of them
+  /// later: a connection race asks for them itself.
+  func lacksUnkept(_ request: LookupRequest, _ served: AddressFamilies) -> Bool {
+    let missing = request.wanted.subtracting(served).members
+    guard request.purpose == .handingOut, !missing.isEmpty, let value = cache.value(request.host) else { return false }
+    return missing.contains { value[$0] == .notKept }
+  }
+
   // MARK: The servers
 
   mutating func askServers(

@@ -135,7 +135,8 @@ extension DirectResolver {
   func renew(_ host: HostName, _ families: AddressFamilies?, isPatient: Bool) async throws(DirectDNSError) -> Renewal {
     let options = LookupOptions(families: families)
     var found = Resolution()
-    if readFresh(host, options, to: &found) { return Renewal(resolution: found, wasAsked: false) }
+    // A family that is not kept has nothing to be renewed.
+    if readFresh(host, options.forConnecting, to: &found) { return Renewal(resolution: found, wasAsked: false) }
     let settings = settings
     let request = try request(host, options, settings)
     if let own = try ownAnswer(request, settings) { return Renewal(resolution: own, wasAsked: false) }

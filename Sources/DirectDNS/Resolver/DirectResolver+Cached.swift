@@ -25,8 +25,11 @@ extension DirectResolver {
     _ reading: AnswerTable.Reading, _ options: LookupOptions, to found: inout Resolution
   ) -> Bool {
     let now = coarseNow
-    let verdict = cache.verdict(reading, options.families ?? families, options.expired, now)
+    let wanted = options.families ?? families
+    let verdict = cache.verdict(reading, wanted, options.expired, now)
     guard case .serve(let families, .fresh, refresh: false) = verdict else { return false }
+    // Who is handed addresses would not learn of those that are not kept.
+    if families != wanted, options.purpose == .handingOut, cache.lacksUnkept(reading, wanted) { return false }
     guard cache.isInOrder(reading, at: now) else { return readReordered(reading, options, to: &found, at: now) }
     return fill(&found, from: reading, families, at: now)
   }

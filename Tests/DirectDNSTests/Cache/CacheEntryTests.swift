@@ -65,8 +65,14 @@ struct CacheEntryTests {
           ipv4: family == .ipv4 ? .unknown : .neverAsked, ipv6: family == .ipv6 ? .unknown : .neverAsked))
   }
 
+  @Test func `an answer that is not kept leaves a note whether it had addresses`() {
+    #expect(CachedName.Slot.unkept(.addresses("192.0.2.1", ttl: 0)) == .notKept)
+    #expect(CachedName.Slot.unkept(.negative(.noAddress, ttl: nil)) == .unknown)
+    #expect(CachedName(ipv4: .notKept, ipv6: .unknown).isEmpty)
+  }
+
   @Test func `asking may bring addresses where it did, or where nobody has asked`() throws {
-    #expect(CachedName.Slot.neverAsked.mayHaveAddresses)
+    #expect(CachedName.Slot.neverAsked.mayHaveAddresses && CachedName.Slot.notKept.mayHaveAddresses)
     #expect(!CachedName.Slot.unknown.mayHaveAddresses && !CachedName.Slot.failed(until: 0).mayHaveAddresses)
     #expect(!CachedName.Slot.entry(try #require(made(.negative(.nameNotFound)))).mayHaveAddresses)
     #expect(CachedName.Slot.entry(try #require(made(.addresses("192.0.2.1", ttl: 60)))).mayHaveAddresses)

@@ -8,7 +8,7 @@ import Testing
 /// Each state is an entry of 100 s, seen at an age at which it stands so.
 struct CacheVerdictTests {
   enum State: String, Sendable, CaseIterable {
-    case neverAsked, unknown, failed, failedOver, fresh, due, grace, stale, gone
+    case neverAsked, unknown, notKept, failed, failedOver, fresh, due, grace, stale, gone
     case missing, missingOver, empty, emptyOver
 
     /// At 1000 s.
@@ -17,6 +17,7 @@ struct CacheVerdictTests {
         switch self {
         case .neverAsked: (.neverAsked, 0)
         case .unknown, .failed, .failedOver: (.unknown, 0)
+        case .notKept: (.notKept, 0)
         case .fresh: (.addresses, 10)
         case .due: (.addresses, 80)
         case .grace: (.addresses, 110)
@@ -30,7 +31,7 @@ struct CacheVerdictTests {
       let life =
         switch self {
         case .neverAsked: CacheLife(askedAt: 0, expireAt: 0)
-        case .unknown: CacheLife(askedAt: 0, expireAt: CacheLife.never)
+        case .unknown, .notKept: CacheLife(askedAt: 0, expireAt: CacheLife.never)
         case .failed: CacheLife(askedAt: 0, expireAt: Sample.at(1000).nanoseconds + 1)
         case .failedOver: CacheLife(askedAt: 0, expireAt: Sample.at(1000).nanoseconds)
         default: Sample.life(1000 - age, 1100 - age)
@@ -55,7 +56,7 @@ struct CacheVerdictTests {
   @Test(arguments: [
     (State.fresh, CacheVerdict.serve(.ipv4, .fresh, refresh: false)),
     (.due, .serve(.ipv4, .due, refresh: true)), (.grace, .serve(.ipv4, .grace, refresh: true)),
-    (.stale, .wait(.ipv4)), (.gone, .miss), (.neverAsked, .miss), (.unknown, .miss),
+    (.stale, .wait(.ipv4)), (.gone, .miss), (.neverAsked, .miss), (.unknown, .miss), (.notKept, .miss),
     (.missing, .negative(.nameNotFound, left: 10 * second)),
     (.empty, .negative(.noAddress, left: 50 * second)), (.missingOver, .miss), (.emptyOver, .miss),
   ])
@@ -102,6 +103,8 @@ struct CacheVerdictTests {
     (.fresh, .neverAsked, .serve(.ipv4, .fresh, refresh: true)),
     (.fresh, .unknown, .serve(.ipv4, .fresh, refresh: false)),
     (.unknown, .due, .serve(.ipv6, .due, refresh: true)),
+    (.fresh, .notKept, .serve(.ipv4, .fresh, refresh: false)), (.notKept, .due, .serve(.ipv6, .due, refresh: true)),
+    (.notKept, .stale, .wait(.ipv6)), (.notKept, .notKept, .miss), (.empty, .notKept, .miss),
     // One that failed is asked for again when its failure is forgotten.
     (.fresh, .failed, .serve(.ipv4, .fresh, refresh: false)),
     (.fresh, .failedOver, .serve(.ipv4, .fresh, refresh: true)),
@@ -130,6 +133,9 @@ struct CacheVerdictTests {
     #expect(verdict(.fresh, .fresh, epoch: epoch) == .serve(.any, .due, refresh: true))
     #expect(verdict(.missing, .missing, epoch: epoch) == .miss)
     #expect(verdict(.stale, .neverAsked, .ipv4, epoch: epoch) == .wait(.ipv4))
+    // Nothing can be refreshed where nothing is kept.
+    let later = Sample.at(0).nanoseconds + 1
+    #expect(verdict(.fresh, .notKept, epoch: later) == .serve(.ipv4, .fresh, refresh: false))
   }
 
   @Test func `nobody who wants no family is served`() {

@@ -27,8 +27,8 @@ struct RecordWordsTests {
     switch Int.random(in: 0...9, using: &random) {
     case 0: return .neverAsked
     case 1:
-      return Bool.random(using: &random)
-        ? .unknown : .failed(until: Int64.random(in: 0..<CacheLife.never, using: &random))
+      return [.unknown, .notKept, .failed(until: Int64.random(in: 0..<CacheLife.never, using: &random))]
+        .randomElement(using: &random) ?? .unknown
     case 2: content = .negative(.nameNotFound)
     case 3: content = .negative(.noAddress)
     default:

@@ -120,6 +120,86 @@ extension LookupMachineTests {
     }
   }
 
+  /// A machine that has the IPv6 address of a name for an hour, and knows that the IPv4 address has TTL 0.
+  private func knowingUnkept(endsFirst: Bool) throws -> LookupMachine {
+    var machine = machine {
+      $0.families = .any
+      $0.usesSystemDNS = false
+    }
+    _ = try #require(begin(&machine, request(.any)))
+    for query in endsFirst ? [2, 1] : [1, 2] {
+      machine.ended(
+        query, reply(query == 1 ? .addresses("2001:db8::1", ttl: 3600) : .addresses("192.0.2.1", ttl: 0)),
+        at: Sample.at(0))
+    }
+    _ = words(&machine)
+    return machine
+  }
+
+  @Test(arguments: [true, false])
+  func `a family of TTL 0 is asked for by each lookup that hands out addresses, beside one that is kept`(
+    _ endsFirst: Bool
+  ) throws {
+    var machine = try knowingUnkept(endsFirst: endsFirst)
+    for query in 3...5 {
+      let start = Double(query) * 10
+      let number = try #require(begin(&machine, request(.any), at: start))
+      #expect(words(&machine) == ["send \(query) to 0: [A]"])
+      machine.ended(query, reply(.addresses("192.0.2.\(query)", ttl: 0), asked: start), at: Sample.at(start + 0.04))
+      #expect(words(&machine) == ["answer \(number): [\"2001:db8::1\", \"192.0.2.\(query)\"] fresh"])
+    }
+    let late = try #require(begin(&machine, request(.any), at: 60))
+    machine.timePassed(at: Sample.at(60.05))
+    #expect(words(&machine) == ["send 6 to 0: [A]", "answer \(late): [\"2001:db8::1\"] fresh"])
+    // It may have a lifetime some day.
+    machine.ended(6, reply(.addresses("192.0.2.6", ttl: 100), asked: 60), at: Sample.at(60.1))
+    guard case .known(.success(let both)) = machine.begin(request(.any), at: Sample.at(61)) else {
+      Issue.record("it is asked for again")
+      return
+    }
+    #expect(both.texts == ["2001:db8::1", "192.0.2.6"])
+  }
+
+  @Test func `a family of TTL 0 comes first where it is the preferred one, and the answer is of no use later`() throws {
+    var machine = try knowingUnkept(endsFirst: true)
+    var request = request(.any)
+    request.prefersIPv6 = false
+    let number = try #require(begin(&machine, request, at: 10))
+    machine.ended(3, reply(.addresses("192.0.2.3", ttl: 0), asked: 10), at: Sample.at(10))
+    let ending = machine.takeEndings().last
+    guard case .answer(number, .success(let found), _)? = ending else {
+      Issue.record("no answer")
+      return
+    }
+    #expect(found.texts == ["192.0.2.3", "2001:db8::1"] && found.timeToLive == .zero && found.age == .seconds(10))
+  }
+
+  @Test func `who connects, or wants the other family alone, is not the one for whom a family of TTL 0 is asked for`()
+    throws
+  {
+    var machine = try knowingUnkept(endsFirst: true)
+    for change: (inout LookupRequest) -> Void in [{ $0.purpose = .connecting }, { $0.wanted = .ipv6 }] {
+      var request = request(.any)
+      change(&request)
+      guard case .known(.success(let found)) = machine.begin(request, at: Sample.at(10)) else {
+        Issue.record("it waits")
+        return
+      }
+      #expect(found.texts == ["2001:db8::1"] && words(&machine) == [])
+    }
+  }
+
+  @Test func `a family of TTL 0 that fails is asked for again when the failure is forgotten`() throws {
+    var machine = try knowingUnkept(endsFirst: true)
+    let number = try #require(begin(&machine, request(.any), at: 10))
+    machine.ended(3, failed, at: Sample.at(10))
+    #expect(words(&machine).last == "answer \(number): [\"2001:db8::1\"] fresh")
+    for (seconds, asks) in [(10.5, false), (11, true)] {
+      _ = machine.begin(request(.any), at: Sample.at(seconds))
+      #expect(words(&machine).contains("send 4 to 0: [A]") == asks)
+    }
+  }
+
   @Test func `a name that has no address of either family to keep leaves nothing in the cache`() throws {
     var machine = machine { $0.families = .any }
     _ = try #require(begin(&machine, request(.any)))

@@ -105,6 +105,24 @@ extension ResolverAskingTests {
     #expect(fixture.transport.sent.count { $0.question.family == .ipv6 } == 2)
   }
 
+  @Test(arguments: IPAddress.Family.allCases)
+  func `a family of TTL 0 is no less there than the other, and what is cached has the other alone`(
+    _ unkept: IPAddress.Family
+  ) async throws {
+    let fixture = try racing(
+      .answer(.addresses("192.0.2.1", ttl: unkept == .ipv4 ? 0 : 3600)),
+      .answer(.addresses("2001:db8::1", ttl: unkept == .ipv6 ? 0 : 3600)))
+    for count in 2...4 {
+      #expect(Set(try await fixture.resolver.resolve(Self.host).texts) == Self.both)
+      #expect(fixture.transport.count == count)
+      #expect(fixture.resolver.cached(Self.host)?.texts == [Self.text(unkept == .ipv4 ? .ipv6 : .ipv4)])
+    }
+    // There is nothing to renew, and nothing to refresh behind what is cached.
+    #expect(try await !fixture.resolver.renew(Self.host, nil, isPatient: true).wasAsked)
+    await fixture.settle()
+    #expect(fixture.transport.count == 4 && fixture.transport.sent.last?.question.family == unkept)
+  }
+
   @Test func `the first use of an answer begins where its server says`() async throws {
     let addresses = ["192.0.2.3", "192.0.2.1", "192.0.2.2"]
     for step in 0..<20 {

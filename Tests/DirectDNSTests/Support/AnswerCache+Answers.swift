@@ -11,6 +11,7 @@ extension AnswerCache {
   ) -> Int {
     let policy = state.withLock { $0.policy }
     return store(
-      CacheEntry(answer, source: source, policy: policy, asked: asked, now: now), inAnswerTo: question, now: now)
+      CacheEntry(answer, source: source, policy: policy, asked: asked, now: now), inAnswerTo: question,
+      unkept: .unkept(answer), now: now)
   }
 }
