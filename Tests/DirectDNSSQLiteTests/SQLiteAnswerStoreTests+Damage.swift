@@ -46,8 +46,9 @@ extension SQLiteAnswerStoreTests {
   }
 
   /// Overwrites all pages but the first.
-  func damage(_ store: SQLiteAnswerStore) async throws {
-    let file = try await wholeFile(store)
+  func damage(_ store: SQLiteAnswerStore) async throws { try spoil(await wholeFile(store)) }
+
+  private func spoil(_ file: FileHandle) throws {
     let size = try file.seekToEnd()
     try file.seek(toOffset: 4096)
     try file.write(contentsOf: Data(repeating: 0xa5, count: Int(size) - 4096))
@@ -168,6 +169,70 @@ extension SQLiteAnswerStoreTests {
     #expect(looks.value == 2)
     #expect(said.value == [])
     #expect(!FileManager.default.fileExists(atPath: folder.path() + ".damaged"))
+  }
+
+  /// Puts a file right by hand: writes over it, or moves a sound one to where it was.
+  private static func putRight(_ path: String, _ sound: Data, isMoved: Bool) {
+    do {
+      guard isMoved else {
+        let file = try FileHandle(forWritingTo: URL(filePath: path))
+        try file.write(contentsOf: sound)
+        return try file.close()
+      }
+      let backup = path + ".backup"
+      try sound.write(to: URL(filePath: backup))
+      #expect(unsafe chmod(backup, 0o600) == 0 && rename(backup, path) == 0)
+    } catch { Issue.record(error) }
+  }
+
+  @Test(arguments: [false, true], [false, true])
+  func `a damaged file that is put right between two looks serves, and stays where it is`(
+    _ readsOnly: Bool, _ isMoved: Bool
+  ) async throws {
+    let (path, file) = (folder.path(), try await wholeFile(store))
+    let sound = try Data(contentsOf: URL(filePath: path))
+    try spoil(file)
+    let said = Watched<[String]>([])
+    let configuration = SQLiteStoreConfiguration(path: path)
+    let worker = SQLiteWorker(configuration, "put right", readsOnly: readsOnly) { text in
+      said.change { $0.append(text) }
+    }
+    let looks = Watched<[SQLiteError?]>([])
+    let question = try question(1)
+    let found = try await worker.perform { (database) throws(SQLiteError) in
+      do throws(SQLiteError) {
+        let found = try database.read([question])
+        looks.change { $0.append(nil) }
+        return found
+      } catch {
+        looks.change { $0.append(error) }
+        Self.putRight(path, sound, isMoved: isMoved)
+        throw error
+      }
+    }
+    #expect(found.map(\.question) == [question])
+    #expect(looks.value == [.damaged, nil])
+    #expect(said.value == [])
+    #expect(try folder.names == ["answers.sqlite"])
+  }
+
+  @Test(arguments: [false, true])
+  func `a damaged file that is put right between two reads serves the second, and is written to afterwards`(
+    _ isMoved: Bool
+  ) async throws {
+    let said = Watched<[String]>([])
+    let store = Self.store(folder.path()) { text in said.change { $0.append(text) } }
+    let file = try await wholeFile(store)
+    let sound = try Data(contentsOf: URL(filePath: folder.path()))
+    try spoil(file)
+    let known = try question(1)
+    #expect(await error { () throws(DirectDNSError) in try await store.read([known]).forget() } != nil)
+    Self.putRight(folder.path(), sound, isMoved: isMoved)
+    #expect(try await store.read([known]).map(\.question) == [known])
+    try await store.write([answer(3000)])
+    #expect(try await store.read([known, question(3000)]).count == 2)
+    #expect(said.value == [])
+    #expect(try folder.names == ["answers.sqlite"])
   }
 
   @Test func `a damaged file never takes the place of an older one, and at most nine are kept`() async throws {
