@@ -137,7 +137,7 @@ struct QueryMachine: Sendable {
   var hasActions: Bool { !state.actions.isEmpty }
 
   /// The names of which records are asked for, by the numbers of the questions.
-  var recordNames: [(number: Int, name: DNSName)] {
+  var recordNames: [(number: QuestionNumber, name: DNSName)] {
     state.pending.all.compactMap { number, question in
       if case .records(let records) = question.subject { (number, records.name) } else { nil }
     }
