@@ -64,6 +64,15 @@ final class SignalListenerTests {
     heard.end()
   }
 
+  /// In the middle of it the thread may hold a lock of Swift's runtime.
+  @Test func `what is done when a signal comes is not interrupted by another`() {
+    let heard = SignalListener([SIGUSR1]) { _, _ in }
+    var action = sigaction()
+    #expect(unsafe sigaction(SIGUSR1, nil, &action) == 0)
+    for number in [SIGUSR2, SIGINT, SIGTERM] { #expect(unsafe sigismember(&action.sa_mask, number) == 1) }
+    heard.end()
+  }
+
   @Test func `of signals that came together the one to go on is told last`() {
     #expect(SignalListener.order.sorted() == Array(1...64) && SignalListener.order.last == SIGCONT)
   }

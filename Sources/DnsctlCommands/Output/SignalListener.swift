@@ -73,8 +73,8 @@ package final class SignalListener: Sendable {
     hasBegun.withLock { hasBegun in
       guard !hasBegun else { return }
       hasBegun = true
-      _ = fromProcesses.load(ordering: .relaxed)
-      _ = fromKernel.load(ordering: .relaxed)
+      // With no signal, and by all that a handler goes through: what is looked up for the first time takes a lock.
+      for isFromKernel in [false, true] { note(bit(SIGINT) & 0, isFromKernel: isFromKernel) }
       let arrivals = arrivals
       thread.async {
         while true {
@@ -110,6 +110,18 @@ package final class SignalListener: Sendable {
     }
   }
 
+  /// Notes that a signal has come, by its bit.
+  ///
+  /// A handler may do little: an atomic store, and sem_post(3), by which a dispatch semaphore wakes a waiting thread.
+  private static func note(_ bit: UInt64, isFromKernel: Bool) {
+    if isFromKernel {
+      fromKernel.bitwiseOr(bit, ordering: .releasing)
+    } else {
+      fromProcesses.bitwiseOr(bit, ordering: .releasing)
+    }
+    arrivals.signal()
+  }
+
   /// The bit of a signal among those that are pending: Linux has 64, from 1 on.
   private static func bit(_ number: Int32) -> UInt64 { 1 << UInt64(number - 1) }
 
@@ -117,16 +129,13 @@ package final class SignalListener: Sendable {
   private static func catches(_ number: Int32) -> Bool {
     var (action, previous) = (sigaction(), sigaction())
     action.sa_flags = SA_SIGINFO | SA_RESTART
+    // No handler interrupts another one.
+    unsafe sigfillset(&action.sa_mask)
     unsafe action.handler = { number, information, _ in
-      // A handler may do little: an atomic store, and sem_post(3), by which a dispatch semaphore wakes a waiting
-      // thread.
+      // No closure, and nothing generic: Swift's runtime might look up a type under a lock that this thread holds.
       let bit = SignalListener.bit(number)
-      if unsafe information.map({ unsafe $0.pointee.isFromKernel }) ?? false {
-        SignalListener.fromKernel.bitwiseOr(bit, ordering: .releasing)
-      } else {
-        SignalListener.fromProcesses.bitwiseOr(bit, ordering: .releasing)
-      }
-      SignalListener.arrivals.signal()
+      guard let information = unsafe information else { return SignalListener.note(bit, isFromKernel: false) }
+      unsafe SignalListener.note(bit, isFromKernel: information.pointee.isFromKernel)
     }
     // The C library keeps two or three signals to itself.
     guard unsafe sigaction(number, &action, &previous) == 0 else { return false }
