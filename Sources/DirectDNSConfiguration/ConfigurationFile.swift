@@ -216,7 +216,8 @@ public struct ConfigurationFile: Sendable {
 
   /// A DNS server in the format of c-ares.
   private static func server(_ text: String) -> String? {
-    if let address = IPAddress(text) { return address.bracketed }
+    // c-ares 1.18 refuses the whole list for the sake of a bracketed address without a port.
+    if let address = IPAddress(text) { return address.family == .ipv6 ? "[\(address)]:53" : "\(address)" }
     guard let colon = text.lastIndex(of: ":"), let port = UInt16(port: text[text.index(after: colon)...]), port > 0
     else {
       return nil

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import DirectDNSTesting
 import Testing
 
 @testable import DirectDNS
@@ -195,7 +196,7 @@ import Testing
         pins: { "B.example.": ["192.0.2.4", "2001:db8::4"] },
       }
       """)
-    #expect(file.systemServers == ["192.0.2.2", "192.0.2.3:5353", "[2001:db8::1]", "[2001:db8::2]:53"])
+    #expect(file.systemServers == ["192.0.2.2", "192.0.2.3:5353", "[2001:db8::1]:53", "[2001:db8::2]:53"])
     #expect(file.usesSystemDNS == false)
     #expect(file.cache.grace == .zero)
     #expect(file.cache.clientResponseTimeout == .milliseconds(50))
@@ -220,6 +221,17 @@ import Testing
     let message = provider.provider.request(
       for: AddressQuestion(try HostName("a.example"), .ipv4), at: 0)
     #expect(message.url.contains("edns_client_subnet=198.51.100.0"))
+  }
+
+  /// Otherwise the system's DNS would be off for the sake of one of its servers.
+  @Test(arguments: ["::1", "[::1]:53", "127.0.0.2", "127.0.0.2:53"])
+  func `whatever a server of the system's DNS is written like, c-ares takes the list`(_ other: String) async throws {
+    let server = try await FakeNameServer.start(records: RecordTable { $0.add("www.shop.test", "192.0.2.1", ttl: 60) })
+    let file = try file(#"{ system: { servers: ["\#(server.serverAddress)", "\#(other)"] } }"#)
+    let answer = try await SystemDNS(servers: file.systemServers.joined(separator: ",")).answer(
+      to: HostName("www.shop.test"), family: .ipv4, timeout: .seconds(20))
+    #expect(answer.addresses.map(\.description) == ["192.0.2.1"])
+    await server.stop()
   }
 
   @Test func `a system that is true or false needs no object`() throws {

@@ -70,7 +70,7 @@ internal import CDirectDNSCares
     guard status == directdns_ares_success, let handle = unsafe handle else { throw CaresError(status) }
     if let servers = kind.servers, unsafe ares_set_servers_ports_csv(handle, servers) != directdns_ares_success {
       unsafe ares_destroy(handle)
-      throw .failed("\(servers) is not a list of name servers: write ADDRESS:PORT")
+      throw .failed("\(servers) is not a list of name servers: write ADDRESS:PORT, [ADDRESS]:PORT for IPv6")
     }
   }
 

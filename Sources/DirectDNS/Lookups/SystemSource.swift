@@ -18,7 +18,7 @@ public protocol SystemSource: Sendable {
 ///
 /// It does not follow nsswitch.conf, so that there is no mDNS.
 public struct SystemDNS: SystemSource, NonBlocking {
-  /// `ADDRESS:PORT,…` instead of the servers of resolv.conf; nil for those.
+  /// `ADDRESS:PORT,…`, with an IPv6 address in brackets, instead of the servers of resolv.conf; nil for those.
   public let servers: String?
 
   /// Creates a source.
