@@ -5,7 +5,7 @@ struct InFlightQuestion: Sendable {
   enum Server: Sendable, Hashable {
     /// The store, if there is one, and then the providers.
     case providers
-    /// The system's DNS, as a fallback.
+    /// The system's DNS, as a fallback, or where it alone is asked; without providers after the store.
     case system
     /// The system's DNS instead of the providers; neither cached answers nor remembered failures count.
     case systemAlone

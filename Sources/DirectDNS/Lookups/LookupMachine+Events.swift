@@ -64,7 +64,7 @@ extension LookupMachine.State {
     let deadlines = deadlines(nil, from: now)
     let batch: Number<QuestionBatch> = number()
     batches[batch] = QuestionBatch(deadlines)
-    for host in hosts where settings.configuration.localZones.route(host) == .providers {
+    for host in hosts where settings.configuration.route(host) == .providers {
       _ = startRefresh(host, families, .providers, deadlines, batch: batch, at: now)
     }
     batches[batch]?.close()
@@ -133,7 +133,7 @@ extension LookupMachine.State {
       cache.forget(host, now: now)
       keptAlive.beginAnew(host, at: now)
     }
-    for (number, lookup) in lookups.all where lookup.request.route != zones.route(lookup.request.host) {
+    for (number, lookup) in lookups.all where lookup.request.route != routed(lookup.request).route {
       if let lookup = lookups.remove(number) { move(lookup, at: now) }
     }
     for (number, name) in servers.recordNames where before.route(name) != zones.route(name) { servers.cancel(number) }

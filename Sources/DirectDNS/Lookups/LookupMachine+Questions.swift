@@ -27,31 +27,33 @@ extension LookupMachine.State {
     var inFlight = InFlightQuestion(key: key, deadlines: deadlines, asked: now, generation: generation)
     if let waiter { inFlight.add(waiter) }
     var turn: StoreTurn?
-    if key.server == .providers {
-      inFlight.batch = batch
+    if readsStore(key) {
       inFlight.restored = restored
-      if hasStore { turn = StoreTurn(deadlines, settings.configuration, hasLeases: hasLeases, at: now) }
+      // Nobody is to wait for the system's answer: it is not written to the store.
+      let hasLeases = self.hasLeases && key.server == .providers
+      turn = StoreTurn(deadlines, settings.configuration, hasLeases: hasLeases, at: now)
       inFlight.turn = turn
     }
+    if key.server == .providers, let batch {
+      inFlight.batch = batch
+      batches[batch]?.expect()
+    }
     questions.add(inFlight, under: number)
+    if let turn { follow(turn.beginning, number, at: now) } else { askServers(number, inFlight, at: now) }
+  }
+
+  /// Whether the store is read before anybody is asked.
+  ///
+  /// It has nothing of names that are the system's by their spelling, and has been read before the system's DNS is a
+  /// fallback.
+  private func readsStore(_ key: InFlightQuestion.Key) -> Bool {
+    guard hasStore else { return false }
     switch key.server {
-    case .providers:
-      if let batch { batches[batch]?.expect() }
-      if let turn {
-        follow(turn.beginning, number, at: now)
-      } else {
-        askServers(number, key.question, deadlines, batch: batch, at: now)
-      }
+    case .providers: return true
     case .system:
-      if let error = systemFailures.error(for: key.question, at: now) {
-        questionOutcomes.append((number, .failed(error)))
-      } else if let system = settings.system {
-        askSystem(number, key.question, deadlines, system, at: now)
-      } else {
-        questionOutcomes.append((number, .failed(DirectDNSError(.refused, "The system's DNS is off."))))
-      }
-    case .systemAlone:
-      askSystem(number, key.question, deadlines, settings.systemSource, at: now)
+      let configuration = settings.configuration
+      return configuration.providers.isEmpty && configuration.localZones.route(key.question.host) == .providers
+    case .systemAlone: return false
     }
   }
 
@@ -127,15 +129,27 @@ extension LookupMachine.State {
 
   // MARK: The servers
 
-  mutating func askServers(
-    _ number: Number<InFlightQuestion>, _ question: AddressQuestion, _ deadlines: LookupDeadlines,
-    batch: Number<QuestionBatch>?, at now: ResolverInstant
-  ) {
-    if let batch, batches[batch] != nil {
-      batches[batch]?.join(number, question)
-      send(batch, at: now)
-    } else {
-      servers.ask(.init(sameAs: number), .one(question), deadlines, at: now)
+  /// Sends a question to whom it is for.
+  mutating func askServers(_ number: Number<InFlightQuestion>, _ inFlight: InFlightQuestion, at now: ResolverInstant) {
+    let (question, deadlines) = (inFlight.question, inFlight.deadlines)
+    switch inFlight.key.server {
+    case .providers:
+      if let batch = inFlight.batch, batches[batch] != nil {
+        batches[batch]?.join(number, question)
+        send(batch, at: now)
+      } else {
+        servers.ask(.init(sameAs: number), .one(question), deadlines, at: now)
+      }
+    case .system:
+      if let error = systemFailures.error(for: question, at: now) {
+        questionOutcomes.append((number, .failed(error)))
+      } else if let system = settings.system {
+        askSystem(number, question, deadlines, system, at: now)
+      } else {
+        questionOutcomes.append((number, .failed(DirectDNSError(.refused, "The system's DNS is off."))))
+      }
+    case .systemAlone:
+      askSystem(number, question, deadlines, settings.systemSource, at: now)
     }
   }
 

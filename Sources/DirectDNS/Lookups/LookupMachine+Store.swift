@@ -49,7 +49,7 @@ extension LookupMachine.State {
       questionOutcomes.append((number, outcome))
     case .ask(let turn):
       if let turn { report(.turn(turn)) }
-      askServers(number, inFlight.question, inFlight.deadlines, batch: inFlight.batch, at: now)
+      askServers(number, inFlight, at: now)
     }
   }
 

@@ -51,6 +51,8 @@ extension LookupMachine.State {
   ) {
     let (caller, request, outcomes) = (lookup.caller, lookup.request, lookup.wait.outcomes)
     if let found = resolution(outcomes, request, at: now) { return finish(caller, .success(found)) }
+    // The providers have been taken away meanwhile, so that the store was read before the system's DNS.
+    if outcomes.hasRestored { return ask(caller, isSecondLook: true, at: now) }
     let errors = failed.members.compactMap { known[$0]?.error }
     let systemErrors = failed.members.compactMap { outcomes[$0]?.error }
     if let ended = systemErrors.first(where: { $0.code == .shutDown }) { return finish(caller, .failure(ended)) }
@@ -122,7 +124,7 @@ extension LookupMachine.State {
     case .success(let answer):
       systemFailures.forget(question)
       serverAnswered(.system, at: now)
-      let isItsOwn = settings.configuration.localZones.route(question.host) == .system
+      let isItsOwn = settings.configuration.route(question.host) == .system
       // For any other name a negative answer is not kept: it may come from a captive portal. None is once the system's
       // DNS has been switched off.
       let entry =
@@ -130,9 +132,9 @@ extension LookupMachine.State {
         ? CacheEntry(
           answer, source: SourceNames.system, policy: settings.configuration.cache.atMost(Self.systemLifetimeLimit),
           asked: inFlight.asked, now: now) : nil
-      // The system's answer never replaces a provider's that may still be used. And an answer that is not kept must not
-      // clear the remembered failures of the providers, or they would be asked again at once.
-      guard isItsOwn || entry != nil, !cache.hasProviderEntry(question, at: now) else {
+      // Beside providers the system's answer never replaces one of theirs that may still be used. And an answer that is
+      // not kept must not clear the remembered failures of the providers, or they would be asked again at once.
+      guard isItsOwn || entry != nil && !cache.hasProviderEntry(question, at: now) else {
         return questionOutcomes.append((number, .answered(answer, .system, life)))
       }
       questionOutcomes.append(
@@ -151,8 +153,8 @@ extension LookupMachine.State {
         return questionOutcomes.append((number, .failed(error)))
       }
       systemFailures.note(error, for: question, by: [.system], at: now)
-      // For a name that only the system knows, this failure counts like one of the providers does for other names.
-      if settings.configuration.localZones.route(question.host) == .system {
+      // Where the system alone is asked, this failure counts like one of the providers does elsewhere.
+      if settings.configuration.route(question.host) == .system {
         cache.remember(error, for: question, by: [.system], now: now)
       }
       questionOutcomes.append((number, .failed(error)))

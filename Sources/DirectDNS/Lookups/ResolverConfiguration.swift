@@ -103,6 +103,12 @@ public struct ResolverConfiguration: Sendable {
   /// With more names the table's index would take gigabytes, and its entries would need more bits than they have.
   package static let largestCapacity = 100_000_000
 
+  /// Where a name is looked up: where there are no providers, the system's DNS has their place.
+  func route(_ host: HostName) -> NameRoute {
+    let route = localZones.route(host)
+    return route == .providers && providers.isEmpty ? .system : route
+  }
+
   /// Checks that the cache has room for the names that are kept alive: they would evict one another again and again.
   func validateKeepAlive() throws(DirectDNSError) {
     guard keepAlive.count <= capacity else {

@@ -36,7 +36,7 @@ extension DirectResolver {
   func request(
     _ host: HostName, _ options: LookupOptions, _ settings: ResolverSettings
   ) throws(DirectDNSError) -> LookupRequest {
-    try request(host, options, settings.configuration.localZones.route(host))
+    try request(host, options, settings.configuration.route(host))
   }
 
   /// What a lookup wants of a name that is looked up there.

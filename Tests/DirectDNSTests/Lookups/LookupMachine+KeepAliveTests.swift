@@ -162,6 +162,19 @@ extension LookupMachineTests {
     }
   }
 
+  @Test func `without providers a name that is kept alive is asked of the system's DNS`() throws {
+    var machine = machine {
+      $0.providers = []
+      $0.families = .ipv4
+    }
+    machine.keepAlive([Self.host], at: Sample.at(0))
+    machine.timePassed(at: Sample.at(0))
+    let number = try #require(system(words(&machine)))
+    machine.systemAnswered(number, .success(.addresses("192.0.2.1", ttl: 40)), at: Sample.at(0))
+    let next = machine.nextInstant()
+    #expect(next.map { $0 >= Sample.at(26) && $0 <= Sample.at(34) } == true)
+  }
+
   @Test func `of more names to keep alive than the cache has room for, the rest are counted`() {
     var machine = machine { $0.capacity = 2 }
     let names = ["a.test", "b.test", "c.test"].map { Sample.name($0) }

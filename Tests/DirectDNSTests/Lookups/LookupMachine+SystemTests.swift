@@ -73,6 +73,89 @@ extension LookupMachineTests {
     #expect(timeouts == [expected])
   }
 
+  // MARK: In the providers' place
+
+  @Test(arguments: [
+    (LookupScript(), ["system A", "192.0.2.9 fresh"]), (.init(system: .denies), ["system A", "nameNotFound"]),
+    (.init(system: .fails), ["system A", "upstreamFailed"]),
+    (.init(system: .isSilent), ["system A", "timedOut after 5000 ms"]),
+    (.init(store: .fresh), ["store A", "192.0.2.7 fresh"]),
+    (.init(store: .nothing), ["store A", "system A", "192.0.2.9 fresh"]),
+    (.init(store: .stale), ["store A", "store A", "system A", "192.0.2.9 fresh"]),
+    (.init(store: .stale, system: .denies), ["store A", "store A", "system A", "nameNotFound"]),
+    (.init(store: .stale, system: .fails), ["store A", "store A", "system A", "192.0.2.7 stale"]),
+    (.init(store: .stale, system: .isSilent), ["store A", "store A", "system A", "192.0.2.7 stale after 300 ms"]),
+  ])
+  func `where there are no providers it is asked in their place, after the store`(
+    _ script: LookupScript, _ expected: [String]
+  ) {
+    var machine = machine(for: script) { $0.providers = [] }
+    #expect(way(script, &machine) == expected)
+  }
+
+  @Test func `the store has nothing of names of this network, also where there are no providers`() {
+    let script = LookupScript(store: .fresh)
+    var machine = machine(for: script) { $0.providers = [] }
+    #expect(way(script, &machine) { $0.host = Sample.name("nas.local") } == ["system A", "192.0.2.9 fresh"])
+  }
+
+  @Test func `for a lease, which says that an answer is about to be stored, it does not ask`() throws {
+    var machine = machine(hasStore: true, hasLeases: true) { $0.providers = [] }
+    _ = try #require(begin(&machine, request()))
+    #expect(words(&machine) == ["store 2"])
+    machine.storeRead(2, .nothing, at: Sample.at(0))
+    #expect(words(&machine) == ["system 2: A"])
+  }
+
+  private func takeProvidersAway(_ machine: inout LookupMachine, at seconds: Double) {
+    var configuration = machine.settings.configuration
+    configuration.providers = []
+    machine.update(ResolverSettings(configuration, system: Unused()), at: Sample.at(seconds))
+  }
+
+  @Test(arguments: [
+    (LookupScript.Reply.answers, ["system A", "192.0.2.9 fresh"], ["192.0.2.9 fresh"]),
+    (.denies, ["system A", "nameNotFound"], ["nameNotFound"]),
+    (.fails, ["system A", "192.0.2.1 stale"], ["192.0.2.1 stale"]),
+    (.isSilent, ["system A", "192.0.2.1 stale after 300 ms"], ["192.0.2.1 stale"]),
+  ])
+  func `its word takes the place of a former provider's answer that has expired`(
+    _ reply: LookupScript.Reply, _ expected: [String], _ next: [String]
+  ) {
+    var machine = machine()
+    _ = way(LookupScript(), &machine, at: 0)
+    takeProvidersAway(&machine, at: 1)
+    #expect(way(LookupScript(), &machine, at: 50) == ["192.0.2.1 fresh"])
+    let script = LookupScript(system: reply)
+    #expect(way(script, &machine, at: 1000) == expected)
+    #expect(way(script, &machine, at: 1001) == next)
+  }
+
+  @Test func `a lookup that falls back on it as the providers go is served what the store has by then`() throws {
+    var machine = machine(hasStore: true)
+    let number = try #require(begin(&machine, request(), at: 10_000))
+    machine.storeRead(2, .nothing, at: Sample.at(10_000))
+    machine.ended(1, failed, at: Sample.at(10_000))
+    let first = try #require(system(words(&machine)))
+    takeProvidersAway(&machine, at: 10_001)
+    machine.systemAnswered(first, .failure(ProviderFailure(.transport, "refused")), at: Sample.at(10_001))
+    let entry = CacheEntry(
+      content: .addresses(Sample.addresses("192.0.2.7")), canonicalName: nil, source: SourceNames.store,
+      life: Sample.life(5000, 5100))
+    var told: [String] = []
+    while let store = words(&machine, &told).first(where: { $0.hasPrefix("store ") }), told.count < 20 {
+      machine.storeRead(try #require(Int(store.dropFirst(6))), .found(entry), at: Sample.at(10_001))
+    }
+    #expect(told.last == "answer \(number): [\"192.0.2.7\"] stale", "\(told)")
+  }
+
+  /// What there is to be told, which is added to what was told before.
+  private func words(_ machine: inout LookupMachine, _ told: inout [String]) -> [String] {
+    let words = words(&machine)
+    told += words
+    return words
+  }
+
   // MARK: How far it is believed
 
   @Test(arguments: [

@@ -64,6 +64,17 @@ struct ResolverConfigurationTests {
     }
   }
 
+  @Test(arguments: [
+    ("www.example.net", NameRoute.providers, NameRoute.system), ("nas.local", .system, .system),
+    ("localhost", .loopback, .loopback), ("a.invalid", .neverExists, .neverExists), ("a.onion", .refused, .refused),
+  ])
+  func `a public name is looked up by the providers, and without any by the system's DNS`(
+    _ host: String, _ route: NameRoute, _ without: NameRoute
+  ) {
+    #expect(ResolverFixture.configuration(["one"]).route(Sample.name(host)) == route)
+    #expect(ResolverConfiguration(providers: []).route(Sample.name(host)) == without)
+  }
+
   @Test func `a resolver that could ask nobody is refused`() {
     let error = refusal {
       $0.providers = []
