@@ -77,7 +77,20 @@ extension AnswerCache {
   ///
   /// - Returns: how many questions have to wait less long now.
   func answered(by server: FailureCache.Server, at now: ResolverInstant) -> Int {
-    state.withLock { $0.failures.answered(by: server, at: now) }
+    state.withLock { state in
+      let released = state.failures.answered(by: server, at: now)
+      for question in released { noteEnd(ofWait: question, now: now, &state) }
+      return released.count
+    }
+  }
+
+  /// Notes in a name's record that a family which failed is asked for sooner: lookups read the instant there, without the
+  /// lock.
+  private func noteEnd(ofWait question: AddressQuestion, now: ResolverInstant, _ state: inout State) {
+    guard case .failed(let before)? = table.value(question.host)?[question.family] else { return }
+    let end = state.failures.refreshAt(question) ?? now
+    guard end.nanoseconds < before else { return }
+    change(question.host, now: now, &state) { $0[question.family] = .failed(until: end.nanoseconds) }
   }
 
   /// When a question may be asked again because a server that failed it has answered since; nil for any other question.
@@ -200,11 +213,13 @@ extension AnswerCache {
   /// Forgets all failures, and makes every answer due: it still serves, and is refreshed when it is next used.
   func networkDidChange(now: ResolverInstant) {
     epoch.store(now.nanoseconds, ordering: .relaxed)
-    forgetFailures()
+    forgetFailures(now: now)
   }
 
   /// Forgets all failures, because other servers may be asked from now on.
-  func forgetFailures() {
-    state.withLock { $0.failures.forgetAll() }
+  func forgetFailures(now: ResolverInstant) {
+    state.withLock { state in
+      for question in state.failures.forgetAll() { noteEnd(ofWait: question, now: now, &state) }
+    }
   }
 }

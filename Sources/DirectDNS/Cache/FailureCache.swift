@@ -118,10 +118,15 @@ struct FailureCache: Sendable {
   }
 
   /// Forgets all.
-  mutating func forgetAll() {
+  ///
+  /// - Returns: the questions that had failed.
+  @discardableResult
+  mutating func forgetAll() -> [AddressQuestion] {
+    let questions = Array(failures.keys)
     failures = [:]
     waiting = [:]
     limit = capacity
+    return questions
   }
 
   // MARK: Servers that answer again
@@ -135,14 +140,14 @@ struct FailureCache: Sendable {
   /// - Parameters:
   ///   - server: the server that has answered.
   ///   - now: the present.
-  /// - Returns: how many waits end earlier now.
-  mutating func answered(by server: Server, at now: ResolverInstant) -> Int {
-    guard !waiting.isEmpty, let questions = waiting[server] else { return 0 }
+  /// - Returns: the questions whose waits end earlier now.
+  mutating func answered(by server: Server, at now: ResolverInstant) -> [AddressQuestion] {
+    guard !waiting.isEmpty, let questions = waiting[server] else { return [] }
     let order = questions.sorted { $0.value < $1.value }.map(\.key)
     var places: [HostName: Int] = [:]
     for question in order where places[question.host] == nil { places[question.host] = places.count }
     let pace = min(Self.releaseTime / places.count, Self.releasePace)
-    var released = 0
+    var released: [AddressQuestion] = []
     for question in order {
       guard var failure = failures[question], let place = places[question.host] else { continue }
       let failedAt = max(failure.failedAt, failures[question.ofOtherFamily]?.failedAt ?? failure.failedAt)
@@ -156,7 +161,7 @@ struct FailureCache: Sendable {
         failure.until = min(failure.until, instant)
         failure.refreshAt = instant
         failure.isReleased = true
-        released += 1
+        released.append(question)
       }
       failure.servers = []
       failures[question] = failure

@@ -4,7 +4,7 @@ extension LookupMachine.State {
   /// A server has answered: the questions that it failed before may soon be asked again.
   mutating func serverAnswered(_ server: FailureCache.Server, at now: ResolverInstant) {
     var released = cache.answered(by: server, at: now)
-    if server == .system { released += systemFailures.answered(by: .system, at: now) }
+    if server == .system { released += systemFailures.answered(by: .system, at: now).count }
     guard released > 0 else { return }
     report(.released(released))
     wakeKeptAlive(at: now)

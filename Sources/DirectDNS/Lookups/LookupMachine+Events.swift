@@ -103,7 +103,7 @@ extension LookupMachine.State {
     systemFailures.policy = configuration.cache
     servers.update(configuration, at: now)
     // The servers that failed may be gone, so no question has to wait on their account.
-    cache.forgetFailures()
+    cache.forgetFailures(now: now)
     systemFailures.forgetAll()
     keptAlive.update(configuration)
     if configuration.keepAlive != before.keepAlive {

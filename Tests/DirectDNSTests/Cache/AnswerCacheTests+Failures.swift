@@ -121,4 +121,34 @@ extension AnswerCacheTests {
     #expect(order(at: 3) == [four, six])
     #expect(order(at: 32) == [six, four])
   }
+
+  @Test(arguments: ["nothing", "an answer of its server", "an answer of another server", "a reload", "a new network"])
+  func `the pause of a family that failed beside the other ends in the name's record, too`(_ event: String) {
+    let cache = cache()
+    store(.addresses("2001:db8::1", ttl: 3600), host.text, at: 0, family: .ipv6, in: cache)
+    // For 1 s, then 2 s, and then 4 s.
+    for seconds in [1.0, 2, 4] { cache.remember(error, for: question, by: [.provider(1)], now: Sample.at(seconds)) }
+    let now = Sample.at(6)
+    var end = now
+    switch event {
+    case "an answer of its server": #expect(cache.answered(by: .provider(1), at: now) == 1)
+    case "a reload": cache.forgetFailures(now: now)
+    case "a new network": cache.networkDidChange(now: now)
+    default:
+      _ = cache.answered(by: .provider(2), at: now)
+      end = Sample.at(8)
+    }
+    #expect(cache.value(host)?.ipv4 == .failed(until: end.nanoseconds))
+    let found = cache.find(host, .any, .allowed, prefersIPv6: false, at: now)
+    #expect(found?.verdict == .serve(.ipv6, event == "a new network" ? .due : .fresh, refresh: end == now))
+  }
+
+  @Test func `a pause that ends leaves nothing in the record of a name whose family has not failed`() {
+    let cache = cache()
+    cache.remember(error, for: question, by: [.provider(1)], now: Sample.at(1))
+    store(.addresses("2001:db8::1", ttl: 3600), host.text, at: 1, family: .ipv6, in: cache)
+    let before = cache.value(host)
+    cache.forgetFailures(now: Sample.at(1))
+    #expect(cache.value(host) == before && before?.ipv4 == .neverAsked)
+  }
 }

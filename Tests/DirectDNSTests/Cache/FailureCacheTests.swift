@@ -123,19 +123,19 @@ struct FailureCacheTests {
     _ count: Int, _ last: Double
   ) {
     var memory = failing(count)
-    #expect(memory.answered(by: .provider(1), at: Sample.at(10)) == count)
+    #expect(memory.answered(by: .provider(1), at: Sample.at(10)).count == count)
     #expect(memory.mayRefresh(question(0), at: Sample.at(10)))
     #expect(memory.mayRefresh(question(count - 1), at: Sample.at(10 + last)))
     if count > 1 { #expect(!memory.mayRefresh(question(count - 1), at: Sample.at(10 + last).before)) }
     // Evenly: never more than their share.
     let half = (0..<count).count { memory.mayRefresh(question($0), at: Sample.at(10 + last / 2)) }
     #expect(half <= count / 2 + 1)
-    #expect(memory.answered(by: .provider(1), at: Sample.at(11)) == 0)
+    #expect(memory.answered(by: .provider(1), at: Sample.at(11)).count == 0)
   }
 
   @Test func `a failure is remembered for a second, whatever its server answers meanwhile`() {
     var memory = failing(1)
-    #expect(memory.answered(by: .provider(1), at: Sample.at(0.2)) == 1)
+    #expect(memory.answered(by: .provider(1), at: Sample.at(0.2)).count == 1)
     #expect(
       memory.error(for: question(0), at: Sample.at(0.9)) != nil && !memory.mayRefresh(question(0), at: Sample.at(0.9)))
     #expect(memory.error(for: question(0), at: Sample.at(1)) == nil && memory.mayRefresh(question(0), at: Sample.at(1)))
@@ -146,7 +146,7 @@ struct FailureCacheTests {
       (FailureCache.Server.provider(1), true), (.provider(2), true), (.provider(3), false), (.system, false),
     ] {
       var memory = failing(1, by: [.provider(1), .provider(2)])
-      #expect(memory.answered(by: server, at: Sample.at(10)) == (ends ? 1 : 0))
+      #expect(memory.answered(by: server, at: Sample.at(10)).count == (ends ? 1 : 0))
       #expect(memory.mayRefresh(question(0), at: Sample.at(10)) == ends)
     }
   }
@@ -160,7 +160,7 @@ struct FailureCacheTests {
   @Test func `a wait that ends by itself is none that a success has ended`() {
     var memory = failing(1)
     #expect(memory.releasedAt(question(0)) == nil)
-    #expect(memory.answered(by: .provider(1), at: Sample.at(30)) == 0)
+    #expect(memory.answered(by: .provider(1), at: Sample.at(30)).count == 0)
     #expect(memory.releasedAt(question(0)) == nil)
   }
 
@@ -195,7 +195,7 @@ struct FailureCacheTests {
       memory.note(
         error, for: question(number).ofOtherFamily, by: [.provider(1)], recheck: .seconds(30), at: Sample.at(0.5))
     }
-    #expect(memory.answered(by: .provider(1), at: Sample.at(1)) == 6)
+    #expect(memory.answered(by: .provider(1), at: Sample.at(1)).count == 6)
     for number in 0..<3 {
       let instant = memory.releasedAt(question(number))
       #expect(instant == Sample.at(max(1.5, 1 + 0.02 * Double(number))))
@@ -206,10 +206,10 @@ struct FailureCacheTests {
   @Test func `what was forgotten waits for nobody`() {
     var memory = failing(3)
     memory.forget(question(1))
-    #expect(memory.answered(by: .provider(1), at: Sample.at(10)) == 2)
+    #expect(memory.answered(by: .provider(1), at: Sample.at(10)).count == 2)
     #expect(memory.releasedAt(question(1)) == nil)
     memory = failing(3)
     memory.forgetAll()
-    #expect(memory.answered(by: .provider(1), at: Sample.at(10)) == 0)
+    #expect(memory.answered(by: .provider(1), at: Sample.at(10)).count == 0)
   }
 }

@@ -209,6 +209,21 @@ extension LookupMachineTests {
     #expect(machine.cache.count == 0)
   }
 
+  @Test func `a family that failed beside the other's answer is asked for at once after a reload`() throws {
+    var machine = machine {
+      $0.usesSystemDNS = false
+      $0.cache.minimumFailureTTL = .seconds(20)
+    }
+    _ = try #require(begin(&machine, request(.any)))
+    machine.ended(1, reply(.addresses("2001:db8::1", ttl: 3600)), at: Sample.at(0))
+    machine.ended(2, failed, at: Sample.at(0))
+    _ = words(&machine)
+    #expect(begin(&machine, request(.any), at: 2) == nil && words(&machine) == [])
+    machine.update(machine.settings, at: Sample.at(3))
+    #expect(begin(&machine, request(.any), at: 3) == nil)
+    #expect(words(&machine) == ["send 3 to 0: [A]"])
+  }
+
   // MARK: The system's DNS alone
 
   @Test func `where there are no providers the system's word counts`() throws {
