@@ -105,6 +105,11 @@ enum CaresError: Error, Hashable, Sendable, CustomStringConvertible {
   case noAddress
   case timedOut
   case refused
+  /// A name server says that it failed (SERVFAIL).
+  case serverFailed
+  /// All name servers have been asked in vain. c-ares 1.18 does not tell whether none was reached or each one said
+  /// SERVFAIL, NOTIMP or REFUSED.
+  case noServer
   /// The caller was cancelled.
   case cancelled
   case failed(String)
@@ -115,9 +120,14 @@ enum CaresError: Error, Hashable, Sendable, CustomStringConvertible {
     case directdns_ares_nodata: self = .noAddress
     case directdns_ares_timeout: self = .timedOut
     case directdns_ares_refused: self = .refused
+    case directdns_ares_servfail: self = .serverFailed
+    case directdns_ares_connrefused: self = .noServer
     default: self = unsafe .failed(String(cString: ares_strerror(status)))
     }
   }
+
+  /// Whether name servers failed the name, which those of another domain may not.
+  var isOfServers: Bool { [.refused, .serverFailed, .noServer].contains(self) }
 
   /// What happened, in words.
   var description: String {
@@ -126,6 +136,8 @@ enum CaresError: Error, Hashable, Sendable, CustomStringConvertible {
     case .noAddress: "no address"
     case .timedOut: "timed out"
     case .refused: "refused the query"
+    case .serverFailed: "the name server failed (SERVFAIL)"
+    case .noServer: "no name server was reached, or each one failed or refused (SERVFAIL, REFUSED or NOTIMP)"
     case .cancelled: "cancelled"
     case .failed(let reason): reason
     }

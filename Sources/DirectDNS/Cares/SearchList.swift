@@ -75,12 +75,18 @@ struct SearchList: Sendable, Hashable {
 /// The first name that exists is the one, so that both families come from one place: getaddrinfo(3) of glibc does the
 /// same. The family that is wanted is asked for alone, since there are servers that never answer queries for AAAA. Where
 /// a name has nothing of it, the other family says whether the name is the one.
+///
+/// A domain whose servers fail is passed over, as by glibc, or one that is broken would make all the others useless. If no
+/// other one has the name, the outcome is the failure and no denial. Silence ends the walk, since it leaves no time.
 struct SearchWalk: Sendable, Hashable {
   private let wanted: IPAddress.Family
   private var left: ArraySlice<HostName>
   private var asksForOther = false
   /// Whether one of the names exists without addresses.
   private var exists = false
+  /// How servers have failed one of the names, and how they have failed the present one.
+  private var failure: CaresError?
+  private var ownFailure: CaresError?
 
   /// What is to be asked for.
   private(set) var name: HostName
@@ -97,18 +103,26 @@ struct SearchWalk: Sendable, Hashable {
   /// - Returns: the lookup's outcome; nil if there is more to be asked for.
   mutating func next(after outcome: CaresLookup.Outcome) -> CaresLookup.Outcome? {
     switch outcome {
-    case .success: return asksForOther ? .failure(.noAddress) : outcome
+    case .success: return asksForOther ? .failure(ownFailure ?? .noAddress) : outcome
     case .failure(.noAddress):
       exists = true
-      if !asksForOther, !left.isEmpty {
-        asksForOther = true
-        return nil
-      }
+      if turnsToOther() { return nil }
     case .failure(.nameNotFound): break
+    case .failure(let error) where error.isOfServers:
+      failure = failure ?? error
+      ownFailure = error
+      if turnsToOther() { return nil }
     case .failure: return outcome
     }
-    guard let next = left.popFirst() else { return .failure(exists ? .noAddress : .nameNotFound) }
-    (name, asksForOther) = (next, false)
+    guard let next = left.popFirst() else { return .failure(failure ?? (exists ? .noAddress : .nameNotFound)) }
+    (name, asksForOther, ownFailure) = (next, false, nil)
     return nil
+  }
+
+  /// Asks for the other family of the same name, if that decides anything.
+  private mutating func turnsToOther() -> Bool {
+    guard !asksForOther, !left.isEmpty else { return false }
+    asksForOther = true
+    return true
   }
 }

@@ -243,12 +243,13 @@ struct CaresErrorTests {
   @Test(arguments: [
     (directdns_ares_notfound, CaresError.nameNotFound), (directdns_ares_nodata, .noAddress),
     (directdns_ares_timeout, .timedOut), (directdns_ares_refused, .refused),
+    (directdns_ares_servfail, .serverFailed), (directdns_ares_connrefused, .noServer),
   ])
   func `the codes that a lookup tells apart have cases of their own`(_ code: Int32, _ error: CaresError) {
     #expect(CaresError(code) == error)
   }
 
-  @Test(arguments: [directdns_ares_servfail, directdns_ares_connrefused, -1, 9999])
+  @Test(arguments: [-1, 9999])
   func `any other code is a failure in c-ares' own words`(_ code: Int32) {
     guard case .failed(let reason) = CaresError(code) else {
       Issue.record("another case")
@@ -263,5 +264,7 @@ struct CaresErrorTests {
         && CaresError.noAddress.description == "no address")
     #expect(
       CaresError.timedOut.description == "timed out" && CaresError.refused.description == "refused the query")
+    // Of the two the first is all that c-ares 1.18 has for a server that says SERVFAIL.
+    for error in [CaresError.noServer, .serverFailed] { #expect(error.description.contains("SERVFAIL")) }
   }
 }

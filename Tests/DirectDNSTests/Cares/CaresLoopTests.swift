@@ -220,6 +220,22 @@ struct CaresLoopTests {
     await server.stop()
   }
 
+  @Test(arguments: [DNSMessage.ResponseCode.serverFailure, .refused])
+  func `a search domain whose servers fail is passed over`(_ code: DNSMessage.ResponseCode) async throws {
+    let folder = try FileFolder()
+    let records = RecordTable { table in
+      for name in ["db.bad.test", "gone.bad.test"] { table.fail(name, code) }
+      table.add("db.prod.test", "192.0.2.9", ttl: 60)
+    }
+    let server = try await FakeNameServer.start(records: records)
+    try folder.write("search bad.test prod.test\n", to: "resolv.conf")
+    let loop = CaresLoop(resolvConf: folder / "resolv.conf")
+    #expect(try await Self.lookup("db", at: server).run(by: loop).get().addresses == Sample.addresses("192.0.2.9"))
+    let failure = await Self.lookup("gone", at: server).run(by: loop).failure
+    #expect(failure?.isOfServers == true, "\(String(describing: failure))")
+    await server.stop()
+  }
+
   @Test(arguments: ["search d1.test d2.test d3.test\n", "search .\n"])
   func `a family that the system's DNS never answers holds up nothing of the other`(_ resolvConf: String) async throws {
     let folder = try FileFolder()

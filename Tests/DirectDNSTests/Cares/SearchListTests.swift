@@ -72,6 +72,9 @@ struct SearchWalkTests {
         switch has {
         case nil: .failure(.nameNotFound)
         case "silent"?: .failure(.timedOut)
+        case "broken"?: .failure(.noServer)
+        case "refuses"?: .failure(.refused)
+        case "- and broken"? where type == "AAAA", "A and broken"? where type == "AAAA": .failure(.serverFailed)
         case "A and silence"? where type == "AAAA": .failure(.timedOut)
         case let has? where has.split(separator: " ").contains(type[...]):
           .success(CaresLookup.Found(ttl: 1, canonicalName: walk.name.text))
@@ -113,6 +116,23 @@ struct SearchWalkTests {
     Case(zones: ["db.a": "silent", "db.b": "A"], asked: ["db.a A"], end: "timed out"),
     Case(zones: ["db.a": "A and silence", "db.b": "AAAA"], family: .ipv6, asked: ["db.a AAAA"], end: "timed out"),
     Case(zones: ["db.b": "A and silence"], asked: ["db.a A", "db.b A"], end: "db.b"),
+    // A domain that is broken keeps nobody from the others, and leaves it open whether the name exists.
+    Case(zones: ["db.a": "broken", "db.b": "A"], asked: ["db.a A", "db.a AAAA", "db.b A"], end: "db.b"),
+    Case(
+      zones: ["db.a": "refuses"], asked: ["db.a A", "db.a AAAA", "db.b A", "db A"], end: "refused the query"),
+    Case(
+      zones: ["db.a": "refuses", "db.b": "broken"],
+      asked: ["db.a A", "db.a AAAA", "db.b A", "db.b AAAA", "db A"], end: "refused the query"),
+    Case(
+      zones: ["db.a": "refuses", "db.b": "-"],
+      asked: ["db.a A", "db.a AAAA", "db.b A", "db.b AAAA", "db A"], end: "refused the query"),
+    Case(zones: ["db.a": "- and broken", "db.b": "A"], asked: ["db.a A", "db.a AAAA", "db.b A"], end: "db.b"),
+    Case(zones: ["db": "refuses"], asked: ["db.a A", "db.b A", "db A"], end: "refused the query"),
+    Case(zones: ["db.a": "refuses", "db.b": "silent"], asked: ["db.a A", "db.a AAAA", "db.b A"], end: "timed out"),
+    // It is the one if the other family is there, so that both come from one place.
+    Case(
+      zones: ["db.a": "A and broken", "db.b": "A AAAA"], family: .ipv6, asked: ["db.a AAAA", "db.a A"],
+      end: CaresError.serverFailed.description),
   ])
   func `both families of a single label come from the first name that has one`(_ one: Case) {
     let (asked, end) = Self.walk(one.family, one.zones)
