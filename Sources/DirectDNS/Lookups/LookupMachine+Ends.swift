@@ -98,7 +98,10 @@ extension LookupMachine.State {
     // When the network changed the providers were asked again at once; the system's DNS has yet to be.
     let isLost = inFlight.key.server != .providers && isOfOldNetwork(inFlight)
     // Those that a new configuration names have not been asked yet.
-    return isLost || inFlight.generation != generation || isOutOfTime(inFlight, at: now) ? deadlines : nil
+    if isLost || inFlight.generation != generation { return deadlines }
+    // One that had the usual time is not asked again for a name that is kept alive: that pauses after a failure.
+    if case .keepAlive = waiter, inFlight.deadlines.attempt >= deadlines.attempt { return nil }
+    return isOutOfTime(inFlight, at: now) ? deadlines : nil
   }
 
   func isOutOfTime(_ inFlight: InFlightQuestion, at now: ResolverInstant) -> Bool {

@@ -175,6 +175,23 @@ extension LookupMachineTests {
     #expect(next.map { $0 >= Sample.at(26) && $0 <= Sample.at(34) } == true)
   }
 
+  @Test func `after a lookup with little time a name that is kept alive is asked for once more, and then pauses`() {
+    var machine = machine {
+      $0.usesSystemDNS = false
+      $0.families = .ipv4
+    }
+    _ = begin(&machine, request(timeout: .seconds(1)))
+    machine.keepAlive([Self.host], at: Sample.at(0))
+    machine.timePassed(at: Sample.at(0))
+    #expect(words(&machine) == ["send 1 to 0: [A]"])
+    machine.ended(1, late, at: Sample.at(0.98))
+    #expect(words(&machine).contains("send 2 to 0: [A]"))
+    machine.ended(2, late, at: Sample.at(4.9))
+    #expect(words(&machine) == [] && machine.questionCount == 0)
+    let next = machine.nextInstant()
+    #expect(next.map { $0 > Sample.at(5.5) } == true)
+  }
+
   @Test func `of more names to keep alive than the cache has room for, the rest are counted`() {
     var machine = machine { $0.capacity = 2 }
     let names = ["a.test", "b.test", "c.test"].map { Sample.name($0) }
