@@ -39,7 +39,8 @@ extension Channel {
 extension ChannelHandlerContext {
   /// Closes after everything that was written has been sent.
   func closeBehindWrites(_ mode: CloseMode) {
-    guard !isWrittenOut else { return close(mode: mode, promise: nil) }
+    // Nothing of a connection that has ended waits, either: a write and its timer would only cost their time.
+    guard channel.isActive, !isWrittenOut else { return close(mode: mode, promise: nil) }
     let end = mode == .all ? resetIfStuck() : nil
     writeAndFlush(NIOAny(ByteBuffer())).assumeIsolated().whenComplete { [self] _ in
       end?.cancel()

@@ -40,3 +40,33 @@ struct ConnectionsTests: SlowReaders {
     }
   }
 }
+
+@Suite("Connections that have ended")
+struct EndedConnectionsTests {
+  /// Closes its connection once more when that has ended.
+  private final class Closer: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+
+    func channelInactive(context: ChannelHandlerContext) { context.closeBehindWrites(.all) }
+  }
+
+  private final class WriteCount: ChannelOutboundHandler {
+    typealias OutboundIn = ByteBuffer
+    private(set) var value = 0
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+      value += 1
+      context.write(data, promise: promise)
+    }
+  }
+
+  @Test func `closing a connection that has ended writes nothing, whatever it did not write`() throws {
+    let count = WriteCount()
+    let channel = EmbeddedChannel(handlers: [count, Closer()])
+    try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
+    channel.write(ByteBuffer(string: "never sent"), promise: nil)
+    try channel.close().wait()
+    channel.embeddedEventLoop.run()
+    #expect(count.value == 1)
+  }
+}
