@@ -30,6 +30,8 @@ struct UpstreamHandshake {
   private let headSize: Int
   private let via: ProxyVia
   private var state: State
+  /// How much of a response's head was searched for its end.
+  private var searched = 0
 
   init(_ upstream: UpstreamProxy, to target: ForwardOrigin, headSize: Int, via: ProxyVia = ProxyVia()) {
     self.upstream = upstream
@@ -71,13 +73,18 @@ struct UpstreamHandshake {
 
   // MARK: CONNECT
 
-  private func readResponse(_ bytes: inout ByteBuffer) throws(Failure) -> Step {
+  private mutating func readResponse(_ bytes: inout ByteBuffer) throws(Failure) -> Step {
     do throws(MessageFault) {
       while true {
-        guard case .at(let end) = try HeadParser.end(in: bytes.readableBytesUInt8Span) else {
+        let end: Int
+        switch try HeadParser.end(in: bytes.readableBytesUInt8Span, from: searched) {
+        case .at(let place): end = place
+        case .missing(let reached):
+          searched = reached
           guard bytes.readableBytes <= headSize else { throw .tooLarge }
           return .wait
         }
+        searched = 0
         guard end <= headSize else { throw .tooLarge }
         let head = try HeadParser.parse(bytes.readBytes(length: end) ?? [], .response, fieldLimit: 500)
         guard case .response(let status, let reason) = head.start else { return .wait }

@@ -81,7 +81,9 @@ struct ProxyProbe: Sendable {
     }
     var received: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 4096)
-    while received.count < 65_536, received.firstRange(of: Array("\r\n\r\n".utf8)) == nil {
+    var searched = 0
+    while received.count < 65_536, received[searched...].firstRange(of: Array("\r\n\r\n".utf8)) == nil {
+      searched = max(0, received.count - 3)
       // Anew for each piece: one that comes by single bytes would otherwise never end.
       guard Self.limit(SO_RCVTIMEO, of: descriptor, until: end) else { return .failure(lateness) }
       let count = unsafe recv(descriptor, &buffer, buffer.count, 0)

@@ -49,6 +49,19 @@ struct UpstreamHandshakeTests {
     #expect(said.isEmpty && end == .connected && rest == 3)
   }
 
+  @Test func `what was searched for the head's end is not searched again`() throws {
+    var handshake = try handshake("http://proxy.example")
+    var buffer = ByteBuffer(string: "HTTP/1.1 100 Wait\r\n\r\nHTTP/1.1 200 OK\r\nX: ")
+    #expect(handshake.read(&buffer) == .wait)
+    // A carriage return alone, which nothing may have, at a place that was read.
+    buffer.setInteger(UInt8(0x0d), at: buffer.readerIndex + 10)
+    buffer.writeString("y\r\n")
+    #expect(handshake.read(&buffer) == .wait)
+    buffer.setInteger(UInt8(ascii: "0"), at: buffer.readerIndex + 10)
+    buffer.writeString("\r\n")
+    #expect(handshake.read(&buffer) == .connected && buffer.readableBytes == 0)
+  }
+
   @Test(
     arguments: [
       ("403 Forbidden", "", 403, "http_request_denied", true), ("502 Bad", "", 502, "destination_unavailable", true),
