@@ -23,8 +23,9 @@ final class OriginPool {
     case own
   }
 
-  /// How long a recent connection was idle at most: few servers close one sooner.
-  fileprivate static let recentAge = TimeAmount.seconds(1)
+  /// How long a recent connection was idle at most: few servers close one sooner, and a client that is logging in
+  /// answers sooner.
+  static let recentAge = TimeAmount.seconds(1)
 
   /// The most connections that wait, to whatever origins: each holds a file, of which a process often has 1024.
   static let limit = 128
@@ -96,7 +97,18 @@ final class OriginPool {
     for handler in idle.values.joined() where handler.address == address { handler.close() }
   }
 
-  func closeAll() { for handler in idle.values.joined() { handler.close() } }
+  @discardableResult
+  func closeAll() -> Int { close(idleFor: .zero, at: .distantFuture) }
+
+  /// Closes those that have been idle for a time.
+  ///
+  /// - Returns: how many.
+  @discardableResult
+  func close(idleFor time: TimeAmount, at now: NIODeadline) -> Int {
+    let closing = idle.values.joined().filter { now - $0.idleSince >= time }
+    for handler in closing { handler.close() }
+    return closing.count
+  }
 }
 
 extension OriginPool.Reuse {

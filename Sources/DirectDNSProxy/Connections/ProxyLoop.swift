@@ -49,6 +49,18 @@ final class ProxyLoop {
 
   func remove(_ client: ClientHandler) { clients[ObjectIdentifier(client)] = nil }
 
+  /// Closes the connections to origins that wait for a request.
+  ///
+  /// - Parameters:
+  ///   - owned: those in which clients have logged in, and not those that are for everybody.
+  ///   - now: the time.
+  /// - Returns: how many.
+  func closeIdle(owned: Bool, at now: NIODeadline = .now()) -> Int {
+    guard owned else { return pool.closeAll() }
+    // A login by NTLM takes several requests, and fails if its connection ends between them.
+    return clients.values.reduce(0) { $0 + ($1.ownPool?.close(idleFor: OriginPool.recentAge, at: now) ?? 0) }
+  }
+
   /// From now on connections close after their responses.
   func beginDraining() { isDraining = true }
 
@@ -116,16 +128,22 @@ final class ProxyShared: Sendable {
 
   /// No file is left: closes the connections to origins that wait for a request, on all loops.
   ///
-  /// Clients' own connections stay, in which they have logged in.
+  /// Those in which clients have logged in only if there are no others: such a client has to log in again, but an
+  /// origin may end its connection at any time, too.
   ///
   /// - Parameter completion: gets how many were closed, on any thread.
   func closeIdle(_ completion: @escaping @Sendable (Int) -> Void) {
+    closeIdle(owned: false) { [self] count in
+      count > 0 ? completion(count) : closeIdle(owned: true, completion)
+    }
+  }
+
+  private func closeIdle(owned: Bool, _ completion: @escaping @Sendable (Int) -> Void) {
     let isNone = loops.withLock { loops in
       let closed = Locked((count: 0, left: loops.count))
       for loop in loops {
         loop.eventLoop.execute {
-          let count = loop.value.pool.count
-          loop.value.pool.closeAll()
+          let count = loop.value.closeIdle(owned: owned)
           let (all, left) = closed.withLock { closed in
             closed = (closed.count + count, closed.left - 1)
             return closed

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import DirectDNS
 import NIOCore
+import NIOEmbedded
 import NIOPosix
 import Testing
 
@@ -56,9 +57,12 @@ struct DialerTests {
     await origin.stop()
   }
 
-  @Test(arguments: [true, false])
+  /// A connection that waits for a request, of everybody or of a client that has logged in.
+  enum Idle: CaseIterable { case none, shared, owned }
+
+  @Test(arguments: Idle.allCases)
   func `where no file is left it is tried once more, if an idle connection could be closed`(
-    hasIdle: Bool
+    idle: Idle
   ) async throws {
     let origin = try await RawListener.start()
     let resolver = try DirectResolver()
@@ -71,7 +75,13 @@ struct DialerTests {
       let loop = ProxyLoop(eventLoop, shared)
       shared.runs(on: [NIOLoopBound(loop, eventLoop: eventLoop)])
       let address = IPAddress.ipv4(0x7f00_0001)
-      if hasIdle { loop.pool.put(OriginHandler(), for: ForwardOrigin(.name("idle.test"), port: 80), ProxyLimits()) }
+      let (place, handler) = (ForwardOrigin(.name("idle.test"), port: 80), OriginHandler())
+      let client = ClientHandler(loop)
+      loop.add(client)
+      handler.isConnectionAuthenticated = idle == .owned
+      if idle != .none {
+        client.pool(for: handler).put(handler, for: place, ProxyLimits(), at: .now() - OriginPool.recentAge)
+      }
       let dialer = Dialer(
         loop, settings, ForwardOrigin(.address(address), port: port), ChosenRoute(addresses: [address]), .any)
       OpenFiles.withNone {
@@ -87,7 +97,7 @@ struct DialerTests {
       return promise.futureResult
     }.get()
     shared.runs(on: [])
-    if hasIdle {
+    if idle != .none {
       #expect(refusal == nil)
     } else {
       #expect(refusal?.status == 502 && refusal?.error == "proxy_internal_error")
@@ -97,6 +107,36 @@ struct DialerTests {
           == true, "\(String(describing: refusal))")
     }
     await origin.stop()
+  }
+
+  @Test func `no client has to log in again while other connections can be closed`() throws {
+    let resolver = try DirectResolver()
+    defer { resolver.shutdown() }
+    let (eventLoop, now, counts) = (EmbeddedEventLoop(), NIODeadline.now(), Watched<[Int]>([]))
+    let shared = ProxyShared(resolver, ProxySettings(ProxyConfiguration()))
+    let loop = ProxyLoop(eventLoop, shared)
+    let client = ClientHandler(loop)
+    loop.add(client)
+    shared.runs(on: [NIOLoopBound(loop, eventLoop: eventLoop)])
+    for (name, isOwned) in [("everybody.test", false), ("login.test", true)] {
+      let handler = OriginHandler()
+      handler.isConnectionAuthenticated = isOwned
+      client.pool(for: handler).put(
+        handler, for: ForwardOrigin(.name(name), port: 80), ProxyLimits(), at: now - OriginPool.recentAge)
+    }
+    for owned in [1, 0, 0] {
+      shared.closeIdle { count in counts.change { $0.append(count) } }
+      eventLoop.run()
+      #expect(loop.pool.count == 0 && client.ownPool?.count == owned)
+    }
+    #expect(counts.value == [1, 1, 0])
+    shared.runs(on: [])
+    // In the middle of a login its next request is on its way.
+    let handler = OriginHandler()
+    handler.isConnectionAuthenticated = true
+    client.pool(for: handler).put(handler, for: ForwardOrigin(.name("login.test"), port: 80), ProxyLimits(), at: now)
+    #expect(loop.closeIdle(owned: true, at: now + OriginPool.recentAge - .nanoseconds(1)) == 0)
+    #expect(loop.closeIdle(owned: true, at: now + OriginPool.recentAge) == 1)
   }
 
   @Test func `an upstream proxy that says nothing is named where the time is over`() async throws {
