@@ -65,6 +65,86 @@ extension ProxyServerTests {
     await underWay.stop()
   }
 
+  /// How a client asks for a name: by each of them the lookup is waited for in another place.
+  private static let asks = [
+    "CONNECT slow.example.test:PORT HTTP/1.1\r\n\r\n",
+    "GET http://slow.example.test:PORT/ HTTP/1.1\r\nHost: x\r\n\r\n",
+    "GET http://slow.example.test:PORT/ HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n",
+  ]
+
+  /// A client whose name is being looked up, until the provider releases the answer.
+  private func waiting(_ ask: String, for origin: RawListener, at proxy: ProxyFixture) async throws -> RawConnection {
+    proxy.provider.misbehave(.hold)
+    let client = try await proxy.client()
+    try await client.send(ask.replacing("PORT", with: "\(origin.port)"))
+    await proxy.provider.waitForHeld()
+    return client
+  }
+
+  @Test(arguments: asks)
+  func `stopping waits for a lookup that is under way, and for what follows it`(ask: String) async throws {
+    let origin = try await RawListener.start()
+    let proxy = try await ProxyFixture(records: RecordTable { $0.add("slow.example.test", "127.0.0.1") }) {
+      $0.limits.drainTimeout = .seconds(20)
+    }
+    let idle = try await proxy.client()
+    let client = try await waiting(ask, for: origin, at: proxy)
+    async let stopped: Void = proxy.proxy.stop()
+    _ = await idle.receiveToEnd()
+    await idle.close()
+    proxy.provider.behave()
+    proxy.provider.release()
+    let server = try await origin.connection()
+    if ask.hasPrefix("CONNECT") {
+      try await client.send("begun")
+      await server.receive("begun")
+    } else {
+      await server.receive("\r\n\r\n")
+    }
+    try await server.send(Self.whole("whole"))
+    if ask.hasPrefix("CONNECT") { await server.close() }
+    #expect(await client.receiveToEnd().hasSuffix("whole"))
+    await client.close()
+    await stopped
+    #expect(await proxy.accesses(1).map(\.status) == [200])
+    await proxy.stop()
+    await origin.stop()
+  }
+
+  @Test(arguments: asks, [false, true])
+  func `a lookup that outlasts the stop holds nobody up, and its answer comes to nobody`(
+    ask: String, isHurried: Bool
+  ) async throws {
+    let origin = try await RawListener.start()
+    let proxy = try await ProxyFixture(records: RecordTable { $0.add("slow.example.test", "127.0.0.1") }) {
+      $0.limits.drainTimeout = isHurried ? .seconds(300) : .milliseconds(50)
+    }
+    let client = try await waiting(ask, for: origin, at: proxy)
+    let stopping = Task { await proxy.proxy.stop() }
+    if isHurried { stopping.cancel() }
+    await stopping.value
+    #expect(await client.receiveToEnd() == "")
+    #expect(client.isReset)
+    #expect(await proxy.accesses(1).map(\.error) == ["connection_terminated"])
+    #expect(proxy.proxy.shared.clients.value == 0 && proxy.proxy.shared.tunnels.value == 0)
+    proxy.provider.behave()
+    proxy.provider.release()
+    #expect(Array(try await proxy.resolver.resolve("slow.example.test").addresses) == [.loopback()])
+    // It serves again, and the name is known.
+    let port = try #require(
+      try await proxy.proxy.start().lazy.compactMap { if case .tcp(_, let port) = $0 { port } else { nil } }.first)
+    let again = try await RawConnection.connect(to: port)
+    try await again.send("CONNECT slow.example.test:\(origin.port) HTTP/1.1\r\n\r\n")
+    #expect(await again.receive("\r\n\r\n").hasPrefix("HTTP/1.1 200 "))
+    // Nobody connected for the client that was cut off.
+    let server = try await origin.connection()
+    #expect(origin.count == 1)
+    await again.close()
+    await server.close()
+    await proxy.stop()
+    await origin.stop()
+  }
+
   @Test func `of two who start it at once one is told that it listens already`() async throws {
     let resolver = try DirectResolver()
     defer { resolver.shutdown() }
