@@ -127,7 +127,8 @@ extension LookupMachineTests {
       $0.usesSystemDNS = false
     }
     _ = try #require(begin(&machine, request(.any)))
-    for query in endsFirst ? [2, 1] : [1, 2] {
+    let queries: [QueryMachine.QueryNumber] = endsFirst ? [2, 1] : [1, 2]
+    for query in queries {
       machine.ended(
         query, reply(query == 1 ? .addresses("2001:db8::1", ttl: 3600) : .addresses("192.0.2.1", ttl: 0)),
         at: Sample.at(0))
@@ -145,7 +146,9 @@ extension LookupMachineTests {
       let start = Double(query) * 10
       let number = try #require(begin(&machine, request(.any), at: start))
       #expect(words(&machine) == ["send \(query) to 0: [A]"])
-      machine.ended(query, reply(.addresses("192.0.2.\(query)", ttl: 0), asked: start), at: Sample.at(start + 0.04))
+      machine.ended(
+        Number(rawValue: query), reply(.addresses("192.0.2.\(query)", ttl: 0), asked: start),
+        at: Sample.at(start + 0.04))
       #expect(words(&machine) == ["answer \(number): [\"2001:db8::1\", \"192.0.2.\(query)\"] fresh"])
     }
     let late = try #require(begin(&machine, request(.any), at: 60))

@@ -96,7 +96,7 @@ extension LookupMachineTests {
       machine.update(ResolverSettings(configuration, system: Unused()), at: Sample.at(1))
       #expect(words(&machine) == ["cancel 1", "no records \(moved): cancelled"])
       let refused = reply(.failure(ProviderFailure(.transport, "refused")), .connect("refused"))
-      for query in 1...2 { machine.ended(query, refused, at: Sample.at(2)) }
+      for query: QueryMachine.QueryNumber in [1, 2] { machine.ended(query, refused, at: Sample.at(2)) }
       #expect(words(&machine) == ["send 3 to 1: [A]"])
       machine.ended(3, reply(.success(Self.oneRecord)), at: Sample.at(3))
       #expect(words(&machine) == ["records \(stays): 1 of two"])
