@@ -3,7 +3,8 @@
 ///
 /// A name's addresses are kept by their TTL, and then looked up again while the old ones are used: that is waited for
 /// only when connecting has failed, or on another network. If a lookup brings nothing, the old addresses stay in use,
-/// since the system's DNS may be what has failed.
+/// since the system's DNS may be what has failed. Where there are none, that failure is remembered for a while, so that
+/// the system's DNS is not asked at each query (RFC 9520).
 struct BootstrapTable: Sendable {
   /// What becomes of a caller who needs a name's addresses.
   enum Step: Sendable, Hashable {
@@ -28,17 +29,29 @@ struct BootstrapTable: Sendable {
     }
   }
 
+  private struct Failed: Sendable {
+    var failure: ProviderFailure
+    /// When the name is looked up again.
+    var until: ResolverInstant
+    /// How many lookups in a row have brought nothing.
+    var count: Int
+  }
+
   /// The least time for the lookup of a family; it goes on for other callers when one with less time has left.
   static let usualTimeout = Duration.milliseconds(1500)
   /// The time for the lookup of a family while there are other addresses that can be used.
   static let shortTimeout = Duration.milliseconds(300)
   /// How long old addresses are used after a lookup has brought none, before the next one.
   static let recheck = Duration.seconds(30)
+  /// How long a failure is remembered where there are no addresses: doubled with each further one, as for answers.
+  private static let failureMemory = (least: Duration.seconds(1), most: Duration.seconds(30))
   /// For how long, in seconds, addresses are used at most and at least, whatever their TTL.
   fileprivate static let longestLife: UInt32 = 600
   private static let shortestLife: UInt32 = 10
 
   private var known: [HostName: Known] = [:]
+  /// The names without addresses.
+  private var failed: [HostName: Failed] = [:]
   /// The names that are being looked up.
   private var running: Set<HostName> = []
   /// Counts changes of the network and of the system's DNS: addresses from before a change are not fresh after it.
@@ -67,6 +80,7 @@ struct BootstrapTable: Sendable {
         "no address is known for \(host), and the system's DNS is off: set its bootstrap (dnsctl: --bootstrap)"
       return (.fail(ProviderFailure(.transport, reason)), nil)
     }
+    if let failed = failed[host], failed.until > now { return (.fail(failed.failure), nil) }
     // It takes its time, whoever waits for it: the next caller can use what it brings.
     let lookupTime = known == nil ? max(timeout / 2, Self.usualTimeout) : Self.shortTimeout
     let lookup =
@@ -89,6 +103,7 @@ struct BootstrapTable: Sendable {
     running.remove(host)
     let before = known[host]?.addresses ?? []
     if !lookup.addresses.isEmpty {
+      failed[host] = nil
       // In the order of before, if only that has changed: another one would mean another connection.
       let isSame = Set(lookup.addresses) == Set(before)
       known[host] = Known(
@@ -98,7 +113,15 @@ struct BootstrapTable: Sendable {
     } else if !before.isEmpty {
       known[host] = Known(addresses: before, until: now + Self.recheck)
     }
-    return known[host].map { .success($0.addresses) } ?? .failure(ProviderFailure(.transport, lookup.reason))
+    if let known = known[host] { return .success(known.addresses) }
+    let failure = ProviderFailure(.transport, lookup.reason)
+    // What failed before a change of the network or of the system's DNS says nothing of what is there now.
+    if lookup.network == network {
+      let count = failed[host]?.count ?? 0
+      let memory = Self.failureMemory.least.doubled(count, atMost: Self.failureMemory.most)
+      failed[host] = Failed(failure: failure, until: now + memory, count: count + 1)
+    }
+    return .failure(failure)
   }
 
   /// None of a name's addresses could be connected to.
@@ -107,6 +130,7 @@ struct BootstrapTable: Sendable {
   /// Another network may have other addresses.
   mutating func networkDidChange(at now: ResolverInstant) {
     network += 1
+    failed = [:]
     for host in known.keys { known[host]?.doubt(at: now) }
   }
 
@@ -114,6 +138,7 @@ struct BootstrapTable: Sendable {
   mutating func systemDidChange(hasSystem: Bool) {
     self.hasSystem = hasSystem
     network += 1
+    failed = [:]
   }
 }
 

@@ -123,15 +123,43 @@ struct BootstrapTableTests {
     #expect(find(at: 0.2).lookup != nil)
   }
 
-  @Test mutating func `without any address the failure names the host and the reason, and is not kept`() throws {
+  @Test mutating func `without any address the failure names the host and the reason`() throws {
     let outcome = try end(find(at: 0).lookup, at: 0.1)
     guard case .failure(let failure) = outcome else { return #expect(Bool(false), "\(outcome)") }
     #expect(failure.kind == .transport && failure.reason == "the system's DNS was asked for dns.example: unplugged")
-    var lookup = try #require(find(at: 0.1).lookup)
+    var lookup = try #require(find(at: 1.5).lookup)
     while lookup.next != nil { lookup.answered(.success(Answer(.negative(.nameNotFound), ttl: nil))) }
-    let second = table.ended(lookup, at: Sample.at(0.2))
+    let second = table.ended(lookup, at: Sample.at(1.6))
     #expect(second == .failure(ProviderFailure(.transport, "the system's DNS has no address for dns.example")))
-    #expect(find(at: 0.2).lookup != nil)
+  }
+
+  @Test mutating func `a failure is remembered for 1 s, and twice as long with each further one, up to 30 s`() throws {
+    var now = 0.0
+    for memory: Double in [1, 2, 4, 8, 16, 30, 30] {
+      guard case .failure(let failure) = try end(find(at: now).lookup, at: now) else {
+        return #expect(Bool(false), "it has addresses")
+      }
+      for instant in [now, now + memory - 0.001] {
+        let found = find(at: instant)
+        #expect(found.step == .fail(failure) && found.lookup == nil, "\(memory) s")
+      }
+      #expect(table.find(Sample.name("b.example"), within: .seconds(3), at: Sample.at(now)).step != .fail(failure))
+      now += memory
+    }
+    try end(find(at: now).lookup, "192.0.2.53", at: now)
+    #expect(find(at: now).step == .use(Sample.addresses("192.0.2.53")))
+  }
+
+  @Test(arguments: [true, false], [true, false])
+  mutating func `a failure is forgotten on another network and with another system's DNS, also while it is asked`(
+    _ isNetwork: Bool, _ isAsked: Bool
+  ) throws {
+    let lookup = find(at: 0).lookup
+    if !isAsked { try end(lookup, at: 0) }
+    if isNetwork { table.networkDidChange(at: Sample.at(0)) } else { table.systemDidChange(hasSystem: true) }
+    if isAsked { try end(lookup, at: 0) }
+    let found = find(at: 0)
+    #expect(found.step == .wait(until: nil, orTake: .failure(.noTimeLeft)) && found.lookup != nil)
   }
 
   @Test

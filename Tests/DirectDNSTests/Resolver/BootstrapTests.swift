@@ -122,16 +122,23 @@ struct BootstrapTests {
     #expect(try await addresses(bootstrap, provider) == ["192.0.2.53", "2001:db8::53"])
   }
 
-  @Test func `without any address the failure names the host and the reason, and is not kept`() async throws {
+  @Test func `without any address the failure names the host and the reason, and is kept for a while`() async throws {
     let provider = provider("https://dns.example/")
     system.answer { _ in .error(.connectionLost("unplugged")) }
     let failure = await #expect(throws: ProviderFailure.self) { try await addresses(bootstrap, provider) }
     #expect(failure?.kind == .transport)
     #expect(failure?.reason.contains("dns.example") == true)
     #expect(failure?.reason.contains("unplugged") == true)
+    for _ in 0..<100 {
+      let again = await #expect(throws: ProviderFailure.self) { try await addresses(bootstrap, provider) }
+      #expect(again == failure)
+    }
+    #expect(system.count == 2)
+    clock.advance(by: .seconds(1))
     system.answer { _ in .answer(.negative(.nameNotFound)) }
     let second = await #expect(throws: ProviderFailure.self) { try await addresses(bootstrap, provider) }
     #expect(second?.reason.contains("dns.example") == true)
+    bootstrap.networkDidChange()
     system.answer(Script.addresses("192.0.2.53"))
     #expect(try await addresses(bootstrap, provider) == ["192.0.2.53"])
   }
