@@ -33,6 +33,41 @@ import Testing
     #expect(refused.status == 3 && !refused.errors.contains("refreshed"))
   }
 
+  @Test(arguments: [
+    (1, "2001:db8::20", IPAddress.Family.ipv4, "192.0.2.2"), (28, "192.0.2.20", .ipv6, "2001:db8::1"),
+  ])
+  func `says so where one family alone was refreshed`(
+    _ failing: Int, _ answer: String, _ family: IPAddress.Family, _ stays: String
+  ) async throws {
+    let fixture = try CacheFixture()
+    fixture.fixture.transport.failingType.withLock { $0 = failing }
+    let outcome = await fixture.run(["refresh", "--format", "short", "www.example.com"] + Self.upstream)
+    #expect(outcome.status == 0 && outcome.output == answer + "\n")
+    #expect(
+      outcome.errors
+        == "dnsctl: 1 name was refreshed for one family alone, since no provider answered for the other: what is stored stays.\n"
+    )
+    let stored = try fixture.store.read([AddressQuestion(HostName("www.example.com"), family)])
+    #expect(stored.count == 1 && stored[0].text.contains(stays), "\(stored)")
+    // A family that was not asked for is not missed.
+    let one = ["refresh", "--format", "short", "-\(failing == 1 ? 6 : 4)", "www.example.com"]
+    let other = await fixture.run(one + Self.upstream)
+    #expect(other.status == 0 && other.errors == outcome.errors)
+  }
+
+  @Test(arguments: [["192.0.2.9"], ["192.0.2.9", "2001:db8::9"]])
+  func `stores nothing that the system's DNS says in place of the providers`(_ addresses: [String]) async throws {
+    var fixture = try CacheFixture()
+    fixture.fixture.zone = ["www.example.com": .code(2)]
+    fixture.fixture.systemZone = ["www.example.com": .addresses(addresses)]
+    let outcome = await fixture.run(["refresh", "--format", "short", "www.example.com", "--provider", "google"])
+    #expect(outcome.status == 0 && Set(outcome.output.split(separator: "\n").map(String.init)) == Set(addresses))
+    #expect(
+      outcome.errors == "dnsctl: 1 name was not refreshed, since no provider answered: what is stored stays.\n")
+    let stored = try fixture.store.read([AddressQuestion(HostName("www.example.com"), .ipv4)])
+    #expect(stored.count == 1 && stored[0].text.contains("192.0.2.1,192.0.2.2"), "\(stored)")
+  }
+
   @Test func `ends with 74 where the store takes nothing`() async throws {
     let fixture = CommandFixture(zone: ["www.example.com": .addresses(["192.0.2.20"])])
     let outcome = await fixture.run(

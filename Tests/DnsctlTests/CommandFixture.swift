@@ -133,6 +133,8 @@ final class FakeTransport: HTTPTransport {
   /// Queries of that type are answered when one of another type has been.
   let slowType = Locked<String?>(nil)
   private let answered = Watched(0)
+  /// Queries of the type with that number fail.
+  let failingType = Locked<Int?>(nil)
 
   /// Waits until something was asked.
   func waitForAsked() async { await begun.wait { $0 > 0 } }
@@ -170,6 +172,7 @@ final class FakeTransport: HTTPTransport {
     case .code(let code): status = code
     case .failure(let error): throw error
     }
+    if failingType.withLock({ $0 == type }) { (status, answers) = (2, []) }
     let body =
       #"{"Status":\#(status),"TC":false,"AD":\#(isAuthenticated),"Question":[{"name":"\#(name).","type":\#(type)}],"Answer":[\#(answers.joined(separator: ","))]}"#
     var fields = HTTPFields()

@@ -48,24 +48,17 @@ struct CacheRefreshCommand: ContextCommand {
       let (families, lookup) = (settings.resolver.families, settings.lookup)
       let lookups = NameLookups(hosts: hosts, format: output.chosen)
       return try await context.withResolver(settings, storing: RenewingStore(base: store.store)) { resolver, context in
-        let left = Mutex(0)
+        let left = Mutex(Left())
         let status = await lookups.run(in: context) { host throws(DirectDNSError) in
-          await Self.ask(resolver, host, families)
-          do throws(DirectDNSError) {
-            let resolution = try await resolver.resolve(host, options: lookup)
-            if resolution.source == .system { left.withLock { $0 += 1 } }
-            return resolution
-          } catch {
-            if ExitStatus(error) == .upstreamFailed { left.withLock { $0 += 1 } }
-            throw error
-          }
+          let asked = families.members.count
+          var failed = await Self.ask(resolver, host, families)
+          defer { left.withLock { $0.note(failed, of: asked) } }
+          let resolution = try await resolver.resolve(host, options: lookup)
+          // The system's DNS may have denied the other family in the providers' place.
+          if resolution.source == .system { failed = asked }
+          return resolution
         }
-        let count = left.withLock { $0 }
-        if count > 0 {
-          context.reportError(
-            "\(count.counted("name")) \(count == 1 ? "was" : "were") not refreshed, since no provider answered: what is stored stays."
-          )
-        }
+        for message in left.withLock({ $0 }).messages { context.reportError(message) }
         return status
       }
     } catch {
@@ -73,13 +66,46 @@ struct CacheRefreshCommand: ContextCommand {
     }
   }
 
-  /// Asks for each family by itself: a lookup of both does not wait for the slower one.
-  private static func ask(_ resolver: DirectResolver, _ host: String, _ families: AddressFamilies) async {
-    await withTaskGroup { group in
-      for family in families.members {
-        // The lookup of both reports why there is no answer, which it finds in the resolver's cache.
-        group.addTask { _ = try? await resolver.resolve(host, options: LookupOptions(families: .init(family))) }
+  /// How many names were not refreshed.
+  private struct Left {
+    private var whole = 0
+    private var part = 0
+
+    /// Counts a name by how many of its families no provider answered for.
+    mutating func note(_ failed: Int, of asked: Int) {
+      guard failed > 0 else { return }
+      if failed == asked { whole += 1 } else { part += 1 }
+    }
+
+    var messages: [String] {
+      var messages: [String] = []
+      if whole > 0 { messages.append("\(subject(whole)) not refreshed, since no provider answered") }
+      if part > 0 {
+        messages.append("\(subject(part)) refreshed for one family alone, since no provider answered for the other")
       }
+      return messages.map { $0 + ": what is stored stays." }
+    }
+
+    private func subject(_ count: Int) -> String { "\(count.counted("name")) \(count == 1 ? "was" : "were")" }
+  }
+
+  /// Asks for each family by itself: a lookup of both does not wait for the slower one.
+  ///
+  /// - Returns: for how many of them no provider answered.
+  private static func ask(_ resolver: DirectResolver, _ host: String, _ families: AddressFamilies) async -> Int {
+    await withTaskGroup(of: Bool.self) { group in
+      for family in families.members {
+        let options = LookupOptions(families: .init(family))
+        group.addTask {
+          do throws(DirectDNSError) {
+            return try await resolver.resolve(host, options: options).source == .system
+          } catch {
+            // The lookup of both reports why there is no answer, which it finds in the resolver's cache.
+            return ExitStatus(error) == .upstreamFailed
+          }
+        }
+      }
+      return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
     }
   }
 }
