@@ -154,6 +154,35 @@ struct CheckCommandTests {
     #expect(outcome.status == 2 && outcome.output.contains("--bootstrap dns.nowhere.test=ADDRESS"))
   }
 
+  @Test func `a provider whose name has an IPv6 address alone is asked at it`() async throws {
+    let server = try await provider()
+    await server.stop()
+    var fixture = fixture()
+    fixture.systemZone["six.test"] = .addresses(["::1"])
+    let outcome = await fixture.run([
+      "check", "--format", "json", "--provider", "doh+https://six.test:\(server.port)/dns-query",
+    ])
+    let found = try findings(outcome)
+    #expect(found.keys.contains { $0.hasSuffix(" ::1") }, "\(found)")
+    #expect(!outcome.output.contains("knows no address"))
+  }
+
+  @Test(arguments: [
+    ("doh+https://six.test/dns-query", ["--bootstrap", "six.test=2001:db8::53"], "six.test", "--bootstrap six.test="),
+    ("doh+https://six.test/dns-query", [], "six.test", "--bootstrap six.test=ADDRESS"),
+    ("doh+https://[2001:db8::53]/dns-query", [], "2001:db8::53", "Name another provider"),
+  ])
+  func `a provider with IPv6 addresses alone fails by name where there is no route for them`(
+    _ provider: String, _ arguments: [String], _ host: String, _ advice: String
+  ) async throws {
+    var fixture = fixture()
+    fixture.systemZone["six.test"] = .addresses(["2001:db8::53"])
+    let outcome = await fixture.run(["check", "--format", "json", "--provider", provider] + arguments)
+    #expect(outcome.status == 2 && outcome.output.contains(advice), "\(outcome.output)")
+    let told = try findings(outcome).filter { $0.key.contains(host) }
+    #expect(Array(told.values) == ["fail: only IPv6 addresses, and no route"], "\(outcome.output)")
+  }
+
   @Test func `a system's DNS that fails, and a network without a route, are told`() async throws {
     let server = try await provider(.init(clock: StillClock()))
     var fixture = fixture()

@@ -112,7 +112,7 @@ struct Checkup: Sendable {
             )
           }
           let reports = await ask(configuration, at: addresses, by: probe)
-          return (index, reports, nil)
+          return (index, reports, reports.isEmpty ? .unroutable(configuration.provider) : nil)
         }
       }
       var all: [(Int, [ProbeReport], Finding?)] = []
@@ -144,14 +144,30 @@ struct Checkup: Sendable {
         do throws(DirectDNSError) { host = try HostName(configuration.provider.url.host) } catch {
           throw ProviderFailure(.transport, error.message)
         }
-        let answer = try await context.systemSource(settings.systemServers).answer(
-          to: host, family: .ipv4, timeout: .seconds(3))
-        guard !answer.addresses.isEmpty else { throw ProviderFailure(.transport, "the system's DNS knows no address") }
-        return .success(Array(answer.addresses))
+        return await addresses(of: host)
       } catch {
         return .failure(error)
       }
     }
+  }
+
+  /// Asks the system's DNS for both families, one after the other, as lookups do.
+  private func addresses(of host: HostName) async -> Result<[IPAddress], ProviderFailure> {
+    let system = context.systemSource(settings.systemServers)
+    var found: [IPAddress] = []
+    var reason = "the system's DNS knows no address"
+    for family in IPAddress.Family.allCases {
+      do throws(ProviderFailure) {
+        // It is common that a system's DNS never answers for one family.
+        let timeout = found.isEmpty ? Duration.seconds(3) : .milliseconds(300)
+        found += try await system.answer(to: host, family: family, timeout: timeout).addresses
+      } catch {
+        reason = error.reason
+      }
+      // A server on this machine often listens on 127.0.0.1 alone, which is all that lookups need.
+      if found.contains(where: \.isLoopback) { break }
+    }
+    return found.isEmpty ? .failure(ProviderFailure(.transport, reason)) : .success(found)
   }
 
   // MARK: Store

@@ -20,6 +20,17 @@ extension Finding {
     }
   }
 
+  /// A provider with IPv6 addresses alone, on a machine that has no route for them.
+  static func unroutable(_ provider: any Provider) -> Finding {
+    let host = provider.url.host
+    let isName = if case .name = host { true } else { false }
+    return .fail(
+      provider.name, "only IPv6 addresses, and no route",
+      isName
+        ? "Give it an IPv4 address if it has one: --bootstrap \(host)=ADDRESS. Else name another provider."
+        : "Name another provider: this machine reaches IPv4 addresses alone.")
+  }
+
   /// A provider that takes longer causes twice as many queries, since the next one is asked too (hedging).
   private static let slowTime = Duration.seconds(1)
 
