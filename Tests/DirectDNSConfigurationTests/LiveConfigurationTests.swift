@@ -36,6 +36,17 @@ final class LiveConfigurationTests: LiveConfigurationFixture {
     }
   }
 
+  @Test func `a resolver begins with the settings, and gets them once more only when they are read again`() throws {
+    let live = try live("{ timeout: 2 }")
+    let applied = Locked(0)
+    let resolver = try live.makeResolver { _ in applied.withLock { $0 += 1 } }
+    #expect(applied.withLock(\.self) == 1 && resolver.configuration.timeout == .seconds(2))
+    try change("{ timeout: 3 }")
+    try live.reload()
+    #expect(applied.withLock(\.self) == 2 && resolver.configuration.timeout == .seconds(3))
+    resolver.shutdown()
+  }
+
   @Test func `nothing of it is a secret's way into the log`() throws {
     let secret = "deadbeef5ec2e7"
     let live = try live("{}")
