@@ -37,6 +37,29 @@ extension `dnsctl fetch` {
     }
   }
 
+  @Test(arguments: [
+    (["-fI"], "HEAD"), (["-fi"], "GET"), (["-fsI"], "HEAD"), (["-f", "-X", "HEAD"], "HEAD"), (["-fZi"], "GET"),
+  ])
+  func `-f ends with 22, and keeps back no head that is asked for`(_ flags: [String], _ method: String) async throws {
+    try await FetchFixture.with(handler: { _ in OriginResponse(.notFound, fields: [.server: "x"], body: "gone") }) {
+      fixture in
+      let outcome = await fixture.fetch(flags + [fixture.url("/missing")])
+      #expect(outcome.status == 22 && outcome.errors.contains("404") == !flags.contains("-fsI"), "\(outcome)")
+      #expect(outcome.output == "HTTP/1.1 404 Not Found\r\nServer: x\r\ncontent-length: 4\r\n\r\n")
+      #expect(fixture.origin.requests.map(\.method.rawValue) == [method])
+    }
+  }
+
+  @Test func `-f leaves a file that is to have a body, and writes one that is to have the head alone`() async throws {
+    try await FetchFixture.with(handler: { _ in OriginResponse(.notFound, body: "gone") }) { fixture in
+      for (flags, text) in [("-fi", "old"), ("-fI", "HTTP/1.1 404 Not Found\r\ncontent-length: 4\r\n\r\n")] {
+        try fixture.write("old", to: "page")
+        #expect(await fixture.fetch([flags, "-o", fixture.path("page"), fixture.url()]).status == 22)
+        #expect(fixture.read("page") == text && fixture.files == ["page"])
+      }
+    }
+  }
+
   @Test(arguments: ["0.0.0.0", "0", "[::]", "[::ffff:0.0.0.0]", "[64:ff9b::]", "four.example", "six.example"])
   func `takes the unspecified address for loopback, which a list denies`(_ host: String) async throws {
     try await FetchFixture.with { fixture in

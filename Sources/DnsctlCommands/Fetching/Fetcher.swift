@@ -90,6 +90,7 @@ struct Fetcher: Sendable {
     }
     // A file that is complete already is no failure (416), as in curl.
     if output.failsOnStatus, response.status.code >= 400, beginning == nil || response.status.code != 416 {
+      try await writeHeads(of: response, job, file)
       throw FetchFailure(status: response, isTransient: false)
     }
     guard let beginning else {
@@ -161,9 +162,7 @@ struct Fetcher: Sendable {
     if file == nil { await turns?.wait(job.index) }
     var sink = sink(for: response, job, file, isOpen: missing != nil)
     do throws(StreamError) {
-      if output.includesHeads || job.wantsHeadAlone || job.request.method == .head {
-        try sink.write(HeadText.all(of: response, forTerminal: file == nil && context.isOutputTerminal))
-      }
+      if showsHeads(job) { try sink.write(heads(of: response, file)) }
       guard !job.wantsHeadAlone else {
         response.body.cancel()
         return try sink.finish()
@@ -197,6 +196,34 @@ struct Fetcher: Sendable {
         report.received(piece.count)
         board?.update(job.index) { $0.add(piece.count, now: $1) }
       }
+    }
+  }
+
+  /// Whether heads are written to where the body goes.
+  private func showsHeads(_ job: FetchJob) -> Bool {
+    output.includesHeads || job.wantsHeadAlone || job.request.method == .head
+  }
+
+  private func heads(of response: DirectResponse, _ file: OutputFile?) -> [UInt8] {
+    HeadText.all(of: response, forTerminal: file == nil && context.isOutputTerminal)
+  }
+
+  /// Writes the heads, if they are wanted, of a response whose status counts as a failure, as curl does.
+  ///
+  /// A file that is to have a body too stays as it is, since that body does not come.
+  private func writeHeads(
+    of response: DirectResponse, _ job: FetchJob, _ file: OutputFile?
+  ) async throws(FetchFailure) {
+    let isHeadAll = job.wantsHeadAlone || job.request.method == .head
+    guard file == nil ? showsHeads(job) : isHeadAll else { return }
+    if file == nil { await turns?.wait(job.index) }
+    var sink = sink(for: response, job, file, isOpen: false)
+    do throws(StreamError) {
+      try sink.write(heads(of: response, file))
+      try sink.finish()
+    } catch {
+      response.body.cancel()
+      throw FetchFailure(error, job)
     }
   }
 

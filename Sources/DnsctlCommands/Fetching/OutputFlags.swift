@@ -49,7 +49,9 @@ struct OutputFlags: ParsableArguments {
 
   @Flag(
     name: [.customShort("f"), .customLong("fail")],
-    help: "Treat a status of 400 or above as a failure: end with 22, and write no body.")
+    help:
+      "Treat a status of 400 or above as a failure: end with 22, and write no body. The heads of -I are written, and those of -i where they go to standard output."
+  )
   var failsOnStatus = false
 
   @Flag(name: [.customShort("s"), .customLong("silent")], help: "Show no progress and no errors.")
