@@ -19,7 +19,7 @@ struct Fetcher: Sendable {
 
   /// Performs one job, and reports what went wrong.
   func fetch(_ job: FetchJob) async -> ExitStatus {
-    let report = TransferReport(job, at: context.clock.now)
+    let report = TransferReport(job)
     defer { turns?.end(job.index) }
     let failure = await perform(job, report)
     let status = failure?.status ?? .answered
@@ -58,7 +58,7 @@ struct Fetcher: Sendable {
     _ job: FetchJob, _ file: OutputFile?, _ report: TransferReport, isLast: Bool, resumes: Bool
   ) async throws(FetchFailure) {
     var request = job.request
-    report.begin()
+    report.begin(at: context.clock.now)
     let beginning: OutputFile.Beginning?
     do throws(StreamError) { beginning = resumes ? try file?.openToContinue() : nil } catch {
       throw FetchFailure(error, job)

@@ -6,6 +6,8 @@ internal import Synchronization
 /// What is known of a job's transfer, as it goes on.
 final class TransferReport: Sendable {
   struct Facts: Sendable {
+    /// When the try began; nil before the first one.
+    var began: ResolverInstant?
     /// The last response; nil before it has come.
     var response: DirectResponse?
     /// The heads of all responses, including redirects; also if the last response never comes.
@@ -18,7 +20,7 @@ final class TransferReport: Sendable {
     /// Bytes of the body that came and were sent.
     var received: Int64 = 0
     var sent: Int64 = 0
-    /// The whole time, up to the end of the body.
+    /// The whole time of the try, up to the end of the body.
     var elapsed: Duration = .zero
     var status = ExitStatus.answered
     var message: String?
@@ -28,20 +30,18 @@ final class TransferReport: Sendable {
   }
 
   let job: FetchJob
-  private let began: ResolverInstant
   private let facts: Mutex<Facts>
 
-  init(_ job: FetchJob, at now: ResolverInstant) {
+  init(_ job: FetchJob) {
     self.job = job
-    began = now
     facts = Mutex(Facts(method: job.request.method))
   }
 
   var now: Facts { facts.withLock { $0 } }
 
-  /// A try begins: what came in an earlier one does not count.
-  func begin() {
-    facts.withLock { $0 = Facts(method: job.request.method) }
+  /// A try begins: what came in an earlier one does not count, nor the pause behind that.
+  func begin(at now: ResolverInstant) {
+    facts.withLock { $0 = Facts(began: now, method: job.request.method) }
   }
 
   func note(_ event: RequestEvent) {
@@ -64,7 +64,7 @@ final class TransferReport: Sendable {
 
   func end(_ status: ExitStatus, _ message: String?, at now: ResolverInstant) {
     facts.withLock { facts in
-      facts.elapsed = max(now - began, facts.response?.timings.total ?? .zero)
+      facts.elapsed = max(now - (facts.began ?? now), facts.response?.timings.total ?? .zero)
       (facts.status, facts.message) = (status, message)
     }
   }
