@@ -17,7 +17,7 @@ struct FetchCommand: ContextCommand {
 
       On a terminal a line shows the progress of each body that goes to a file, unless -s or -v is given. With -Z, bodies that go to standard output come one after the other, in the order of the URLs. A body with a zero byte near its beginning is not shown on a terminal, as with curl: -o - shows it all the same.
 
-      -m limits the time that the network takes. As with curl, it does not limit the wait for a reader of the output (a FIFO without a reader, a pipe that is not read): timeout(1) does.
+      -m limits the time that the network takes. As with curl, it does not limit the wait for a reader of the output (a FIFO without a reader, a pipe that is not read): timeout(1) does. With -Z the wait for one's turn at standard output counts; a body that -o or -O puts into a file has no turn to wait for.
 
       --retry repeats what may be repeated: nothing that may have reached the server unless its method is idempotent, and nothing read from standard input. It waits as Retry-After says, or 1 s, 2 s, 4 s and so on up to 10 min.
 
