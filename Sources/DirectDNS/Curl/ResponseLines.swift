@@ -19,6 +19,8 @@ struct ResponseLines {
   private(set) var head = HeadLines()
   private(set) var trailers: [UInt8] = []
   private(set) var isHeadComplete = false
+  /// Whether the next line may be a status line: the first one, and the first one behind an interim response.
+  private var mayBeginHead = true
   private var allowance = CurlFieldAllowance(ResponseLines.limit)
 
   /// Whether any line has come.
@@ -37,11 +39,15 @@ struct ResponseLines {
     }
     guard isBlank else {
       // Lines before a status line belong to an interim response (RFC 9110 §15.2), or to one that libcurl handles
-      // itself.
-      if line.first == Self.statusLine.first, line.starts(with: Self.statusLine) { head.removeAll() }
+      // itself. The line of a field may begin like one.
+      if mayBeginHead {
+        if line.starts(with: Self.statusLine) { head.removeAll() }
+        mayBeginHead = false
+      }
       head.append(line)
       return .more
     }
+    mayBeginHead = true
     guard let status = head.status, status >= 200 || status == 101 else { return .more }
     isHeadComplete = true
     return .head
@@ -53,7 +59,10 @@ struct ResponseLines {
   mutating func completeHead() { isHeadComplete = true }
 
   /// The request is sent once more: the lines so far do not count.
-  mutating func startOver() { head.removeAll() }
+  mutating func startOver() {
+    head.removeAll()
+    mayBeginHead = true
+  }
 
   /// Takes the head out.
   mutating func takeHead() -> HeadLines {

@@ -35,6 +35,15 @@ struct ResponseLinesTests {
     #expect(take(["HTTP/1.1 101 Switching\r\n", "\r\n"], &upgraded) == [.more, .head])
   }
 
+  @Test(arguments: ["HTTP/1.1 404: Not Found\r\n", "HTTP/1.1: 100 Continue\r\n", "HTTP/2: see a page\r\n", "HTTP/\r\n"])
+  func `a field that looks like a status line is none`(_ field: String) {
+    var lines = ResponseLines()
+    let interim = ["HTTP/1.1 103 Early Hints\r\n", field, "\r\n"]
+    let last = ["HTTP/1.1 200 OK\r\n", "Set-Cookie: a=b\r\n", field]
+    #expect(take(interim + last + ["\r\n"], &lines) == Array(repeating: .more, count: 6) + [.head])
+    #expect(lines.head.status == 200 && lines.takeHead().bytes == Array(last.joined().utf8))
+  }
+
   @Test func `more than is read is refused, in one line or in many`() {
     var lines = ResponseLines()
     let one = [UInt8](repeating: 0x61, count: 1_000)
