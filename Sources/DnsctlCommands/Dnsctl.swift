@@ -58,8 +58,9 @@ package struct Dnsctl: AsyncParsableCommand {
     }
     var command: String?
     let commands = root.configuration.subcommands.compactMap { $0.configuration.commandName }
+    var words: [String] = []
     do {
-      var words = ProcessArguments.take()
+      words = ProcessArguments.take()
       command = words.first
       // What follows is the program's; the parser would take a time that grows with the square of the words.
       if command == "exec" { words = Array(words[..<OptionWords.programPlace(in: words)]) }
@@ -74,8 +75,10 @@ package struct Dnsctl: AsyncParsableCommand {
     } catch {
       // The parser repeats its arguments, which may come from anywhere in a script.
       ProcessArguments.widenHelp()
-      let said = root.fullMessage(for: error)
-      let (message, code) = (CompletionScript.patched(said, commands: commands), root.exitCode(for: error))
+      let first = root.fullMessage(for: error)
+      let main = UnknownOption.error(behind: first, in: words, of: root) ?? error
+      let said = root.fullMessage(for: main)
+      let (message, code) = (CompletionScript.patched(said, commands: commands), root.exitCode(for: main))
       let objection = UnknownOption.objection(in: message, of: command).map { "dnsctl: \($0)" }
       // The parser's own messages begin with "Error: ", and dnsctl's with its name.
       let near = UnknownOption.withoutFarSuggestion(message)

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import ArgumentParser
+
 /// The message about an option of another tool; pure functions of the parser's message.
 enum UnknownOption {
+  /// How the parser's message begins.
+  private static let start = "Error: Unknown option '"
+
   /// Suggests what to write in place of an option.
   ///
   /// - Parameters:
@@ -8,7 +13,6 @@ enum UnknownOption {
   ///   - command: the command.
   /// - Returns: what to write instead; nil if the parser's message is good enough.
   static func objection(in message: String, of command: String?) -> String? {
-    let start = "Error: Unknown option '"
     guard message.hasPrefix(start) else { return nil }
     let option = String(message.dropFirst(start.count).prefix { $0 != "'" })
     switch command {
@@ -20,13 +24,32 @@ enum UnknownOption {
     }
   }
 
+  /// Finds the option that does not exist on a command line that lacks an argument besides.
+  ///
+  /// The parser tells of the missing argument first, which leaves a misspelt option unnamed: `dnsctl fetch --hlep`.
+  ///
+  /// - Parameters:
+  ///   - message: the parser's message.
+  ///   - words: the arguments.
+  ///   - root: the program.
+  /// - Returns: the parser's error about the option; nil if it has another one.
+  static func error(
+    behind message: String, in words: [String], of root: any ParsableCommand.Type
+  ) -> (any Error)? {
+    guard message.hasPrefix("Error: Missing expected argument '") else { return nil }
+    do { _ = try root.parseAsRoot(words + ["x"]) } catch {
+      return root.fullMessage(for: error).hasPrefix(start) ? error : nil
+    }
+    return nil
+  }
+
   /// Takes a suggestion out of the parser's message that is too far from what was written: an option of another tool is
   /// no misspelling of one here.
   ///
   /// - Parameter message: the parser's message.
   /// - Returns: the same, or without the suggestion.
   static func withoutFarSuggestion(_ message: String) -> String {
-    let (start, middle, end) = ("Error: Unknown option '", "'. Did you mean '", "'?")
+    let (middle, end) = ("'. Did you mean '", "'?")
     guard message.hasPrefix(start), let between = message.firstRange(of: middle),
       let behind = message[between.upperBound...].firstRange(of: end)
     else { return message }

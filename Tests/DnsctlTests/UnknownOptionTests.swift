@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
 import Testing
 
 @testable import DnsctlCommands
@@ -27,6 +28,22 @@ struct UnknownOptionTests {
   ])
   func `anything else is left to the parser`(_ message: String, _ command: String) {
     #expect(UnknownOption.objection(in: message, of: command) == nil)
+  }
+
+  @Test(arguments: [
+    (["fetch", "--hlep"], "--hlep"), (["resolve", "--hlep"], "--hlep"), (["fetch", "-s", "--referer"], "--referer"),
+    (["cache", "refresh", "--trase"], "--trase"), (["fetch"], nil), (["resolve", "--json"], nil),
+    (["fetch", "--hlep", "http://a.example/"], nil),
+  ])
+  func `an option that does not exist is named where an argument is missing too`(
+    _ words: [String], _ option: String?
+  ) throws {
+    let message = Dnsctl.fullMessage(for: try #require(throws: (any Error).self) { try Dnsctl.parseAsRoot(words) })
+    let error = UnknownOption.error(behind: message, in: words, of: Dnsctl.self)
+    #expect((error == nil) == (option == nil), "\(message)")
+    guard let error, let option else { return }
+    #expect(Dnsctl.fullMessage(for: error).hasPrefix("Error: Unknown option '\(option)'"))
+    #expect(Dnsctl.exitCode(for: error).rawValue == ExitStatus.usage.rawValue)
   }
 
   @Test(arguments: [
