@@ -10,6 +10,8 @@ extension ClientHandler {
     switch state {
     case .tunnel(let tunnel): if tunnel.origin.isWritable { resume() }
     case .exchange(let exchange):
+      // A write from within reports it. Flushed there, the connection could end in the middle of what is passed on.
+      guard !isProcessingInput else { break }
       processInput()
       // This may be the last part of a body, and no later read would flush it.
       exchange.flush()

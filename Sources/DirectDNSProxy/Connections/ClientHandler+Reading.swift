@@ -14,6 +14,14 @@ extension ClientHandler {
     if hasStopped { inputEnded() }
   }
 
+  /// Passes bytes on, while what that causes waits: whoever calls this processes the input, and flushes, behind it.
+  func holdingInput(_ body: () throws(MessageFault) -> Void) throws(MessageFault) {
+    let wasProcessing = isProcessingInput
+    isProcessingInput = true
+    defer { isProcessingInput = wasProcessing }
+    try body()
+  }
+
   /// Processes the next part of them.
   ///
   /// - Returns: whether there is more to be read.

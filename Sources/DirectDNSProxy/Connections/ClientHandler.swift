@@ -39,6 +39,7 @@ final class ClientHandler: ChannelDuplexHandler {
   private var heldRead = HeldRead()
   /// Whether it is one of as many clients as there may be.
   private(set) var isCounted = false
+  /// Whether its bytes are being read or passed on: what happens meanwhile is seen to behind it.
   var isProcessingInput = false
   /// Whether the client has stopped sending; what it has asked for is still answered.
   private(set) var hasStopped = false

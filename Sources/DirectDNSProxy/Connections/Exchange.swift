@@ -115,19 +115,21 @@ final class Exchange {
           maxForwards: request.maxForwards, upgrades: isUpgrade, through: proxy, via: via)))
     passRequest()
     handler.flush()
-    if client.hasStopped { client.processInput() }
+    // What came of it waits for this, such as that the client has stopped.
+    client.processInput()
   }
 
   /// Passes on the part of the request's body that has come, as long as the origin can take it.
   func passRequest() {
     guard case .passing(let handler) = stage, !progress.isOver, handler.isWritable else { return }
-    // Taken out first: a write may report at once that the origin can take no more, or more again, which calls this
-    // again.
     var buffer = client.takeBuffered()
     guard buffer.readableBytes > 0 else { return }
     lastActivity = .now()
     do throws(MessageFault) {
-      _ = try progress.pass(&buffer) { handler.write($0) }
+      // A write may report at once that the origin can take no more, and `progress` cannot be asked for meanwhile.
+      try client.holdingInput { () throws(MessageFault) in
+        _ = try progress.pass(&buffer) { handler.write($0) }
+      }
     } catch {
       guard !isAnswered else { return cutOff("http_request_error") }
       // The origin has a part of a request, which it must not take for a complete one.

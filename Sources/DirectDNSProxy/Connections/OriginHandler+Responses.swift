@@ -63,7 +63,8 @@ extension OriginHandler {
   func pass(_ buffer: ByteBuffer) {
     guard case .body(var progress) = state, let client else { return }
     var buffer = buffer
-    // Avoids a second copy of `progress`.
+    // Avoids a second copy of `progress`. Nobody sees this state: a write to the client that is not flushed reports at
+    // most that it can take no more, which changes nothing here.
     state = .done
     do throws(MessageFault) {
       let isOver = try progress.pass(&buffer) { client.originSent($0) }

@@ -20,7 +20,8 @@ struct WriteProgress {
   ///
   /// - Parameters:
   ///   - now: the time.
-  ///   - count: counts the bytes that have not arrived yet; not called if everything has, since it is a system call.
+  ///   - count: counts the bytes that have not arrived yet, and causes no event; not called if everything has, since it
+  ///     is a system call.
   mutating func look(at now: NIODeadline, _ count: () -> Int) {
     guard !hasAll else { return }
     let left = count()

@@ -32,7 +32,7 @@ struct BodyProgress {
   ///
   /// - Parameters:
   ///   - buffer: what has come; what comes after the body stays in it.
-  ///   - pass: called with what is to be passed on.
+  ///   - pass: called with what is to be passed on; nothing that it calls may ask for this progress.
   /// - Returns: whether the body is over.
   /// - Throws: what is wrong with its chunks, once what comes before that was passed on.
   mutating func pass(_ buffer: inout ByteBuffer, _ pass: (ByteBuffer) -> Void) throws(MessageFault) -> Bool {

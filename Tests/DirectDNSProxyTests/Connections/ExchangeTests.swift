@@ -1,12 +1,78 @@
 // SPDX-License-Identifier: Apache-2.0
 import DirectDNS
-import DirectDNSProxy
-@testable import DirectDNSTesting
+import NIOCore
+import NIOEmbedded
 import Testing
+
+@testable import DirectDNSProxy
+@testable import DirectDNSTesting
 
 /// Requests and responses that break off, or do not end.
 @Suite(.timeLimit(.minutes(1)))
-struct ExchangeTests {
+struct ExchangeTests: SlowReaders {
+  /// The connection to an origin that a large write fills: it says so in the middle of that write, as SwiftNIO's do.
+  private final class FullConnection: ChannelOutboundHandler {
+    typealias OutboundIn = ByteBuffer
+    /// Whether the origin is gone, which the first flush finds out.
+    private let isGone: Bool
+    private(set) var written = ByteBuffer()
+    /// It was told that nothing more follows.
+    private(set) var hasEnd = false
+
+    init(isGone: Bool) { self.isGone = isGone }
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+      written.writeImmutableBuffer(unwrapOutboundIn(data))
+      promise?.succeed()
+      guard written.readableBytes > Connections.waterMark.high else { return }
+      (context.channel as? EmbeddedChannel)?.isWritable = false
+      context.fireChannelWritabilityChanged()
+    }
+
+    func flush(context: ChannelHandlerContext) { if isGone { context.close(promise: nil) } }
+
+    /// An embedded channel knows no half-closing.
+    func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
+      hasEnd = hasEnd || mode == .output
+      if mode == .output { promise?.succeed() } else { context.close(mode: mode, promise: promise) }
+    }
+  }
+
+  @Test(arguments: [false, true])
+  func `an upload fills the connection to its origin, with its client's end behind it, and a gone origin is a refusal`(
+    isGone: Bool
+  ) throws {
+    try withClient(sending: "") { client, channel, reader in
+      reader.reads = true
+      let (origin, connection) = (OriginHandler(), FullConnection(isGone: isGone))
+      let originChannel = EmbeddedChannel(handlers: [connection, origin], loop: channel.embeddedEventLoop)
+      try originChannel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
+      defer { end(originChannel, channel.embeddedEventLoop) }
+      origin.established(to: .ipv4(0x7f00_0001))
+      let place = ForwardOrigin(.address(.ipv4(0x7f00_0001)), port: 80)
+      client.loop.pool.put(origin, for: place, ProxyLimits())
+      client.lastOrigin = place
+      // All of it, and the client's end, is there before the request can go on: at that end SwiftNIO reads whatever the
+      // kernel has.
+      let ticket = client.loop.shared.passwords.add([], from: nil, hash: { true }, completion: { _ in })
+      client.state = .authenticating(try #require(ticket), since: .now())
+      let body = ByteBuffer(repeating: UInt8(ascii: "x"), count: 300_000)
+      try channel.writeInbound(body)
+      channel.pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
+      let start = "PUT http://127.0.0.1/ HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 300000\r\n\r\n"
+      let head = try HeadParser.parse(Array(start.utf8), .request, fieldLimit: 9)
+      client.start(
+        ClientRequest(
+          head, try BodyFraming.of(request: head), method: "PUT", try ForwardTarget.of(head), began: .now()))
+      #expect(String(buffer: connection.written).hasSuffix("\r\n\r\n" + String(buffer: body)))
+      #expect(originChannel.isActive == !isGone && connection.hasEnd == !isGone)
+      let response = ByteBuffer(string: "HTTP/1.1 201 Made\r\nContent-Length: 0\r\n\r\n")
+      if !isGone { try originChannel.writeInbound(response) }
+      let said = try #require(try channel.readOutbound(as: ByteBuffer.self))
+      #expect(String(buffer: said).hasPrefix(isGone ? "HTTP/1.1 502 " : "HTTP/1.1 201 "))
+    }
+  }
+
   /// A request on its way: who sent it, and the server that has its head.
   private struct Begun {
     let proxy: ProxyFixture
