@@ -69,12 +69,11 @@ final class RouteFinder {
     find(by: route)
   }
 
-  /// Finds the route to the configured proxy: no policy checks it, and rules decide only whether the system's DNS is
-  /// used.
+  /// Finds the route to the configured proxy: no policy checks it.
   func findUpstream(_ completion: @escaping (Outcome) -> Void) {
     policy = .any
     self.completion = completion
-    find(by: settings.configuration.routes.route(for: origin.host) == .system ? .system : .direct)
+    find(by: settings.configuration.routeToUpstream(origin.host))
   }
 
   private func find(by route: ProxyRoute) {
@@ -200,6 +199,9 @@ extension ProxyConfiguration {
     if case .offUnder = direct, !direct.isOn(for: host) { return .system }
     return routes.otherwise ?? (upstream == nil ? .direct : .upstream)
   }
+
+  /// The route to the upstream proxy itself: what holds for other hosts decides only whether the system's DNS is used.
+  func routeToUpstream(_ host: WebURL.Host) -> ProxyRoute { route(for: host) == .system ? .system : .direct }
 
   /// Whether the resolver looks a name of this route up, and not the system's DNS.
   func isDirect(_ name: HostName, by route: ProxyRoute) -> Bool {

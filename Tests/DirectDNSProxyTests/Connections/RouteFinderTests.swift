@@ -33,6 +33,20 @@ struct RouteFinderTests {
     #expect(!(try configuration([], .off).isDirect(name, by: .direct)))
   }
 
+  @Test(
+    arguments: [
+      ([], nil, .direct), ([("corp.test", .system)], nil, .system), ([], "corp.test", .system), ([], "a.test", .direct),
+      ([("*", .system)], nil, .system), ([("*", .direct)], nil, .direct), ([("*", .refuse)], nil, .direct),
+      ([("*", .system), ("up.corp.test", .direct)], nil, .direct), ([("up.corp.test", .refuse)], "corp.test", .direct),
+    ] as [([(String, ProxyRoute)], String?, ProxyRoute)])
+  func `the other proxy's own name goes by the system's DNS where other names there do, and is never refused`(
+    rules: [(String, ProxyRoute)], off: String?, route: ProxyRoute
+  ) throws {
+    let direct = try off.map { DirectSwitch.offUnder([try HostName($0)]) } ?? .on
+    let found = try configuration(rules, hasUpstream: true, direct).routeToUpstream(.name("up.corp.test"))
+    #expect(found == route)
+  }
+
   @Test(arguments: [
     ("0.0.0.0", "192.168.1.5", true), ("0.0.0.0", "::ffff:192.168.1.5", true), ("::", "::ffff:192.168.1.5", true),
     ("192.168.1.5", "::ffff:192.168.1.5", true), ("::ffff:192.168.1.5", "192.168.1.5", true),
