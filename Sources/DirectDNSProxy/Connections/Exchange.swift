@@ -115,6 +115,7 @@ final class Exchange {
           maxForwards: request.maxForwards, upgrades: isUpgrade, through: proxy, via: via)))
     passRequest()
     handler.flush()
+    handler.readEarly()
     // What came of it waits for this, such as that the client has stopped.
     client.processInput()
   }

@@ -90,7 +90,7 @@ extension OriginHandler {
   }
 
   /// Whether it can serve another request, once it has the whole of this one.
-  var canBeReused: Bool { isClean && !hasFinishedSending }
+  var canBeReused: Bool { isClean && !hasFinishedSending && !hasAnsweredEarly }
 
   func inputEnded(isBroken: Bool) {
     switch state {

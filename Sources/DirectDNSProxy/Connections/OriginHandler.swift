@@ -41,6 +41,8 @@ final class OriginHandler: ChannelDuplexHandler {
   private(set) var isReused = false
   /// Whether anything of the response has come.
   private(set) var hasAnswered = false
+  /// Whether that came before the request: the response to it may follow, and would be taken for the next one's.
+  private(set) var hasAnsweredEarly = false
   var interimCount = 0
   private(set) var hasFinishedSending = false
   /// Whether nothing came after the response, neither bytes nor the end.
@@ -115,6 +117,16 @@ final class OriginHandler: ChannelDuplexHandler {
     fieldLimit = limits.fieldCount
     state = .head(isToHEAD: isToHEAD)
     resume()
+  }
+
+  /// Reads what has come right behind another proxy's reply: some servers answer a connection before a request.
+  ///
+  /// The end of it cannot have come yet, since the request is passed on while that reply is read.
+  func readEarly() {
+    guard buffered.readableBytes > 0 else { return }
+    hasAnswered = true
+    hasAnsweredEarly = true
+    readHead()
   }
 
   /// It carries a tunnel from now on.

@@ -128,6 +128,38 @@ struct UpstreamConnectionTests {
     await upstream.stop()
   }
 
+  @Test(arguments: ["http", "socks5"], [false, true])
+  func `a response that comes with its reply is the client's, and the next request has another connection`(
+    scheme: String, endsByClose: Bool
+  ) async throws {
+    let upstream = try await RawListener.start()
+    let proxy = try await fixture(upstream, scheme)
+    let client = try await proxy.client()
+    for number in 0..<(endsByClose ? 1 : 2) {
+      try await client.send("GET http://www.shop.test/a HTTP/1.1\r\nHost: x\r\n\r\n")
+      let server = try await upstream.connection(number)
+      var reply = Array("HTTP/1.1 200 OK\r\n\r\n".utf8)
+      if scheme == "socks5" {
+        await server.receive(count: 3)
+        try await server.send([5, 0])
+        await server.receive(count: 13)
+        reply = [5, 0, 0, 1, 0, 0, 0, 0, 0, 0]
+      } else {
+        await server.receive("\r\n\r\n")
+      }
+      let response = "HTTP/1.1 200 OK\r\n\(endsByClose ? "" : "Content-Length: 5\r\n")\r\nearly"
+      try await server.send(reply + Array(response.utf8))
+      if endsByClose { try await server.finish() }
+      #expect(await server.receive("GET /a HTTP/1.1\r\n").contains("GET /a HTTP/1.1\r\n"))
+      let said = await client.receive("early")
+      #expect(said.hasPrefix("HTTP/1.1 200 OK\r\n") && said.hasSuffix("early"), "\(said)")
+      if !endsByClose { client.forget() }
+    }
+    if endsByClose { #expect(await client.receiveToEnd().hasSuffix("early") && !client.isReset) }
+    await proxy.stop()
+    await upstream.stop()
+  }
+
   @Test(arguments: [("502", "connection_refused"), ("403", "http_request_denied"), ("504", "connection_timeout")])
   func `an address that it cannot reach is followed by the next one, and all of them by a refusal`(
     _ status: String, _ error: String
