@@ -26,7 +26,9 @@ extension ClientHandler {
       case 0x0d where buffered.getInteger(at: buffered.readerIndex + 1, as: UInt8.self) == 0x0a:
         buffered.moveReaderIndex(forwardBy: 2)
         return true
-      default: state = .head(since: .now())
+      default:
+        lastActivity = .now()
+        state = .head(since: lastActivity)
       }
     }
     let (limits, bytes) = (settings.limits, buffered)

@@ -170,7 +170,8 @@ final class ClientHandler: ChannelDuplexHandler {
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     var buffer = unwrapInboundIn(data)
-    lastActivity = .now()
+    // Between requests the next one's first byte counts: a client that sends nothing but empty lines is idle.
+    if case .head(since: nil) = state {} else { lastActivity = .now() }
     switch state {
     case .tunnel(let tunnel): tunnel.clientSent(buffer)
     case .lingering(_, let last): state = .lingering(end: min(lastActivity + .seconds(2), last), last: last)

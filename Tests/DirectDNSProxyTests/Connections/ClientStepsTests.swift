@@ -112,6 +112,20 @@ struct ClientStepsTests {
     }
   }
 
+  @Test(arguments: [
+    ("\r\n\r\n", false), ("\r", false), ("\r\nGET", true), ("\r\nGET /live HTTP/1.1\r\nHost: x\r\n\r\n", true),
+  ])
+  func `one that sends nothing but empty lines is idle`(sent: String, staysOpen: Bool) throws {
+    try withClients(1) { clients, loop, _ in
+      let client = clients[0]
+      client.handler.lastActivity = .now() - .seconds(70)
+      try client.channel.writeInbound(ByteBuffer(string: sent))
+      client.handler.timePassed(.now() + .seconds(6))
+      #expect(client.channel.isActive == staysOpen)
+      loop.stop()
+    }
+  }
+
   @Test func `one whose response ends while the proxy does may send its next request for a second`() throws {
     try withClients(2) { clients, loop, eventLoop in
       loop.beginDraining()
