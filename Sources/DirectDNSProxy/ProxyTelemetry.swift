@@ -10,7 +10,9 @@ internal import Tracing
 struct ProxyTelemetry: Sendable {
   private let metrics = MetricSource()
   private let tracer: (any Tracer)?
+  // A gauge is set with the lock held: otherwise a loop could set what it was before another loop's change, behind it.
   private let openTunnels = Locked(0)
+  private let clientsTurn = Locked(())
 
   /// Uses the metrics system and the tracer of the process, which have to be set up before.
   init(_ tracer: any Tracer = InstrumentationSystem.tracer) {
@@ -29,17 +31,16 @@ struct ProxyTelemetry: Sendable {
   }
 
   func clients(_ clients: LimitedCount) {
-    if metrics.isCollected { metrics.set(.proxyClients, to: clients.value) }
+    guard metrics.isCollected else { return }
+    clientsTurn.withLock { _ in metrics.set(.proxyClients, to: clients.value) }
   }
 
   func tunnels(_ change: Int) {
     guard metrics.isCollected else { return }
-    metrics.set(
-      .proxyTunnels,
-      to: openTunnels.withLock { count in
-        count += change
-        return count
-      })
+    openTunnels.withLock { count in
+      count += change
+      metrics.set(.proxyTunnels, to: count)
+    }
   }
 
   func failedConnect() { metrics.count(.proxyFailedConnections) }

@@ -2,12 +2,19 @@
 import CoreMetrics
 import DirectDNS
 import DirectDNSPrometheus
+import Dispatch
 import InMemoryTracing
 import Testing
 import Tracing
 
 @testable import DirectDNSProxy
 @testable import DirectDNSTesting
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
 
 @Suite("What a proxy tells of itself", .timeLimit(.minutes(1)))
 struct ProxyTelemetryTests {
@@ -118,6 +125,58 @@ struct ProxyTelemetryTests {
       #"directdns_proxy_bytes_total{direction="received"} 0"#,
     ] { #expect(registry.text().contains("\(line)\n"), "\(line)") }
     await proxy.stop()
+  }
+
+  /// Gauges that are slow to take a value: another thread may set one meanwhile.
+  private final class SlowGauges: MetricsFactory {
+    private final class Gauge: MeterHandler {
+      private let value: Locked<Int64>
+      init(_ value: Locked<Int64>) { self.value = value }
+
+      func set(_ value: Int64) {
+        for _ in 0..<value { sched_yield() }
+        self.value.withLock { $0 = value }
+      }
+      func set(_ value: Double) { set(Int64(value)) }
+      func increment(by: Double) {}
+      func decrement(by: Double) {}
+    }
+
+    let clients = Locked<Int64>(0)
+    let tunnels = Locked<Int64>(0)
+    private let none = NOOPMetricsHandler.instance
+
+    func makeMeter(label: String, dimensions: [(String, String)]) -> any MeterHandler {
+      switch label {
+      case MetricDescription.proxyClients.name: Gauge(clients)
+      case MetricDescription.proxyTunnels.name: Gauge(tunnels)
+      default: none
+      }
+    }
+    func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler { none }
+    func makeRecorder(label: String, dimensions: [(String, String)], aggregate: Bool) -> any RecorderHandler { none }
+    func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler { none }
+    func destroyCounter(_ handler: any CounterHandler) {}
+    func destroyMeter(_ handler: any MeterHandler) {}
+    func destroyRecorder(_ handler: any RecorderHandler) {}
+    func destroyTimer(_ handler: any TimerHandler) {}
+  }
+
+  @Test func `after the last client and the last tunnel the gauges are 0, whichever loops those were on`() {
+    let gauges = SlowGauges()
+    let telemetry = withMetricsFactory(gauges) { ProxyTelemetry(NoOpTracer()) }
+    let clients = LimitedCount()
+    for _ in 0..<200 {
+      DispatchQueue.concurrentPerform(iterations: 4) { _ in
+        _ = clients.enter(limit: 4)
+        telemetry.clients(clients)
+        telemetry.tunnels(1)
+        telemetry.tunnels(-1)
+        clients.leave()
+        telemetry.clients(clients)
+      }
+      #expect(gauges.clients.withLock(\.self) == 0 && gauges.tunnels.withLock(\.self) == 0)
+    }
   }
 
   @Test func `asking whether the proxy is well is no request of the spans`() async throws {
