@@ -297,7 +297,7 @@ struct ClientConnectionsTests {
   #if canImport(Glibc)
     /// How long the kernel waits for an acknowledgement, of each socket of this process for which that was set.
     private static var silenceLimits: [CInt] {
-      (3..<1_024).compactMap { socket in
+      (CInt(3)..<1_024).compactMap { socket in
         var value: CInt = 0
         var size = socklen_t(MemoryLayout<CInt>.size)
         let isRead = unsafe getsockopt(socket, CInt(IPPROTO_TCP), TCP_USER_TIMEOUT, &value, &size) == 0
