@@ -23,7 +23,7 @@ extension FuzzTarget {
     // Foundation refuses a surrogate without its other half, which we repair, and numbers beyond a Double's.
     let hasExponent = zip(bytes, bytes.dropFirst()).contains { ASCII.isDigit($0) && $1 | 0x20 == UInt8(ascii: "e") }
     guard !text.contains("\\u"), !hasExponent, bytes.count < 300 else { return }
-    guard let other = try? JSONDecoder().decode(ConfigurationValue.self, from: Data(bytes)) else {
+    guard let other = try? JSONDecoder().decode(FoundationJSON.self, from: Data(bytes)).value else {
       throw BrokenRule(description: "Foundation refuses \(text.debugDescription)")
     }
     try compare(bytes, JSONReader(bytes), other)
@@ -170,6 +170,38 @@ extension FuzzTarget {
       "{"
         + object.sorted { $0.key < $1.key }.map { JSONLine.string($0.key) + ":" + written($0.value) }.joined(
           separator: ",") + "}"
+    }
+  }
+}
+
+/// What Foundation reads.
+private struct FoundationJSON: Decodable {
+  let value: ConfigurationValue
+
+  private struct Key: CodingKey {
+    let stringValue: String
+    let intValue: Int? = nil
+    init(stringValue: String) { self.stringValue = stringValue }
+    init?(intValue: Int) { nil }
+  }
+
+  init(from decoder: any Decoder) throws {
+    if let container = try? decoder.container(keyedBy: Key.self) {
+      let pairs = try container.allKeys.map { ($0.stringValue, try container.decode(Self.self, forKey: $0).value) }
+      value = .object(Dictionary(pairs) { first, _ in first })
+    } else if let list = try? decoder.singleValueContainer().decode([Self].self) {
+      value = .list(list.map(\.value))
+    } else {
+      let container = try decoder.singleValueContainer()
+      if container.decodeNil() {
+        value = .null
+      } else if let bool = try? container.decode(Bool.self) {
+        value = .bool(bool)
+      } else if let text = try? container.decode(String.self) {
+        value = .text(text)
+      } else {
+        value = .number(try container.decode(Double.self))
+      }
     }
   }
 }

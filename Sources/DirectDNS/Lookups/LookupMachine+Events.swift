@@ -133,7 +133,7 @@ extension LookupMachine.State {
       cache.forget(host, now: now)
       keptAlive.beginAnew(host, at: now)
     }
-    for (number, lookup) in lookups.all where lookup.request.route != routed(lookup.request).route {
+    for (number, lookup) in lookups.all where lookup.request.route != routed(lookup.request, by: nil).route {
       if let lookup = lookups.remove(number) { move(lookup, at: now) }
     }
     for (number, name) in servers.recordNames where before.route(name) != zones.route(name) { servers.cancel(number) }

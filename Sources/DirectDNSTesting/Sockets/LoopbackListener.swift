@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import NIOCore
+
 #if canImport(Darwin)
   import Darwin
 #else
@@ -21,19 +23,22 @@ struct LoopbackListener: Sendable {
     #endif
     let listener = socket(AF_INET, kind, 0)
     guard listener >= 0 else { return nil }
-    var place = sockaddr_in()
-    place.sin_family = sa_family_t(AF_INET)
-    place.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-    var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-    let listens = unsafe withUnsafeMutablePointer(to: &place) { place in
-      unsafe place.withMemoryRebound(to: sockaddr.self, capacity: 1) { place in
-        unsafe bind(listener, place, size) == 0 && listen(listener, 8) == 0 && getsockname(listener, place, &size) == 0
-      }
-    }
-    guard listens else {
+    guard let place = try? SocketAddress(ipAddress: "127.0.0.1", port: 0), Self.listens(listener, at: place) else {
       close(listener)
       return nil
     }
-    (descriptor, port) = (listener, UInt16(bigEndian: place.sin_port))
+    // Behind the family, in the order of the network (ip(7)).
+    var bound = [UInt8](repeating: 0, count: MemoryLayout<sockaddr_storage>.size)
+    var size = socklen_t(bound.count)
+    _ = unsafe bound.withUnsafeMutableBytes { bound in
+      unsafe bound.withMemoryRebound(to: sockaddr.self) { unsafe getsockname(listener, $0.baseAddress, &size) }
+    }
+    (descriptor, port) = (listener, UInt16(bound[2]) << 8 | UInt16(bound[3]))
+  }
+
+  // By SwiftNIO's address: which module has the members of the system's is chance where SwiftNIO is imported, since its
+  // own C modules take in the same headers.
+  private static func listens(_ listener: CInt, at place: SocketAddress) -> Bool {
+    unsafe place.withSockAddr { place, size in unsafe bind(listener, place, socklen_t(size)) == 0 && listen(listener, 8) == 0 }
   }
 }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import DirectDNSTesting
 import Foundation
 import HTTPTypes
 import Testing
@@ -11,6 +10,7 @@ import Testing
 #endif
 
 @testable import DirectDNS
+@testable import DirectDNSTesting
 
 /// How a client uses its connections, and what may share one.
 @Suite(.timeLimit(.minutes(1)))
@@ -278,7 +278,8 @@ struct ClientConnectionsTests {
   func `a proxy that gives way to CONNECT has failed itself, and the origin has heard nothing`(
     _ answer: String, _ text: String
   ) async throws {
-    let (listener, port) = try #require(TalkativeServer.listen())
+    let place = try #require(LoopbackListener())
+    let (listener, port) = (place.descriptor, place.port)
     Thread {
       let connection = accept(listener, nil, nil)
       close(listener)
@@ -308,7 +309,8 @@ struct ClientConnectionsTests {
     @Test func `the kernel gives a connection up after 20 s, and not before the time to make it is over`() async throws
     {
       let origin = try await FakeOrigin.start()
-      let (listener, port) = try #require(TalkativeServer.listen())
+      let place = try #require(LoopbackListener())
+      let (listener, port) = (place.descriptor, place.port)
       let client = try client { $0.timeouts.connect = .milliseconds(41_234) }
       let silent = Task { try await client.get("https://shop.test:\(port)/") }
       // Its connection stands only when TLS does.

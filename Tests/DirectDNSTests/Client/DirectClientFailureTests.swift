@@ -93,7 +93,8 @@ struct DirectClientFailureTests {
   ///
   /// Behind the same port of 127.0.0.2 is one that stays.
   private func vanishing() async throws -> FakeOrigin {
-    let (listener, port) = try #require(TalkativeServer.listen())
+    let place = try #require(LoopbackListener())
+    let (listener, port) = (place.descriptor, place.port)
     let staying = try await FakeOrigin.start(
       configuration: FakeOriginConfiguration(address: Sample.address("127.0.0.2"), port: Int(port))
     ) { _ in OriginResponse(body: "two") }
@@ -240,7 +241,8 @@ struct DirectClientFailureTests {
   // MARK: Whether it may have arrived
 
   @Test func `what was lost once, and then cannot go out again, is told as lost`() async throws {
-    let (listener, port) = try #require(TalkativeServer.listen())
+    let place = try #require(LoopbackListener())
+    let (listener, port) = (place.descriptor, place.port)
     Thread {
       let connection = accept(listener, nil, nil)
       close(listener)

@@ -144,7 +144,8 @@ extension LookupMachineTests {
       life: Sample.life(5000, 5100))
     var told: [String] = []
     while let store = words(&machine, &told).first(where: { $0.hasPrefix("store ") }), told.count < 20 {
-      machine.storeRead(try #require(Int(store.dropFirst(6))), .found(entry), at: Sample.at(10_001))
+      let number = try #require(Int(store.dropFirst(6)))
+      machine.storeRead(Number(rawValue: number), .found(entry), at: Sample.at(10_001))
     }
     #expect(told.last == "answer \(number): [\"192.0.2.7\"] stale", "\(told)")
   }
