@@ -8,7 +8,14 @@ struct ExecProcessTests {
   /// Runs a script of Python, whose first argument is dnsctl; nobody waits for it longer than a minute.
   private func python(_ script: String, _ arguments: [String] = []) async throws -> String {
     let file = try ServerFixture.newFolder("process").appending(path: "script.py")
-    try ("import os, signal, subprocess, sys\nsignal.alarm(60)\n" + script).write(
+    // A run in a shell's background ignores the keys' signals, and what it starts would as well.
+    let start = """
+      import os, signal, subprocess, sys
+      signal.alarm(60)
+      for number in signal.SIGINT, signal.SIGQUIT: signal.signal(number, signal.SIG_DFL)
+
+      """
+    try (start + script).write(
       to: file, atomically: true, encoding: .utf8)
     let result = try await ServerFixture.run(
       "sh", ["-c", "exec python3 \"$@\" 2>&1", "sh", file.path, Program.url.path] + arguments)

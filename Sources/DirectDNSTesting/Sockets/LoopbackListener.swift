@@ -39,6 +39,8 @@ struct LoopbackListener: Sendable {
   // By SwiftNIO's address: which module has the members of the system's is chance where SwiftNIO is imported, since its
   // own C modules take in the same headers.
   private static func listens(_ listener: CInt, at place: SocketAddress) -> Bool {
-    unsafe place.withSockAddr { place, size in unsafe bind(listener, place, socklen_t(size)) == 0 && listen(listener, 8) == 0 }
+    unsafe place.withSockAddr { place, size in
+      unsafe bind(listener, place, socklen_t(size)) == 0 && listen(listener, 8) == 0
+    }
   }
 }

@@ -140,7 +140,9 @@ struct WarmupCommand: ContextCommand {
         let store = try settings.store.flatMap { setting throws(SettingsError) in try context.openStore(setting) }
         return try await context.withResolver(settings, store, CommandContext.exitStatus(of:)) {
           resolver throws(SettingsError) in
-          try await warm(resolver, lists, besides: settings.resolver.keepAlive, in: context) { isWarm.withLock { $0 = true } }
+          try await warm(resolver, lists, besides: settings.resolver.keepAlive, in: context) {
+            isWarm.withLock { $0 = true }
+          }
         }
       }
     } catch {
