@@ -43,7 +43,8 @@ struct RecordLookups: Sendable {
             do throws(DirectDNSError) {
               return (index, outcome(type, .success(try await lookUp(name, type))))
             } catch {
-              return (index, outcome(type, .failure(isReverse && type == .ptr ? Self.nameless(item.text, error) : error)))
+              let isName = isReverse && type == .ptr
+              return (index, outcome(type, .failure(isName ? Self.nameless(item.text, error) : error)))
             }
           }
         }
