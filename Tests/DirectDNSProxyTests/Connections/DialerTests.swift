@@ -86,6 +86,8 @@ struct DialerTests {
         loop, settings, ForwardOrigin(.address(address), port: port), ChosenRoute(addresses: [address]), .any)
       OpenFiles.withNone {
         dialer.start { outcome in
+          // The two hold each other.
+          loop.remove(client)
           switch outcome {
           case .connected(let handler):
             handler.close()
@@ -117,6 +119,8 @@ struct DialerTests {
     let loop = ProxyLoop(eventLoop, shared)
     let client = ClientHandler(loop)
     loop.add(client)
+    // The two hold each other.
+    defer { loop.remove(client) }
     shared.runs(on: [NIOLoopBound(loop, eventLoop: eventLoop)])
     for (name, isOwned) in [("everybody.test", false), ("login.test", true)] {
       let handler = OriginHandler()
