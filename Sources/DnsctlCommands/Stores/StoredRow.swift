@@ -27,6 +27,22 @@ struct StoredRow: Sendable {
     state.timeLeft.rough
   }
 
+  /// What --help says of its JSON.
+  static let jsonHelp = """
+    One compact object for each answer. Every key is always there, in this order, and null where there is nothing.
+      host           the name
+      type           the type of record, A or AAAA
+      addresses      the addresses, none for a negative answer
+      negative       null, nameNotFound or noAddress
+      canonicalName  the name that the aliases lead to
+      provider       who gave it
+      asked, expires, gone
+                     milliseconds since 1970; until gone it is used
+      ttl            seconds until it expires, negative afterwards
+      age            seconds since the provider was asked
+      freshness      fresh, due, grace, stale or gone
+    """
+
   /// One object: the keys of ``AnswerFile``, its age and its freshness.
   var json: JSONLine {
     var line = JSONLine(answer)
