@@ -177,7 +177,8 @@ public final class DirectClient: Sendable {
 
   /// Ends the client: new requests are refused, and those under way may finish.
   ///
-  /// They are cancelled when the time is over, or when the task that calls this is cancelled.
+  /// They are cancelled when the time is over, or when the task that calls this is cancelled. On return all connections
+  /// are closed and the client's threads have ended, so that the process may exit.
   ///
   /// - Parameter limit: how long requests under way may take; 30 s by default.
   public func shutdown(within limit: Duration = .seconds(30)) async {
@@ -185,6 +186,8 @@ public final class DirectClient: Sendable {
     await inFlight.drained(within: limit)
     for loop in loops { loop.stop() }
     if ownsResolver { resolver.shutdown() }
+    for loop in loops { await loop.end() }
+    if ownsResolver { await resolver.endTransport() }
   }
 
   /// Whether it was shut down; requests may still be under way.

@@ -96,6 +96,9 @@ public final class CurlTransport: HTTPTransport, NonBlocking {
   /// Ends all requests, and the transport's thread.
   public func shutdown() { loop.stop() }
 
+  /// Ends all requests, and waits until the transport's thread has ended.
+  func end() async { await loop.end() }
+
   private func route(_ endpoint: HTTPEndpoint) throws(HTTPTransportError) -> Route {
     try pools.withLock { pools throws(HTTPTransportError) in
       if let known = pools.known.first(where: { $0.endpoint == endpoint }) { return known }

@@ -30,6 +30,9 @@ final class Loop<Driver: LoopDriver>: Sendable {
 
   /// Ends everything under way, and the thread.
   func stop() { mailbox.stop() }
+
+  /// Stops it, and waits until the thread has closed and freed everything.
+  func end() async { await mailbox.end() }
 }
 
 /// What a loop does; used by the loop's thread only, once it has been created.

@@ -14,6 +14,10 @@ final class LoopMailbox<Driver: LoopDriver>: Sendable {
     var isStopped = false
     /// Whether the thread waits and has to be woken; otherwise it reads the mailbox before it waits.
     var isAsleep = false
+    /// Threads that have not ended: beside the present one there may be one that ends because it was idle.
+    var threads = 0
+    /// Those who wait until there are none.
+    var waitingForEnd: [CheckedContinuation<Void, Never>] = []
   }
 
   let settings: Driver.Settings
@@ -63,6 +67,18 @@ final class LoopMailbox<Driver: LoopDriver>: Sendable {
     wakeUp?.call()
   }
 
+  /// Stops the thread, and waits until everything that it had was freed.
+  ///
+  /// A process may exit then. While libcurl is still at work on a thread, `exit(3)` takes OpenSSL's tables from under it.
+  func end() async {
+    stop()
+    await state.wait { state, continuation in
+      guard state.threads > 0 else { return () }
+      state.waitingForEnd.append(continuation)
+      return nil
+    }
+  }
+
   /// Wakes the thread, if there is one, so that its driver sees what others have changed.
   func wake() { state.withLock(\.wakeUp)?.call() }
 
@@ -82,6 +98,7 @@ final class LoopMailbox<Driver: LoopDriver>: Sendable {
       return state.obstacle = WorkerThread.noThreads
     }
     state.wakeUp = wakeUp
+    state.threads += 1
   }
 
   // MARK: The thread
@@ -116,6 +133,17 @@ final class LoopMailbox<Driver: LoopDriver>: Sendable {
       state.isAsleep = false
       return true
     }
+  }
+
+  /// The thread has freed everything, and ends.
+  func threadEnded() {
+    let waiting: [CheckedContinuation<Void, Never>] = state.withLock { state in
+      state.threads -= 1
+      guard state.threads == 0 else { return [] }
+      defer { state.waitingForEnd = [] }
+      return state.waitingForEnd
+    }
+    for continuation in waiting { continuation.resume() }
   }
 }
 
@@ -183,6 +211,7 @@ struct LoopThread<Driver: LoopDriver>: ~Copyable {
     driver.stop()
     runTasks(&tasks)
     driver.close()
+    mailbox.threadEnded()
   }
 
   private func runTasks(_ tasks: inout [LoopTask]) {

@@ -61,6 +61,7 @@ extension DirectResolver {
 
   /// Ends the resolver, like ``shutdown()``, and waits until all answers have been written to the store.
   ///
+  /// Its thread has ended on return, so that the process may exit.
   /// They are then in the store's main file, so that a copy of that file has them too.
   ///
   /// - Parameter limit: how long to wait for the store at most; see ``flushLimit``.
@@ -71,8 +72,12 @@ extension DirectResolver {
     let end = clock.now + limit
     let flush = await flushStore(within: limit)
     await store?.checkpoint(until: end)
+    await endTransport()
     return flush
   }
+
+  /// Waits for the end of the transport's thread, once the transport was shut down.
+  func endTransport() async { await (transport as? CurlTransport)?.end() }
 }
 
 extension DirectResolver: Service {

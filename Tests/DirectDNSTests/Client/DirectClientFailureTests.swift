@@ -31,7 +31,7 @@ struct DirectClientFailureTests {
 
   @Test func `a process without a descriptor to spare says so, and holds it against no address`() async {
     // In a process of its own, whose limit is its own.
-    await #expect(processExitsWith: .success) { try await Self.lacksDescriptors() }
+    await #expect(processExitsWith: .success) { await OwnProcess.run { try await Self.lacksDescriptors() } }
   }
 
   private static func lacksDescriptors() async throws {
@@ -55,7 +55,7 @@ struct DirectClientFailureTests {
   }
 
   @Test func `connections that are kept leave descriptors for other servers`() async {
-    await #expect(processExitsWith: .success) { try await Self.reachesMany() }
+    await #expect(processExitsWith: .success) { await OwnProcess.run { try await Self.reachesMany() } }
   }
 
   private static func reachesMany() async throws {

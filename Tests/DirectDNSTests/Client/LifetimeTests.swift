@@ -98,12 +98,16 @@ struct LifetimeTests {
   ) async throws {
     // In a process of its own, where nothing else opens descriptors; an exit test cannot take the argument along.
     switch version {
-    case .http1: await #expect(processExitsWith: .success) { try await Self.leavesNothing(.http1) }
-    case .http2: await #expect(processExitsWith: .success) { try await Self.leavesNothing(.http2) }
+    case .http1: await #expect(processExitsWith: .success) { await Self.leavesNothing(.http1) }
+    case .http2: await #expect(processExitsWith: .success) { await Self.leavesNothing(.http2) }
     }
   }
 
-  private static func leavesNothing(_ version: HTTPProtocolVersion) async throws {
+  private static func leavesNothing(_ version: HTTPProtocolVersion) async {
+    await OwnProcess.run { try await comeAndGo(version) }
+  }
+
+  private static func comeAndGo(_ version: HTTPProtocolVersion) async throws {
     let authority = try TestCertificateAuthority()
     let file = try authority.makeFile()
     let identity = version == .http2 ? try authority.issue(names: ["shop.test"]) : nil

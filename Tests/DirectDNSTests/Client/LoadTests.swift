@@ -26,23 +26,25 @@ struct LoadTests {
     _ version: HTTPProtocolVersion = .http1,
     handler: @escaping FakeOrigin.Handler = { OriginResponse(body: $0.path) },
     configure: (inout DirectClientConfiguration) -> Void = { _ in }, _ body: (Fixture) async throws -> Void
-  ) async throws {
-    var configuration = FakeOriginConfiguration(bodyLimit: 0)
-    var file: CAFile?
-    if version == .http2 {
-      let authority = try TestCertificateAuthority()
-      configuration.identity = try authority.issue(names: ["shop.test"])
-      file = try authority.makeFile()
+  ) async {
+    await OwnProcess.run {
+      var configuration = FakeOriginConfiguration(bodyLimit: 0)
+      var file: CAFile?
+      if version == .http2 {
+        let authority = try TestCertificateAuthority()
+        configuration.identity = try authority.issue(names: ["shop.test"])
+        file = try authority.makeFile()
+      }
+      let origin = try await FakeOrigin.start(configuration: configuration, handler: handler)
+      let trusted = file.map { [$0.path] } ?? []
+      let client = try ClientSample.client {
+        $0.trust = TrustStore(privateAuthorities: trusted, environment: [:])
+        configure(&$0)
+      }
+      await OwnProcess.run { try await body(Fixture(origin: origin, client: client, file: file)) }
+      await client.shutdown(within: .zero)
+      await origin.stop()
     }
-    let origin = try await FakeOrigin.start(configuration: configuration, handler: handler)
-    let trusted = file.map { [$0.path] } ?? []
-    let client = try ClientSample.client {
-      $0.trust = TrustStore(privateAuthorities: trusted, environment: [:])
-      configure(&$0)
-    }
-    try await body(Fixture(origin: origin, client: client, file: file))
-    await client.shutdown(within: .zero)
-    await origin.stop()
   }
 
   /// Says what a process of its own has measured.
@@ -58,18 +60,18 @@ struct LoadTests {
   {
     expectSuccess(
       await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) {
-        try await Self.queues(Sanitizer.volume(of: 10_000), over: .http1, connections: 256)
+        await Self.queues(Sanitizer.volume(of: 10_000), over: .http1, connections: 256)
       })
     expectSuccess(
       await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) {
         // The client's queue is the same one, and the fake server in HTTP/2 is what takes its time without optimisation.
-        try await Self.queues(Sanitizer.volume(of: 2_000, atLeast: 1_000), over: .http2, connections: 5)
+        await Self.queues(Sanitizer.volume(of: 2_000, atLeast: 1_000), over: .http2, connections: 5)
       })
   }
 
-  private static func queues(_ count: Int, over version: HTTPProtocolVersion, connections: Int) async throws {
+  private static func queues(_ count: Int, over version: HTTPProtocolVersion, connections: Int) async {
     let gate = Gate()
-    try await staged(
+    await staged(
       version,
       handler: { request in
         try await gate.pass()
@@ -77,7 +79,7 @@ struct LoadTests {
       },
       configure: {
         ($0.connections, $0.connectionsPerOrigin) = (connections, connections)
-        $0.timeouts = RequestTimeouts(firstByte: .seconds(170), total: .seconds(170))
+        $0.timeouts = RequestTimeouts(connect: .seconds(170), firstByte: .seconds(170), total: .seconds(170))
       }
     ) { fixture in
       let before = ProcessState.residentBytes
@@ -113,7 +115,7 @@ struct LoadTests {
 
   @Test func `over one connection the order is exact`() async throws {
     let gate = Gate()
-    try await Self.staged(
+    await Self.staged(
       handler: { request in
         if request.path == "/0" { try await gate.pass() }
         return OriginResponse(body: request.path)
@@ -139,13 +141,13 @@ struct LoadTests {
 
   @Test func `a large body comes down in flat memory`() async {
     expectSuccess(
-      await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) { try await Self.down(.http1) })
+      await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) { await Self.down(.http1) })
     expectSuccess(
-      await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) { try await Self.down(.http2) })
+      await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) { await Self.down(.http2) })
   }
 
-  private static func down(_ version: HTTPProtocolVersion) async throws {
-    try await staged(version, handler: { _ in OriginResponse(generating: large) }) { fixture in
+  private static func down(_ version: HTTPProtocolVersion) async {
+    await staged(version, handler: { _ in OriginResponse(generating: large) }) { fixture in
       let response = try await fixture.client.execute(fixture.request("/"))
       var (received, isRight) = (0, true)
       var line = MemoryLine()
@@ -161,13 +163,13 @@ struct LoadTests {
 
   @Test func `a large body goes up in flat memory`() async {
     expectSuccess(
-      await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) { try await Self.up(.http1) })
+      await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) { await Self.up(.http1) })
     expectSuccess(
-      await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) { try await Self.up(.http2) })
+      await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) { await Self.up(.http2) })
   }
 
-  private static func up(_ version: HTTPProtocolVersion) async throws {
-    try await staged(version, handler: { OriginResponse(body: "\($0.bodyLength) \($0.bodyHash)") }) { fixture in
+  private static func up(_ version: HTTPProtocolVersion) async {
+    await staged(version, handler: { OriginResponse(body: "\($0.bodyLength) \($0.bodyHash)") }) { fixture in
       let line = Locked(MemoryLine())
       let pieces = GeneratedPieces(count: large) { sent in line.withLock { $0.sample(at: sent) } }
       let response = try await fixture.client.execute(
@@ -181,19 +183,19 @@ struct LoadTests {
 
   @Test func `a slow reader makes the server wait, and memory does not grow`() async {
     expectSuccess(
-      await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) { try await Self.slow(.http1) })
+      await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) { await Self.slow(.http1) })
     expectSuccess(
-      await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) { try await Self.slow(.http2) })
+      await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) { await Self.slow(.http2) })
   }
 
-  private static func slow(_ version: HTTPProtocolVersion) async throws {
+  private static func slow(_ version: HTTPProtocolVersion) async {
     // More than libcurl takes of a response that nobody reads.
     let count = Sanitizer.volume(of: 100_000_000, atLeast: 40_000_000)
     // Over HTTP/2 the others may wait for the slow one, and do so for as long as they are given.
     let patience = version == .http2 ? Duration.seconds(2) : .seconds(100)
     let written = Locked(0)
     let gate = Gate()
-    try await staged(
+    await staged(
       version,
       handler: { request in
         if request.path == "/early" { try await gate.pass() }

@@ -99,6 +99,33 @@ struct LoopThreadTests {
     #expect(!loop.mailbox.isRunning)
   }
 
+  @Test func `all who end a loop go on when its driver has closed`() async {
+    let diary = Diary()
+    let loop = Loop<DiaryDriver>(.init(diary: diary))
+    #expect(loop.post("one"))
+    await withTaskGroup(of: [String].self) { group in
+      for _ in 0..<3 {
+        group.addTask {
+          await loop.end()
+          return diary.entries
+        }
+      }
+      for await entries in group { #expect(entries.last == "close") }
+    }
+    await loop.end()
+    #expect(!loop.post("two") && diary.entries.count { $0 == "made" } == 1)
+  }
+
+  @Test func `a loop that has no thread, or whose thread has ended for being idle, ends at once`() async {
+    await Loop<DiaryDriver>(.init(diary: Diary())).end()
+    let diary = Diary()
+    let loop = Loop<DiaryDriver>(.init(diary: diary, idleLimit: 1))
+    #expect(loop.post("one"))
+    _ = await diary.first(5)
+    await loop.end()
+    #expect(diary.entries.count == 5)
+  }
+
   @Test func `a wait that ends before its time does not end the thread`() async throws {
     let diary = Diary()
     let mailbox = LoopMailbox<DiaryDriver>(.init(diary: diary)) { _, _ in true }
@@ -145,6 +172,8 @@ private final class Diary: Sendable {
     }?.resume()
   }
 
+  var entries: [String] { state.withLock(\.entries) }
+
   /// The first so many entries, as soon as they are there.
   func first(_ count: Int) async -> [String] {
     await withCheckedContinuation { caller in
@@ -155,7 +184,7 @@ private final class Diary: Sendable {
       }
       if isThere { caller.resume() }
     }
-    return Array(state.withLock(\.entries).prefix(count))
+    return Array(entries.prefix(count))
   }
 }
 

@@ -124,6 +124,21 @@ struct LoopExecutorTests {
     await origin.stop()
   }
 
+  @Test func `a task on the loop's thread can end the client, and goes on elsewhere`() async throws {
+    let origin = try await FakeOrigin.start()
+    let client = try ClientSample.client()
+    let url = origin.url("/", host: "shop.test")
+    let (before, after) = try await withTaskExecutorPreference(client.executor) {
+      _ = try await client.execute(try ClientSample.get(url)).body.text()
+      let before = thread()
+      await client.shutdown(within: .zero)
+      return (before, thread())
+    }
+    #expect(before != after)
+    #expect(await origin.waitForOpenConnections(0))
+    await origin.stop()
+  }
+
   @Test func `tasks run when the client has ended, too`() async throws {
     let client = try ClientSample.client()
     let executor = client.executor
