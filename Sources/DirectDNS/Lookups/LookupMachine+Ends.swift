@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Questions that have ended: what the cache keeps, who is told, and who asks again.
-extension LookupMachine.State {
+extension LookupMachine {
   /// A server has answered: the questions that it failed before may soon be asked again.
   mutating func serverAnswered(_ server: FailureCache.Server, at now: ResolverInstant) {
     var released = cache.answered(by: server, at: now)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The errors of lookups: each says which host was looked up, who was asked, why it failed, and what to do.
-extension LookupMachine.State {
+extension LookupMachine {
   func cancelledError(_ host: HostName) -> DirectDNSError {
     DirectDNSError(.cancelled, "The lookup of \(host) was cancelled.", underlying: CancellationError())
   }
@@ -82,9 +82,7 @@ extension LookupMachine.State {
       "\(request.host) could not be looked up: \(who)\(isTimeout ? " in time" : ""), and \(stale). \(advice)",
       attempts: attempts)
   }
-}
 
-extension LookupMachine {
   /// What to do about providers that failed: a pure function.
   ///
   /// The advice is about one kind of failure only if all of them had it. The system's DNS does not count.

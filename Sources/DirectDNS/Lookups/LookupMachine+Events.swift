@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What follows the events that the machine is told of: lookups that begin, the passing of time, new settings, the end.
-extension LookupMachine.State {
+/// The events that the machine is told of: lookups that begin, answers, the passing of time, new settings, the end.
+extension LookupMachine {
   // MARK: Lookups
 
+  // A caller has routed its request to see whether anybody needs to be asked. It says by which settings, so that the
+  // zones are searched again only if others have come between the two.
+
+  /// Begins the lookup of a name that has no fresh answer.
   mutating func begin(
-    _ request: LookupRequest, routedBy settings: ResolverSettings?, at now: ResolverInstant
-  ) -> LookupMachine.Beginning {
+    _ request: LookupRequest, routedBy settings: ResolverSettings? = nil, at now: ResolverInstant
+  ) -> Beginning {
     defer { advance(at: now) }
     let request = routed(request, by: settings)
     if let own = ownAnswer(request, at: now) { return .known(own) }
@@ -32,8 +36,11 @@ extension LookupMachine.State {
     return .waiting(caller.number, known: nil)
   }
 
+  /// Begins a lookup that refreshes everything about a name that is not fresh, and waits for all of it.
+  ///
+  /// - Returns: the number that its result will have.
   mutating func renew(
-    _ request: LookupRequest, routedBy settings: ResolverSettings?, isPatient: Bool, at now: ResolverInstant
+    _ request: LookupRequest, routedBy settings: ResolverSettings? = nil, isPatient: Bool, at now: ResolverInstant
   ) -> Number<Lookup> {
     defer { advance(at: now) }
     let caller = caller(routed(request, by: settings), at: now)
@@ -45,8 +52,9 @@ extension LookupMachine.State {
     return caller.number
   }
 
+  /// Refreshes what is not fresh, without a lookup that waits for it.
   mutating func refreshBehind(
-    _ request: LookupRequest, routedBy settings: ResolverSettings?, at now: ResolverInstant
+    _ request: LookupRequest, routedBy settings: ResolverSettings? = nil, at now: ResolverInstant
   ) {
     let request = routed(request, by: settings)
     guard ownAnswer(request, at: now) == nil else { return }
@@ -54,12 +62,14 @@ extension LookupMachine.State {
     advance(at: now)
   }
 
+  /// Ends a lookup whose caller was cancelled; its questions go on, for the cache.
   mutating func cancel(_ number: Number<Lookup>, at now: ResolverInstant) {
     guard let lookup = lookups.remove(number) else { return }
     finish(lookup.caller, .failure(cancelledError(lookup.request.host)))
     advance(at: now)
   }
 
+  /// Asks for everything about several names that is not fresh, in one query.
   mutating func askTogether(_ hosts: [HostName], _ families: AddressFamilies, at now: ResolverInstant) {
     let deadlines = deadlines(nil, from: now)
     let batch: Number<QuestionBatch> = number()
@@ -72,8 +82,15 @@ extension LookupMachine.State {
     advance(at: now)
   }
 
-  // MARK: Time
+  // MARK: What has happened
 
+  /// A query has ended.
+  mutating func ended(_ query: QueryMachine.QueryNumber, _ reply: QueryMachine.Reply, at now: ResolverInstant) {
+    servers.ended(query, reply, at: now)
+    advance(at: now)
+  }
+
+  /// The instant has come that ``nextInstant()`` named.
   mutating func timePassed(at now: ResolverInstant) {
     servers.timePassed(at: now)
     // Answers that are here count before anything is called late.
@@ -93,6 +110,7 @@ extension LookupMachine.State {
 
   // MARK: Changes
 
+  /// Takes over new settings.
   mutating func update(_ settings: ResolverSettings, at now: ResolverInstant) {
     let configuration = settings.configuration
     let before = self.settings.configuration
@@ -172,6 +190,7 @@ extension LookupMachine.State {
     }
   }
 
+  /// The computer is on another network: forgets failures and the servers' health.
   mutating func networkDidChange(at now: ResolverInstant) {
     cache.networkDidChange(now: now)
     systemFailures.forgetAll()
@@ -181,6 +200,8 @@ extension LookupMachine.State {
     advance(at: now)
   }
 
+  /// Forgets what is known about a name, and detaches the questions under way: who asks from now on does not join them,
+  /// and their answers are not kept.
   mutating func invalidate(_ host: HostName, at now: ResolverInstant) {
     cache.forget(host, now: now)
     for family in IPAddress.Family.allCases {
@@ -194,6 +215,7 @@ extension LookupMachine.State {
     keptAlive.beginAnew(host, at: now)
   }
 
+  /// Ends all lookups and queries; nothing is asked afterwards.
   mutating func shutdown(at now: ResolverInstant) {
     guard !isShutDown else { return }
     isShutDown = true
@@ -209,15 +231,21 @@ extension LookupMachine.State {
     batches = [:]
   }
 
-  mutating func drain(_ host: HostName?, _ servers: Set<InFlightQuestion.Server>) -> Number<LookupMachine.Drain> {
-    let number: Number<LookupMachine.Drain> = number()
+  /// Asks to be told when all questions that are under way now have ended.
+  ///
+  /// - Parameters:
+  ///   - host: only questions about this name count; nil for all.
+  ///   - servers: only questions to these servers count.
+  /// - Returns: the number that ``Ending/drained(_:)`` will have.
+  mutating func drain(_ host: HostName? = nil, _ servers: Set<InFlightQuestion.Server>) -> Number<Drain> {
+    let number: Number<Drain> = number()
     let open = questions.all.filter { _, inFlight in
       servers.contains(inFlight.key.server) && (host == nil || inFlight.question.host == host)
     }
     if open.isEmpty {
       endings.append(.drained(number))
     } else {
-      drains[number] = LookupMachine.Drain(open: Set(open.map(\.number)))
+      drains[number] = Drain(open: Set(open.map(\.number)))
     }
     return number
   }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Names that are kept alive: what ``KeepAliveMachine`` decides is carried out with the cache and the questions here.
-extension LookupMachine.State {
+extension LookupMachine {
+  /// Sets the names that are kept alive, as many as the cache has room for.
+  ///
+  /// - Returns: how many names were left out.
   @discardableResult
   mutating func keepAlive(_ wanted: Set<HostName>, at now: ResolverInstant) -> Int {
     let names = keptAlive.fitting(wanted)
@@ -11,6 +14,9 @@ extension LookupMachine.State {
     return wanted.count - names.count
   }
 
+  /// Adds names to those that are kept alive; they stay when a later configuration does not name them.
+  ///
+  /// - Returns: how many names were left out.
   mutating func keepAlive(adding names: Set<HostName>, at now: ResolverInstant) -> Int {
     let leftOut = keepAlive(keptAlive.names.union(names), at: now)
     keptAlive.keepAdded(names)

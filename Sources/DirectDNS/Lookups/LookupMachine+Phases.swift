@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The phases of a lookup: what it waits for, and what follows.
-extension LookupMachine.State {
+extension LookupMachine {
   // MARK: Beginning a phase
 
   /// Refreshes a stale answer: it is served if the refresh takes longer than `clientResponseTimeout` (RFC 8767 §5).

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Questions under way: each is asked once, however many wait for it.
-extension LookupMachine.State {
+extension LookupMachine {
   // MARK: Joining
 
   /// Lets somebody wait for a question, which is asked of the server that the name's route leads to unless it is
@@ -245,6 +245,11 @@ extension LookupMachine.State {
 
   // MARK: Records
 
+  /// Asks for records, of the servers that carry them.
+  ///
+  /// No other caller shares the question, and nothing is kept.
+  ///
+  /// - Returns: the number that the result will have.
   mutating func askRecords(
     _ question: DNSQuestion, _ timeout: Duration?, at now: ResolverInstant
   ) -> Number<DNSQuestion> {
@@ -252,5 +257,11 @@ extension LookupMachine.State {
     let number: Number<DNSQuestion> = number()
     servers.ask(.init(sameAs: number), .records(question), deadlines(timeout, from: now, hasSystem: false), at: now)
     return number
+  }
+
+  /// The caller of a lookup of records has been cancelled.
+  mutating func cancelRecords(_ number: Number<DNSQuestion>, at now: ResolverInstant) {
+    servers.cancel(.init(sameAs: number))
+    advance(at: now)
   }
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The store beyond the process: what ``StoreTurn`` decides is carried out with the cache and the questions here.
-extension LookupMachine.State {
+extension LookupMachine {
   /// The store has been read.
-  mutating func noteStore(
+  mutating func storeRead(
     _ number: Number<InFlightQuestion>, _ reading: StoreReading<CacheEntry>, at now: ResolverInstant
   ) {
+    defer { advance(at: now) }
     guard let inFlight = questions[number], inFlight.turn?.isReading == true else { return }
     // Its answer may be the one that was invalidated.
     let restored = inFlight.isInvalidated ? .nothing : restored(inFlight, reading, at: now)
@@ -12,7 +13,8 @@ extension LookupMachine.State {
   }
 
   /// The store has said who holds the lease; it is given back if the question has gone on without it.
-  mutating func noteLease(_ number: Number<InFlightQuestion>, _ state: StoreLease.State, at now: ResolverInstant) {
+  mutating func leaseTaken(_ number: Number<InFlightQuestion>, _ state: StoreLease.State, at now: ResolverInstant) {
+    defer { advance(at: now) }
     if let step = questions[number]?.turn?.lease(state, at: now) {
       follow(step, number, at: now)
     } else if case .taken(let lease) = state {

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The system's DNS: when it is asked, instead of the providers or after them, and how far its answers are believed.
-extension LookupMachine.State {
+extension LookupMachine {
+  /// Looks up a name by the system's DNS alone.
+  ///
+  /// - Returns: the number that the result will have.
   mutating func askSystemAlone(
-    _ request: LookupRequest, routedBy settings: ResolverSettings?, at now: ResolverInstant
+    _ request: LookupRequest, routedBy settings: ResolverSettings? = nil, at now: ResolverInstant
   ) -> Number<Lookup> {
     defer { advance(at: now) }
     let caller = caller(routed(request, by: settings), at: now)
@@ -99,9 +102,11 @@ extension LookupMachine.State {
     actions.append(.askSystem(number, question, system, timeout: timeout))
   }
 
-  mutating func noteSystem(
+  /// The system's DNS has answered, or has failed to.
+  mutating func systemAnswered(
     _ number: Number<InFlightQuestion>, _ result: Result<Answer, ProviderFailure>, at now: ResolverInstant
   ) {
+    defer { advance(at: now) }
     guard let inFlight = questions[number] else { return }
     let question = inFlight.question
     var result = result.flatMap { $0.fitting(question) }

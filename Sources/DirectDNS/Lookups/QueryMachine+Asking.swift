@@ -2,13 +2,13 @@
 internal import HTTPTypes
 
 /// How a question goes on: to the next server, to a wait, or to its end.
-extension QueryMachine.State {
+extension QueryMachine {
   /// Asks the next server that may be asked now; waits if there is none, or fails if none can be asked in time.
   ///
   /// A server whose request rate is used up has not failed: the next one is asked instead, and if no server has room,
   /// the question waits for the first one that will. Questions that wait for the same server are served in order.
   mutating func start(
-    _ number: QueryMachine.QuestionNumber, _ question: consuming PendingQuestion, at now: ResolverInstant
+    _ number: QuestionNumber, _ question: consuming PendingQuestion, at now: ResolverInstant
   ) {
     let candidates = question.candidates.askable
     guard !candidates.isEmpty, now < question.deadlines.providers else { return lose(number, question, at: now) }
@@ -35,13 +35,13 @@ extension QueryMachine.State {
   }
 
   mutating func begin(
-    _ number: QueryMachine.QuestionNumber, _ question: inout PendingQuestion, _ server: DNSServer,
+    _ number: QuestionNumber, _ question: inout PendingQuestion, _ server: DNSServer,
     isHedge: Bool = false,
     at now: ResolverInstant
   ) {
     question.race?.begin(server.number, hedgingDelay: states.hedgingDelay(of: server.number), at: now)
     lastAttempt += 1
-    let query = QueryMachine.QueryNumber(rawValue: lastAttempt)
+    let query = QueryNumber(rawValue: lastAttempt)
     let left = question.deadlines.timeLeft(at: now) ?? .zero
     let timeout =
       if case .batch = question.subject, states.all.count > 1 { min(left, question.deadlines.attempt) } else { left }
@@ -57,7 +57,7 @@ extension QueryMachine.State {
   /// Carries out the decisions that are due: asks a second server as a hedge, or another one instead of one that is
   /// late, or once more one that has said 429.
   mutating func decide(
-    _ number: QueryMachine.QuestionNumber, _ question: inout PendingQuestion, at now: ResolverInstant
+    _ number: QuestionNumber, _ question: inout PendingQuestion, at now: ResolverInstant
   ) {
     // Beside those that have said nothing yet: nobody else is left to ask.
     if question.candidates.rest == .paused { askAnother(number, &question, isHedge: false, at: now) }
@@ -88,7 +88,7 @@ extension QueryMachine.State {
 
   /// Asks the next server although a query is still under way, because another query has failed.
   mutating func askAnother(
-    _ number: QueryMachine.QuestionNumber, _ question: inout PendingQuestion, isHedge: Bool, at now: ResolverInstant
+    _ number: QuestionNumber, _ question: inout PendingQuestion, isHedge: Bool, at now: ResolverInstant
   ) {
     guard now < question.deadlines.providers else { return }
     let next: DNSServer?
@@ -136,12 +136,12 @@ extension QueryMachine.State {
   /// Notes that a server has not answered a query in time.
   private mutating func noteSilence(of attempt: Attempt, _ question: inout PendingQuestion, at now: ResolverInstant) {
     let failure = ProviderFailure(HTTPTransportError.timedOut)
-    let reply = QueryMachine.Reply(failure, .timedOut, asked: attempt.begun, to: attempt.subject)
+    let reply = Reply(failure, .timedOut, asked: attempt.begun, to: attempt.subject)
     _ = note(attempt, reply, at: now)
     question.candidates.note(reply.failure(failure, of: attempt.server))
   }
 
-  mutating func setTimer(_ number: QueryMachine.QuestionNumber, _ question: PendingQuestion, at now: ResolverInstant) {
+  mutating func setTimer(_ number: QuestionNumber, _ question: PendingQuestion, at now: ResolverInstant) {
     guard question.race != nil || question.isRecords else { return }
     let end = question.deadlines.providers
     let next: ResolverInstant? =
@@ -156,13 +156,13 @@ extension QueryMachine.State {
   }
 
   /// Fails a question that no other server can be asked.
-  mutating func lose(_ number: QueryMachine.QuestionNumber, _ question: PendingQuestion, at now: ResolverInstant) {
+  mutating func lose(_ number: QuestionNumber, _ question: PendingQuestion, at now: ResolverInstant) {
     let isLate = now >= question.deadlines.providers || question.race?.hasBegun == false
     fail(number, question.subject, question.candidates.failed(isLate: isLate))
   }
 
   /// Ends a question whose queries are still under way: it was cancelled, or its time is over.
-  mutating func end(_ number: QueryMachine.QuestionNumber, _ question: PendingQuestion, isCancelled: Bool = false) {
+  mutating func end(_ number: QuestionNumber, _ question: PendingQuestion, isCancelled: Bool = false) {
     for attempt in question.running { actions.append(.cancel(attempt)) }
     var failed = question.candidates.failed(isLate: true)
     if isCancelled { failed.cause = .cancelled }
@@ -171,7 +171,7 @@ extension QueryMachine.State {
 
   /// Reports that no server answers a question.
   mutating func fail(
-    _ number: QueryMachine.QuestionNumber, _ subject: QueryMachine.Subject, _ failed: QueryMachine.Failed
+    _ number: QuestionNumber, _ subject: Subject, _ failed: Failed
   ) {
     timers.set(number, at: nil)
     switch subject {
@@ -190,22 +190,22 @@ extension QueryMachine.State {
   }
 
   /// The numbers of the servers that can be asked a question, in the order of asking.
-  func order(for subject: QueryMachine.Subject, at now: ResolverInstant) -> [DNSServer.Number] {
+  func order(for subject: Subject, at now: ResolverInstant) -> [DNSServer.Number] {
     let order = states.order(at: now)
     guard case .records(let question) = subject else { return order }
     let able = Set(states.all.filter { $0.configuration.provider.carries(question) }.map(\.number))
     return order.filter(able.contains)
   }
 
-  mutating func finishBatch(_ attempt: Attempt, _ reply: QueryMachine.Reply, _ reading: BatchReading) {
+  mutating func finishBatch(_ attempt: Attempt, _ reply: Reply, _ reading: BatchReading) {
     guard case .batch(let questions) = attempt.subject else { return }
     if reading.isRefusal { states.noteBatchRefusal(attempt.server.number) }
     let provider = attempt.server.name
-    let outcomes = reading.results(of: questions).mapValues { result -> QueryMachine.BatchOutcome in
+    let outcomes = reading.results(of: questions).mapValues { result -> BatchOutcome in
       switch (result, reading) {
       case (.success(let answer), _):
         .answered(
-          QueryMachine.Answered(answer: answer, server: attempt.server.number, provider: provider, asked: reply.asked))
+          Answered(answer: answer, server: attempt.server.number, provider: provider, asked: reply.asked))
       case (.failure(let failure), .serverFailed): .alone(after: reply.failure(failure, of: attempt.server))
       case (.failure, _): .alone(after: nil)
       }
@@ -217,7 +217,7 @@ extension QueryMachine.State {
   ///
   /// - Returns: what counts for the server's health.
   mutating func note(
-    _ attempt: Attempt, _ reply: QueryMachine.Reply, at now: ResolverInstant
+    _ attempt: Attempt, _ reply: Reply, at now: ResolverInstant
   ) -> Result<Answer, ProviderFailure> {
     let duration = now - reply.asked
     let result = reply.health(of: attempt.subject)
@@ -235,7 +235,7 @@ extension QueryMachine.State {
     if !isWatched, case .success = result { return result }
     actions.append(
       .ended(
-        QueryMachine.EndedQuery(
+        EndedQuery(
           server: attempt.server, results: reply.results(of: attempt.subject),
           label: QueryLabel(result, error: reply.sendError, status: reply.status.map { .init(code: $0) }),
           status: reply.status, address: reply.address, isHedge: attempt.isHedge, duration: duration)))

@@ -1,14 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What follows the events that the machine is told of.
-extension QueryMachine.State {
+/// The events that the machine is told of.
+extension QueryMachine {
+  /// Asks a question until a server answers or none is left; each server once, and once more after a 429.
+  ///
+  /// - Parameters:
+  ///   - number: the caller's number for it, under which its end will be reported.
+  ///   - subject: what to ask: one question for addresses or for records.
+  ///   - deadlines: the time limits of the lookup.
+  ///   - failed: a server that has failed this question already, if any.
+  ///   - now: the present.
   mutating func ask(
-    _ number: QueryMachine.QuestionNumber, _ subject: QueryMachine.Subject, _ deadlines: LookupDeadlines,
-    after failed: QueryMachine.Failure? = nil,
+    _ number: QuestionNumber, _ subject: Subject, _ deadlines: LookupDeadlines, after failed: Failure? = nil,
     at now: ResolverInstant
   ) {
     let order = order(for: subject, at: now)
     guard !isShutDown, !order.isEmpty else {
-      return fail(number, subject, QueryMachine.Failed(attempts: [], cause: isShutDown ? .cancelled : .failed))
+      return fail(number, subject, Failed(attempts: [], cause: isShutDown ? .cancelled : .failed))
     }
     var candidates = Candidates(order: failed == nil ? order : order.filter { $0 != failed?.server })
     if let failed { candidates.note(failed) }
@@ -22,8 +29,9 @@ extension QueryMachine.State {
     candidates.order.count > 1 ? AttemptRace(time: deadlines.attempt, hedges: states.hedges) : nil
   }
 
+  /// Asks the first server several questions in one query, once.
   mutating func askTogether(
-    _ number: QueryMachine.QuestionNumber, _ questions: [AddressQuestion], _ deadlines: LookupDeadlines,
+    _ number: QuestionNumber, _ questions: [AddressQuestion], _ deadlines: LookupDeadlines,
     at now: ResolverInstant
   ) {
     guard !isShutDown, let first = states.batchServer(at: now) else {
@@ -35,7 +43,8 @@ extension QueryMachine.State {
     start(number, question, at: now)
   }
 
-  mutating func ended(_ number: QueryMachine.QueryNumber, _ reply: QueryMachine.Reply, at now: ResolverInstant) {
+  /// A query has ended, or could not be sent.
+  mutating func ended(_ number: QueryNumber, _ reply: Reply, at now: ResolverInstant) {
     guard let attempt = attempts.removeValue(forKey: number) else { return }
     var reply = reply
     if attempt.standing == .givenUp { reply.countAsTimedOut() }
@@ -47,13 +56,13 @@ extension QueryMachine.State {
     case (.one, .success(let answer)):
       endRace(question)
       timers.set(attempt.question, at: nil)
-      let answered = QueryMachine.Answered(
+      let answered = Answered(
         answer: answer, server: attempt.server.number, provider: attempt.server.name, asked: reply.asked)
       actions.append(.finished(attempt.question, .success(answered)))
     case (.records(.success(let answer)), _):
       endRace(question)
       timers.set(attempt.question, at: nil)
-      let answered = QueryMachine.AnsweredRecords(
+      let answered = AnsweredRecords(
         answer: answer, server: attempt.server.number, provider: attempt.server.name)
       actions.append(.finishedRecords(attempt.question, .success(answered)))
     case (_, .failure(let failure)):
@@ -72,10 +81,12 @@ extension QueryMachine.State {
     }
   }
 
-  mutating func cancel(_ number: QueryMachine.QuestionNumber) {
+  /// Ends a question that nobody wants an answer to any more, and cancels its queries.
+  mutating func cancel(_ number: QuestionNumber) {
     if let question = pending.removeValue(forKey: number) { end(number, question, isCancelled: true) }
   }
 
+  /// The instant has come that ``nextInstant()`` named.
   mutating func timePassed(at now: ResolverInstant) {
     while let number = timers.takeDue(at: now) {
       guard var question = pending.removeValue(forKey: number) else { continue }
@@ -108,6 +119,9 @@ extension QueryMachine.State {
 
   // MARK: All questions at once
 
+  /// Takes over other servers; those that stay keep their health and their request rate.
+  ///
+  /// Questions under way ask no server that was removed, and none that was added since they began.
   mutating func update(_ configuration: ResolverConfiguration, at now: ResolverInstant) {
     let gone = states.all
     states.update(configuration, at: now)
@@ -117,6 +131,8 @@ extension QueryMachine.State {
     reportBreakers()
   }
 
+  /// Forgets what was learned on the last network, and asks all questions under way again: a query that was lost with
+  /// that network would only end with its timeout.
   mutating func networkDidChange(at now: ResolverInstant) {
     states.networkDidChange()
     reportBreakers()
@@ -140,6 +156,7 @@ extension QueryMachine.State {
     }
   }
 
+  /// Ends every question; none is taken afterwards.
   mutating func shutdown() {
     isShutDown = true
     for (number, _) in pending.all { cancel(number) }

@@ -75,7 +75,7 @@ extension QueryMachine {
   }
 }
 
-extension QueryMachine.State {
+extension QueryMachine {
   /// The servers that a question can still be asked of, and how the others failed it.
   struct Candidates: Sendable {
     /// Those that have not been asked, in the order of asking.
@@ -123,19 +123,19 @@ extension QueryMachine.State {
       attempts += reasons.filter { reason in !attempts.contains { $0.server == reason.server } }
     }
 
-    mutating func note(_ failure: QueryMachine.Failure) {
+    mutating func note(_ failure: Failure) {
       attempts.append(failure.attempt)
       if failure.cause == .cancelled { isCancelled = true } else { servers.append(failure.server) }
       if failure.cause == .timedOut { timeouts += 1 }
     }
 
-    func failed(isLate: Bool) -> QueryMachine.Failed {
+    func failed(isLate: Bool) -> Failed {
       let isLate = isLate || timeouts > 0
-      let cause: QueryMachine.Failed.Cause =
+      let cause: Failed.Cause =
         if isCancelled { .cancelled } else if isLate { timeouts == attempts.count ? .timedOut : .failedLate } else {
           .failed
         }
-      return QueryMachine.Failed(attempts: attempts, servers: servers, cause: cause)
+      return Failed(attempts: attempts, servers: servers, cause: cause)
     }
   }
 }

@@ -2,8 +2,8 @@
 /// Decides which servers are asked each question: which one first, when a second one as well, when the next one
 /// instead, and when none is left.
 ///
-/// A value without a clock or a socket. It is told events and the time, and returns what is to be done as actions. What
-/// happens in it is in the other files.
+/// A value without a clock or a socket. It is told events (`QueryMachine+Events.swift`) and the time, and returns what is
+/// to be done as actions.
 struct QueryMachine: Sendable {
   /// What is asked for: a name's addresses, those of several names in one query, or records of any type.
   enum Subject: Sendable, Hashable {
@@ -26,7 +26,7 @@ struct QueryMachine: Sendable {
   /// It is the asker's, who has one row of numbers for questions, for batches, and for lookups of records.
   typealias QuestionNumber = Number<Subject>
   /// The number of a query to one server.
-  typealias QueryNumber = Number<State.Attempt>
+  typealias QueryNumber = Number<Attempt>
 
   enum Action: Sendable {
     /// Send a query; its end is told under that number.
@@ -67,161 +67,101 @@ struct QueryMachine: Sendable {
     }
   }
 
-  private(set) var state: State
+  /// A query under way.
+  struct Attempt: Sendable {
+    var question: QuestionNumber
+    var server: DNSServer
+    var subject: Subject
+    var end: ResolverInstant
+    var begun: ResolverInstant
+    var isHedge: Bool
+    /// Whether its caller allowed so little time that silence says nothing about the server.
+    var isShort = false
+    var standing = Standing.wanted
+
+    enum Standing: Sendable {
+      case wanted
+      /// It was given up for another server: then it counts as timed out.
+      case givenUp
+      /// Another server answered first.
+      case lost
+    }
+  }
+
+  /// A question that is being asked.
+  struct PendingQuestion: Sendable {
+    var subject: Subject
+    var deadlines: LookupDeadlines
+    var candidates: Candidates
+    /// The timing of the attempts; nil if there is only one server to ask.
+    var race: AttemptRace?
+    var running: [QueryNumber] = []
+    /// What it waits for, if no server could be asked at once.
+    var turn: Turn?
+
+    enum Turn: Sendable, Hashable {
+      /// The next request that the rate of that server allows, which is reserved for it.
+      case reserved(DNSServer.Number)
+      /// The end of the pause that a server has asked for (429), or what its first query after that finds out.
+      case blocked
+    }
+
+    /// Whether it asks for records: then it ends itself when its time is over, while for addresses the lookup does
+    /// that.
+    var isRecords: Bool { if case .records = subject { true } else { false } }
+  }
+
+  var states: ServerStates
+  var pending = NumberTable<Subject, PendingQuestion>()
+  var attempts = NumberTable<Attempt, Attempt>()
+  var actions: [Action] = []
+  var timers = TimerQueue<QuestionNumber, ResolverInstant>()
+  var lastAttempt = 0
+  let isWatched: Bool
+  var isShutDown = false
 
   /// - Parameters:
   ///   - configuration: the servers, and how they are asked.
   ///   - isWatched: whether there are metrics or an observer.
   ///   - now: the present.
   init(_ configuration: ResolverConfiguration, isWatched: Bool = true, at now: ResolverInstant) {
-    state = State(configuration, isWatched: isWatched, at: now)
+    self.isWatched = isWatched
+    states = ServerStates(configuration, at: now)
+    reportBreakers()
   }
 
   /// Moves the actions into an empty array; see ``StateMachine``.
-  mutating func takeActions(into taken: inout [Action]) { swap(&taken, &state.actions) }
+  mutating func takeActions(into taken: inout [Action]) { swap(&taken, &actions) }
 
-  mutating func nextInstant() -> ResolverInstant? { state.timers.next() }
-
-  // MARK: Events
-
-  /// Asks a question until a server answers or none is left; each server once, and once more after a 429.
-  ///
-  /// - Parameters:
-  ///   - number: the caller's number for it, under which its end will be reported.
-  ///   - subject: what to ask: one question for addresses or for records.
-  ///   - deadlines: the time limits of the lookup.
-  ///   - failed: a server that has failed this question already, if any.
-  ///   - now: the present.
-  mutating func ask(
-    _ number: QuestionNumber, _ subject: Subject, _ deadlines: LookupDeadlines, after failed: Failure? = nil,
-    at now: ResolverInstant
-  ) {
-    state.ask(number, subject, deadlines, after: failed, at: now)
-  }
-
-  /// Asks the first server several questions in one query, once.
-  mutating func askTogether(
-    _ number: QuestionNumber, _ questions: [AddressQuestion], _ deadlines: LookupDeadlines, at now: ResolverInstant
-  ) {
-    state.askTogether(number, questions, deadlines, at: now)
-  }
-
-  /// A query has ended, or could not be sent.
-  mutating func ended(_ query: QueryNumber, _ reply: Reply, at now: ResolverInstant) {
-    state.ended(query, reply, at: now)
-  }
-
-  /// Ends a question that nobody wants an answer to any more, and cancels its queries.
-  mutating func cancel(_ number: QuestionNumber) { state.cancel(number) }
-
-  /// The instant has come that ``nextInstant()`` named.
-  mutating func timePassed(at now: ResolverInstant) { state.timePassed(at: now) }
-
-  /// Takes over other servers; those that stay keep their health and their request rate.
-  ///
-  /// Questions under way ask no server that was removed, and none that was added since they began.
-  mutating func update(_ configuration: ResolverConfiguration, at now: ResolverInstant) {
-    state.update(configuration, at: now)
-  }
-
-  /// Forgets what was learned on the last network, and asks all questions under way again: a query that was lost with
-  /// that network would only end with its timeout.
-  mutating func networkDidChange(at now: ResolverInstant) { state.networkDidChange(at: now) }
-
-  /// Ends every question; none is taken afterwards.
-  mutating func shutdown() { state.shutdown() }
+  mutating func nextInstant() -> ResolverInstant? { timers.next() }
 
   // MARK: Questions
 
   /// Whether there is something to be done.
-  var hasActions: Bool { !state.actions.isEmpty }
+  var hasActions: Bool { !actions.isEmpty }
 
   /// The names of which records are asked for, by the numbers of the questions.
   var recordNames: [(number: QuestionNumber, name: DNSName)] {
-    state.pending.all.compactMap { number, question in
+    pending.all.compactMap { number, question in
       if case .records(let records) = question.subject { (number, records.name) } else { nil }
     }
   }
 
   /// Whether that server is still configured.
-  func has(_ server: DNSServer.Number) -> Bool { state.states.all.contains { $0.number == server } }
+  func has(_ server: DNSServer.Number) -> Bool { states.all.contains { $0.number == server } }
 
   /// The servers in the configured order, with their health and how their queries ended.
-  var serverStates: [DNSServerState] { state.states.all }
+  var serverStates: [DNSServerState] { states.all }
 
   /// How many names the first server takes in one query.
-  func batchLimit(at now: ResolverInstant) -> Int { state.states.batchServer(at: now)?.limit ?? 1 }
+  func batchLimit(at now: ResolverInstant) -> Int { states.batchServer(at: now)?.limit ?? 1 }
 
   /// The server whose pause ends first, and when; nil unless all servers have said 429.
   func pause(at now: ResolverInstant) -> (server: String, end: ResolverInstant)? {
-    let ends = state.states.all.map { ($0.server.name, $0.health.pause?.end ?? now) }
+    let ends = states.all.map { ($0.server.name, $0.health.pause?.end ?? now) }
     return ends.min { $0.1 < $1.1 }.flatMap { $0.1 > now ? (server: $0.0, end: $0.1) : nil }
   }
 
   /// Whether the breakers of all servers are open.
-  var areAllBreakersOpen: Bool { state.states.all.allSatisfy { $0.health.openedAt != nil } }
-}
-
-extension QueryMachine {
-  /// What the machine knows, and how it decides; only the machine's events change it.
-  struct State: Sendable {
-    /// A query under way.
-    struct Attempt: Sendable {
-      var question: QuestionNumber
-      var server: DNSServer
-      var subject: Subject
-      var end: ResolverInstant
-      var begun: ResolverInstant
-      var isHedge: Bool
-      /// Whether its caller allowed so little time that silence says nothing about the server.
-      var isShort = false
-      var standing = Standing.wanted
-
-      enum Standing: Sendable {
-        case wanted
-        /// It was given up for another server: then it counts as timed out.
-        case givenUp
-        /// Another server answered first.
-        case lost
-      }
-    }
-
-    /// A question that is being asked.
-    struct PendingQuestion: Sendable {
-      var subject: Subject
-      var deadlines: LookupDeadlines
-      var candidates: Candidates
-      /// The timing of the attempts; nil if there is only one server to ask.
-      var race: AttemptRace?
-      var running: [QueryNumber] = []
-      /// What it waits for, if no server could be asked at once.
-      var turn: Turn?
-
-      enum Turn: Sendable, Hashable {
-        /// The next request that the rate of that server allows, which is reserved for it.
-        case reserved(DNSServer.Number)
-        /// The end of the pause that a server has asked for (429), or what its first query after that finds out.
-        case blocked
-      }
-
-      /// Whether it asks for records: then it ends itself when its time is over, while for addresses the lookup does
-      /// that.
-      var isRecords: Bool { if case .records = subject { true } else { false } }
-    }
-
-    var states: ServerStates
-    var pending = NumberTable<Subject, PendingQuestion>()
-    var attempts = NumberTable<Attempt, Attempt>()
-    var actions: [Action] = []
-    var timers = TimerQueue<QuestionNumber, ResolverInstant>()
-    var lastAttempt = 0
-    let isWatched: Bool
-    var isShutDown = false
-
-    init(_ configuration: ResolverConfiguration, isWatched: Bool, at now: ResolverInstant) {
-      self.isWatched = isWatched
-      states = ServerStates(configuration, at: now)
-      reportBreakers()
-    }
-  }
+  var areAllBreakersOpen: Bool { states.all.allSatisfy { $0.health.openedAt != nil } }
 }

@@ -98,7 +98,7 @@ extension DirectResolver {
   /// How many names the first server takes in one query.
   var batchLimit: Int {
     let now = clock.now
-    return lookups.look { $0.batchLimit(at: now) }
+    return lookups.look { $0.servers.batchLimit(at: now) }
   }
 
   /// Asks for everything about several names that is not fresh, in one query; lookups of these names then join it.

@@ -119,6 +119,6 @@ extension DirectResolver {
     guard !moved.isEmpty else { return }
     for name in moved { cache.forget(name, now: clock.now) }
     // Those that are kept alive are asked for where they are looked up now.
-    lookups.send { $0.refreshSoon(Set(moved), at: $1) }
+    lookups.send { $0.keptAlive.refreshSoon(Set(moved), at: $1) }
   }
 }

@@ -40,7 +40,7 @@ public struct ProviderStatus: Sendable, Hashable {
 extension DirectResolver {
   /// The state of each provider, in the order of the configuration.
   public var providerStatus: [ProviderStatus] {
-    lookups.look { $0.serverStates.map { ProviderStatus($0.configuration.provider, $0.health) } }
+    lookups.look { $0.servers.serverStates.map { ProviderStatus($0.configuration.provider, $0.health) } }
   }
 }
 
@@ -50,7 +50,7 @@ extension DirectResolver {
   /// A server keeps its number when the configuration changes; the system's DNS has none.
   var tallies: [(source: String, server: DNSServer.Number?, tally: QueryTally)] {
     lookups.look { machine in
-      machine.serverStates.map { ($0.configuration.provider.name, $0.number, $0.tally) }
+      machine.servers.serverStates.map { ($0.configuration.provider.name, $0.number, $0.tally) }
         + [("system", nil, machine.systemTally)]
     }
   }

@@ -129,7 +129,7 @@ extension WarmupJob {
     let result: Result<DirectResolver.Renewal, DirectDNSError>
     do throws(DirectDNSError) {
       // If the breakers of all servers are open, a name that has an expired answer does not wait for another failure.
-      let isPatient = !resolver.lookups.look(\.areAllBreakersOpen)
+      let isPatient = !resolver.lookups.look(\.servers.areAllBreakersOpen)
       result = .success(try await resolver.renew(task.host, plan.families, isPatient: isPatient))
     } catch {
       // Nothing is to be had any more of a resolver that was shut down.
@@ -139,7 +139,7 @@ extension WarmupJob {
     let now = clock.now
     let outcome = WarmupOutcome(
       host: task.host, result: result, tries: task.failures + task.rejections + 1, duration: now - began)
-    let pause = outcome.isOfProvider ? nil : resolver.lookups.look { $0.pause(at: now) }
+    let pause = outcome.isOfProvider ? nil : resolver.lookups.look { $0.servers.pause(at: now) }
     let again = retry(task, outcome, wasRateLimited: pause != nil, at: now)
     if let pause, state.withLock({ $0.queue.pause(until: pause.end, by: pause.server, at: now) }) {
       log(WarmupReport.Pause(provider: pause.server, left: pause.end - now))

@@ -159,7 +159,7 @@ struct LookupMachineTests {
       #expect(
         words(&machine) == [patient, other].map { "answer \($0): [\"192.0.2.1\"] fresh" })
     }
-    #expect(!machine.areAllBreakersOpen)
+    #expect(!machine.servers.areAllBreakersOpen)
   }
 
   @Test func `a server that is silent for those who have little time stays closed, and for others it does not`() {
@@ -173,7 +173,7 @@ struct LookupMachineTests {
         _ = begin(&machine, request(timeout: timeout), at: start)
         machine.ended(Number(rawValue: query), late, at: Sample.at(start + 5))
       }
-      #expect(machine.areAllBreakersOpen == isOpen, "\(timeout)")
+      #expect(machine.servers.areAllBreakersOpen == isOpen, "\(timeout)")
     }
   }
 

@@ -71,7 +71,7 @@ struct QueryMachineEventsTests {
     #expect(Self.words(&machine) == ["cancel 1", "7 cancelled: []"])
     for _ in 0..<2 { machine.ended(1, Self.failed(.cancelled), at: Sample.at(1)) }
     #expect(Self.words(&machine) == ["ended"])
-    #expect(machine.nextInstant() == nil && machine.state.pending.isEmpty && machine.state.attempts.isEmpty)
+    #expect(machine.nextInstant() == nil && machine.pending.isEmpty && machine.attempts.isEmpty)
   }
 
   @Test func `several questions are not asked together of a server that takes one at a time`() {
@@ -112,7 +112,7 @@ struct QueryMachineEventsTests {
     _ = Self.words(&machine)
     machine.timePassed(at: Sample.at(1))
     #expect(Self.words(&machine) == ["2 to 0"])
-    #expect(machine.state.attempts[2]?.question == 2)
+    #expect(machine.attempts[2]?.question == 2)
   }
 
   @Test func `at the end all questions end, of whatever kind, and none begins any more`() {
@@ -122,7 +122,7 @@ struct QueryMachineEventsTests {
       machine.ask(2, .records(Self.records), Self.deadlines, at: Sample.at(0))
       machine.askTogether(3, [Self.question], Self.deadlines, at: Sample.at(0))
       let words = Self.words(&machine)
-      guard !machine.state.isShutDown else {
+      guard !machine.isShutDown else {
         #expect(words == ["1 cancelled: []", "records 2 cancelled", "batch 3: 0"])
         continue
       }
@@ -132,6 +132,6 @@ struct QueryMachineEventsTests {
           "cancel 1", "1 cancelled: []", "cancel 2", "records 2 cancelled", "cancel 3", "batch 3: 0",
         ])
     }
-    #expect(machine.nextInstant() == nil && machine.state.pending.isEmpty)
+    #expect(machine.nextInstant() == nil && machine.pending.isEmpty)
   }
 }

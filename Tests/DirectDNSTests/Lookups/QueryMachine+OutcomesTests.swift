@@ -18,7 +18,7 @@ struct QueryMachineOutcomesTests {
   // MARK: Those who are left to ask
 
   @Test func `each server is taken once, and once more after it has said 429`() {
-    var candidates = QueryMachine.State.Candidates(order: [0, 1])
+    var candidates = QueryMachine.Candidates(order: [0, 1])
     #expect(candidates.rest == .unasked && candidates.askable == [0, 1])
     candidates.take(0)
     candidates.pause(0)
@@ -38,7 +38,7 @@ struct QueryMachineOutcomesTests {
   func `a question failed for want of time alone, among other things, or not at all`(
     _ causes: [QueryMachine.Failure.Cause], _ isLate: Bool, _ expected: QueryMachine.Failed.Cause
   ) {
-    var candidates = QueryMachine.State.Candidates(order: [])
+    var candidates = QueryMachine.Candidates(order: [])
     for cause in causes { candidates.note(Self.failure(cause)) }
     let failed = candidates.failed(isLate: isLate)
     #expect(failed.cause == expected && failed.attempts.count == causes.count)
@@ -48,7 +48,7 @@ struct QueryMachineOutcomesTests {
   }
 
   @Test func `a server that has failed is not told again as one that cannot be asked in time`() {
-    var candidates = QueryMachine.State.Candidates(order: [])
+    var candidates = QueryMachine.Candidates(order: [])
     candidates.note(Self.failure(.failed))
     candidates.add([.init(server: "one", reason: "its rate"), .init(server: "two", reason: "its rate")])
     #expect(candidates.failed(isLate: true).attempts.map(\.description) == ["one: failed", "two: its rate"])

@@ -3,14 +3,6 @@
 
 /// What tests look at of what the machine knows.
 extension LookupMachine {
-  var cache: AnswerCache { state.cache }
-  var settings: ResolverSettings { state.settings }
-  var keptAlive: KeepAliveMachine { state.keptAlive }
-  var lookups: WaitingLookups { state.lookups }
-  var questions: InFlightQuestions { state.questions }
-  var batches: [Number<QuestionBatch>: QuestionBatch] { state.batches }
-  var servers: QueryMachine.State { state.servers.state }
-
   /// How many callers wait.
   var lookupCount: Int { lookups.count }
 
@@ -21,6 +13,4 @@ extension LookupMachine {
   var waitsForLease: Bool {
     questions.all.contains { $0.value.turn?.isWaiting == true }
   }
-
-  func find(_ request: LookupRequest, at now: ResolverInstant) -> AnswerCache.Found? { state.find(request, at: now) }
 }

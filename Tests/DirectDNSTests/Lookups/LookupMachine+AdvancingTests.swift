@@ -13,9 +13,8 @@ extension LookupMachineTests {
     machine.keepAlive([Sample.name("kept.example")], at: Sample.at(1))
     let number = begin(&machine, request(timeout: .seconds(1)))
     #expect(machine.nextInstant() == Sample.at(1))
-    var state = machine.state
     var due: [String] = []
-    while let next = state.takeDue(at: Sample.at(1)) {
+    while let next = machine.takeDue(at: Sample.at(1)) {
       switch next {
       case .lookup(let number): due.append("lookup \(number)")
       case .store: due.append("store")
@@ -28,8 +27,7 @@ extension LookupMachineTests {
   @Test func `nothing is due before its time`() {
     var machine = machine { $0.usesSystemDNS = false }
     _ = begin(&machine, request(timeout: .seconds(1)))
-    var state = machine.state
-    #expect(state.takeDue(at: Sample.at(1).before) == nil && state.takeDue(at: Sample.at(1)) != nil)
+    #expect(machine.takeDue(at: Sample.at(1).before) == nil && machine.takeDue(at: Sample.at(1)) != nil)
   }
 
   @Test func `lookups and questions have ascending numbers, and no two the same`() {
