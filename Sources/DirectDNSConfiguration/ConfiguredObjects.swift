@@ -81,9 +81,9 @@ extension DirectSettings {
   func apply(
     to client: DirectClient, _ adjust: (inout DirectClientConfiguration) -> Void
   ) throws(DirectDNSError) {
-    var configuration = client.configuration
-    apply(to: &configuration)
-    adjust(&configuration)
-    try client.update(configuration)
+    try client.update { configuration throws(DirectDNSError) in
+      apply(to: &configuration)
+      adjust(&configuration)
+    }
   }
 }

@@ -45,4 +45,34 @@ import Testing
     #expect(try files == (before == nil ? [] : ["export.jsonl"]))
     if let before { #expect(try String(contentsOfFile: path, encoding: .utf8) == before) }
   }
+
+  @Test(arguments: ["link", "second name"])
+  func `an export over what cannot be replaced leaves it as it is until the new one is whole`(kind: String) throws {
+    let other = folder.path + "/other.jsonl"
+    try "the one before\n".write(toFile: other, atomically: false, encoding: .utf8)
+    if kind == "link" {
+      try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: "other.jsonl")
+    } else {
+      try FileManager.default.linkItem(atPath: other, toPath: path)
+    }
+    do {
+      let target = try ExportTarget(path: path)
+      try target.write("half of")
+      #expect(try String(contentsOfFile: other, encoding: .utf8) == "the one before\n")
+    }
+    #expect(try String(contentsOfFile: other, encoding: .utf8) == "the one before\n")
+    let target = try ExportTarget(path: path)
+    for text in ["all ", "of it\n"] { try target.write(text) }
+    try target.finish()
+    #expect(try String(contentsOfFile: other, encoding: .utf8) == "all of it\n")
+    #expect(try files.sorted() == ["export.jsonl", "other.jsonl"])
+  }
+
+  @Test func `an export by a link that leads to nothing makes the file that it names`() throws {
+    try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: "other.jsonl")
+    let target = try ExportTarget(path: path)
+    try target.write("all of it\n")
+    try target.finish()
+    #expect(try String(contentsOfFile: folder.path + "/other.jsonl", encoding: .utf8) == "all of it\n")
+  }
 }

@@ -215,7 +215,7 @@ extension DirectClient {
       if attempt.reason.isLocal { continue }
       resolver.report(attempt.address, .failed)
       if case .tls = attempt.reason { continue }
-      for loop in loops { _ = loop.post(.closeIdle(attempt.address)) }
+      for loop in loops { loop.tell(.closeIdle(attempt.address)) }
     }
   }
 }

@@ -28,7 +28,16 @@ extension DirectClient {
   /// - Parameter configuration: the new configuration; take a copy of ``configuration`` and change a part of it.
   /// - Throws: `invalidConfiguration` that names the value that is wrong; then nothing has changed.
   public func update(_ configuration: DirectClientConfiguration) throws(DirectDNSError) {
+    try update { $0 = configuration }
+  }
+
+  /// Changes a part of the configuration; what another task changes meanwhile is not lost.
+  package func update(
+    _ change: (inout DirectClientConfiguration) throws(DirectDNSError) -> Void
+  ) throws(DirectDNSError) {
     try current.withLock { current throws(DirectDNSError) in
+      var configuration = current.configuration
+      try change(&configuration)
       current = try ClientSettings(configuration, after: current.configuration)
     }
   }

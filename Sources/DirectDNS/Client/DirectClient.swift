@@ -172,7 +172,7 @@ public final class DirectClient: Sendable {
   /// Connections that carry requests stay until these have ended; new requests open connections of their own.
   public func networkDidChange() {
     resolver.networkDidChange()
-    for loop in loops { _ = loop.post(.closeIdle(nil)) }
+    for loop in loops { loop.tell(.closeIdle(nil)) }
   }
 
   /// Ends the client: new requests are refused, and those under way may finish.

@@ -183,7 +183,11 @@ final class BodyReader: Sendable {
   }
 
   /// The next piece, or the end, if it is there; nil if it has to be waited for.
+  ///
+  /// The transfer of a task that was cancelled ends; what has come of it is still handed out.
   func ready() throws(DirectDNSError) -> Ready? {
+    // Whoever finds something to read each time never waits, and would never hear of it.
+    if Task.isCancelled { cancel() }
     switch transfer.take() {
     case .bytes(let bytes, let resumes):
       if resumes { _ = loop.post(.resume(transfer)) }
@@ -211,7 +215,7 @@ final class BodyReader: Sendable {
     DirectDNSError(.invalidRequest, "The response's body is being read already: one reader at a time.")
   }
 
-  func cancel() { _ = loop.post(.cancel(transfer)) }
+  func cancel() { if !transfer.hasEnded { _ = loop.post(.cancel(transfer)) } }
 
   func discard(upTo limit: Int) {
     isDiscarded.store(true, ordering: .relaxed)

@@ -50,7 +50,9 @@ enum NetscapeCookieText {
     let isSecure = try flag(fields[3], 4)
     do {
       var cookie = try Cookie(
-        name: fields[5], value: fields[6], domain: domain, isHostOnly: !includesBelow, path: fields[2],
+        name: fields[5], value: fields[6], domain: domain,
+        // A public suffix may have cookies of its own, such as `localhost` (RFC 6265bis §5.7).
+        isHostOnly: !includesBelow || domain.isPublicSuffix, path: path(fields[2]),
         expires: expires == 0 ? nil : CookieTime(secondsSince1970: expires), isSecure: isSecure,
         isHTTPOnly: isHTTPOnly, now: now)
       cookie.isHeld = isHeld
@@ -87,6 +89,14 @@ enum NetscapeCookieText {
     case "false": return false
     default: throw Flaw("has neither TRUE nor FALSE as its field \(field)")
     }
+  }
+
+  /// The path as curl reads it, which writes what a server has sent: without quotation marks, and `/` for what is none.
+  private static func path(_ field: String) -> String {
+    var text = field.utf8[...]
+    if text.first == UInt8(ascii: "\"") { text = text.dropFirst() }
+    if text.last == UInt8(ascii: "\"") { text = text.dropLast() }
+    return text.first == ASCII.slash ? String(Substring(text)) : "/"
   }
 
   /// The domain; a leading dot is customary, and says no more than the flag does.

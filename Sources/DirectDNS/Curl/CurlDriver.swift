@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CDirectDNSCurl
+internal import CDirectDNSOpenSSL
 
 /// The driver of a loop that carries transfers of libcurl.
 protocol CurlDriver: LoopDriver {
@@ -33,6 +34,9 @@ protocol CurlDriver: LoopDriver {
 extension CurlDriver {
   static var threadName: String { "curl" }
   static var runsTasks: Bool { true }
+
+  /// OpenSSL would do it later, by a destructor that may meet `exit(3)`.
+  static func threadEnds() { OPENSSL_thread_stop() }
 
   /// libcurl sends nothing on a connection that has been idle for 118 s (CURLOPT_MAXAGE_CONN): the thread takes none with
   /// it that would have been of use.

@@ -101,6 +101,8 @@ extension CurlTransfers {
 
   /// The head of the response is complete.
   func completedHead(_ attempt: ConnectAttempt) {
+    // Before the body's time counts: it begins now.
+    moved(attempt)
     if let transfer = attempt.transfer { completeHead(transfer, attempt) }
   }
 

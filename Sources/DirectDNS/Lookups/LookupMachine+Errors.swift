@@ -103,7 +103,7 @@ extension DirectDNSError.Attempt.FailureKind {
     self =
       switch error {
       case .tls: .certificate
-      case .malformedResponse: .reply
+      case .malformedResponse, .bodyTooLarge, .fieldsTooLarge: .reply
       case nil where hasReply: .reply
       default: .network
       }

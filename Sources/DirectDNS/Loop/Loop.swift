@@ -22,6 +22,9 @@ final class Loop<Driver: LoopDriver>: Sendable {
   /// - Returns: whether it will be carried out; not if the loop was stopped.
   func post(_ command: Driver.Command) -> Bool { mailbox.post(command) }
 
+  /// Posts a command that is about what the thread has; it starts none.
+  func tell(_ command: Driver.Command) { mailbox.tell(command) }
+
   /// The error for a command that was not taken.
   var refusal: HTTPTransportError { mailbox.refusal }
 
@@ -77,6 +80,9 @@ protocol LoopDriver: AnyObject, SendableMetatype {
 
   /// Frees everything; the driver is not used afterwards.
   func close()
+
+  /// The thread ends, and the driver is freed: frees what libraries keep for the thread.
+  static func threadEnds()
 }
 
 extension LoopDriver {
@@ -85,6 +91,8 @@ extension LoopDriver {
   static var runsTasks: Bool { false }
 
   func willRunTasks() {}
+
+  static func threadEnds() {}
 }
 
 /// The clock of loops: the machine's steady clock, in milliseconds.

@@ -34,15 +34,18 @@ final class LoopMailbox<Driver: LoopDriver>: Sendable {
   /// - Returns: whether it will be carried out; not if the loop was stopped, or its thread cannot start.
   func post(_ command: Driver.Command) -> Bool { post { $0.commands.append(command) } }
 
+  /// Adds a command that is about what the thread has: where there is no thread, there is nothing to do.
+  func tell(_ command: Driver.Command) { _ = post(startsThread: false) { $0.commands.append(command) } }
+
   /// Adds a task.
   ///
   /// - Returns: whether the thread will run it; not if the loop was stopped, or its thread cannot start.
   func post(_ task: LoopTask) -> Bool { post { $0.tasks.append(task) } }
 
-  private func post(_ leave: (inout State) -> Void) -> Bool {
+  private func post(startsThread: Bool = true, _ leave: (inout State) -> Void) -> Bool {
     let (isTaken, wakeUp) = state.withLock { state -> (Bool, WakeUp?) in
       guard !state.isStopped else { return (false, nil) }
-      if state.wakeUp == nil { start(&state) }
+      if state.wakeUp == nil, startsThread { start(&state) }
       guard let wakeUp = state.wakeUp else { return (false, nil) }
       leave(&state)
       defer { state.isAsleep = false }
@@ -89,9 +92,9 @@ final class LoopMailbox<Driver: LoopDriver>: Sendable {
     // Passed to the thread: nobody else has them afterwards.
     let made = Locked<(Driver, Poller)?>((driver, poller))
     let isStarted = startThread(Driver.threadName) { [self] in
-      guard let (driver, poller) = made.withLock({ $0.take() }) else { return }
-      if !Driver.runsTasks { WorkerThread.blockSIGPIPE() }
-      LoopThread(mailbox: self, driver: driver, poller: poller).run()
+      run(made)
+      Driver.threadEnds()
+      threadEnded()
     }
     guard isStarted else {
       made.withLock { $0.take()?.0.close() }
@@ -102,6 +105,14 @@ final class LoopMailbox<Driver: LoopDriver>: Sendable {
   }
 
   // MARK: The thread
+
+  /// Runs the driver until its end; it is freed on return, with all the handles that it had.
+  @inline(never)
+  private func run(_ made: Locked<(Driver, Poller)?>) {
+    guard let (driver, poller) = made.withLock({ $0.take() }) else { return }
+    if !Driver.runsTasks { WorkerThread.blockSIGPIPE() }
+    LoopThread(mailbox: self, driver: driver, poller: poller).run()
+  }
 
   /// Takes the commands.
   ///
@@ -136,7 +147,7 @@ final class LoopMailbox<Driver: LoopDriver>: Sendable {
   }
 
   /// The thread has freed everything, and ends.
-  func threadEnded() {
+  private func threadEnded() {
     let waiting: [CheckedContinuation<Void, Never>] = state.withLock { state in
       state.threads -= 1
       guard state.threads == 0 else { return [] }
@@ -211,7 +222,6 @@ struct LoopThread<Driver: LoopDriver>: ~Copyable {
     driver.stop()
     runTasks(&tasks)
     driver.close()
-    mailbox.threadEnded()
   }
 
   private func runTasks(_ tasks: inout [LoopTask]) {

@@ -61,8 +61,8 @@ extension DirectResolver {
 
   /// Ends the resolver, like ``shutdown()``, and waits until all answers have been written to the store.
   ///
-  /// Its thread has ended on return, so that the process may exit.
-  /// They are then in the store's main file, so that a copy of that file has them too.
+  /// They are then in the store's main file, so that a copy of that file has them too. The resolver's thread has ended on
+  /// return, so that the process may exit.
   ///
   /// - Parameter limit: how long to wait for the store at most; see ``flushLimit``.
   /// - Returns: what the store did not get.

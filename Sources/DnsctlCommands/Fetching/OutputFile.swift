@@ -14,7 +14,7 @@ internal import DirectDNS
 /// A new file is written at its place, where an incomplete one stays, unless it is to appear only when complete. An
 /// existing file is replaced once the new one is complete, which is a draft beside it until then. Both can be
 /// continued. What cannot be replaced without changing more than its contents is written in place: a device, a FIFO, a
-/// link, a file with several names or of another owner.
+/// link, a file with several names or of another owner; if it is to appear only when complete, not before that.
 final class OutputFile {
   /// What an earlier transfer has left.
   struct Beginning: Sendable, Hashable {
@@ -28,6 +28,8 @@ final class OutputFile {
     /// Written from its beginning.
     case anew(WritableFile, isDraft: Bool)
     case continued(WritableFile, isDraft: Bool)
+    /// Kept here until it is complete: the file is written over, and would be neither the old one nor the new one.
+    case gathered([UInt8])
   }
 
   /// Where it is.
@@ -69,20 +71,31 @@ final class OutputFile {
   func openAnew(_ record: ResumeRecord? = nil) throws(StreamError) {
     do throws(FileFailure) {
       let file: WritableFile
-      if case .anew(let own, _) = state {
+      switch state {
+      case .anew(let own, _):
         file = own
         try file.startOver()
-      } else {
+      case .closed, .continued, .gathered:
         state = .closed
-        let isDraft: Bool
-        (file, isDraft) = try opened()
-        state = .anew(file, isDraft: isDraft)
+        if let (new, isDraft) = try replacement() {
+          file = new
+          state = .anew(file, isDraft: isDraft)
+        } else if isAtomic {
+          // Where it leads to nothing, there is nothing to lose either.
+          if FileStamp(of: path) != nil { try WritableFile.check(path) }
+          state = .gathered([])
+          return
+        } else {
+          file = try inPlace()
+          state = .anew(file, isDraft: false)
+        }
       }
       file.note = record?.text
     } catch { throw StreamError(error) }
   }
 
-  private func opened() throws(FileFailure) -> (WritableFile, isDraft: Bool) {
+  /// A new file, which is put in its place or is there already; nil if what is there has to be written over.
+  private func replacement() throws(FileFailure) -> (WritableFile, isDraft: Bool)? {
     let place = try PathTarget(path)
     // An older draft would be taken for this file's.
     unsafe unlink(draftPath)
@@ -101,7 +114,11 @@ final class OutputFile {
       }
     case .file, .inPlace: break
     }
-    return (try .inPlace(path, isLink: place == .inPlace(isLink: true), isPrivate: false), false)
+    return nil
+  }
+
+  private func inPlace() throws(FileFailure) -> WritableFile {
+    try .inPlace(path, isLink: PathTarget(path) == .inPlace(isLink: true), isPrivate: false)
   }
 
   /// Whether what was written can be dropped for another try.
@@ -118,6 +135,11 @@ final class OutputFile {
   func write(_ bytes: [UInt8]) throws(StreamError) {
     switch state {
     case .closed: throw .failed("it is not open")
+    case .gathered(var kept):
+      // Let go of first, or it would be copied for each piece.
+      state = .closed
+      kept += bytes
+      state = .gathered(kept)
     case .anew(let file, _), .continued(let file, _):
       do throws(FileFailure) { try file.write(bytes) } catch { throw StreamError(error) }
     }
@@ -127,6 +149,13 @@ final class OutputFile {
   func finish() throws(StreamError) {
     switch state {
     case .closed: return
+    case .gathered(let bytes):
+      state = .closed
+      do throws(FileFailure) {
+        let file = try inPlace()
+        try file.write(bytes)
+        try file.end()
+      } catch { throw StreamError(error) }
     case .anew(let file, let isDraft), .continued(let file, let isDraft):
       state = .closed
       file.note = nil

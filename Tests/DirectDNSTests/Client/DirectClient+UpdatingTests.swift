@@ -59,6 +59,20 @@ struct DirectClientUpdatingTests {
     return table
   }
 
+  @Test func `a part of the configuration is changed in one step, or not at all`() async throws {
+    let client = try ClientSample.client()
+    try client.update { $0.userAgent = "seven" }
+    #expect(client.configuration.userAgent == "seven")
+    let error = #expect(throws: DirectDNSError.self) {
+      try client.update { configuration throws(DirectDNSError) in
+        configuration.userAgent = "nine"
+        throw DirectDNSError(.invalidConfiguration, "no")
+      }
+    }
+    #expect(error?.message == "no" && client.configuration.userAgent == "seven")
+    await client.shutdown()
+  }
+
   @Test func `a connection to an address that is now forbidden is not used, and another address is`() async throws {
     let loopback = try IPNetwork(parsing: "127.0.0.0/8")
     let origins = try await OriginGroup.start(["127.0.0.1", "127.0.0.2"])

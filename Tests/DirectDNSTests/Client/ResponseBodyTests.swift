@@ -226,6 +226,30 @@ struct ResponseBodyTests {
     await origin.stop()
   }
 
+  @Test func `who is cancelled while there is always something to read gets what has come, and then an error`()
+    async throws
+  {
+    let origin = try await FakeOrigin.start { _ in OriginResponse(generating: 1 << 40) }
+    let client = try ClientSample.client()
+    let response = try await client.execute(ClientSample.get(origin.url("/", host: "shop.test")))
+    let transfer = try #require(response.body.transfer)
+    let reader = Task {
+      var pieces = response.body.makeAsyncIterator()
+      #expect(try await pieces.next() != nil)
+      withUnsafeCurrentTask { $0?.cancel() }
+      while let piece = try await pieces.next() {
+        // A reader that is slower than the server: there is something each time.
+        while transfer.unreadCount == 0, !transfer.hasEnded { await Task.yield() }
+        guard !piece.isEmpty else { break }
+      }
+    }
+    let error = await #expect(throws: DirectDNSError.self) { try await reader.value }
+    #expect(error?.code == .cancelled)
+    #expect(await origin.waitForOpenConnections(0))
+    await client.shutdown()
+    await origin.stop()
+  }
+
   @Test func `cancelling the reader ends the transfer with an error`() async throws {
     let gate = Gate()
     let origin = try await FakeOrigin.start { _ in

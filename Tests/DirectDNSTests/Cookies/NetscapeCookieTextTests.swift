@@ -66,8 +66,7 @@ struct NetscapeCookieTextTests {
     ("a.example\tyes\t/\tFALSE\t0\ta\tb", "field 2"), ("a.example\tFALSE\t/\t1\t0\ta\tb", "field 4"),
     ("a.example\tFALSE\t/\tFALSE\tsoon\ta\tb", "field 5"), ("a.example\tFALSE\t/\tFALSE\t.5\ta\tb", "field 5"),
     ("a.example\tFALSE\t/\tFALSE\t1.x\ta\tb", "field 5"), ("a.example\tFALSE\t/\tFALSE\t1.\ta\tb", "field 5"),
-    ("a.example\tFALSE\tx\tFALSE\t0\ta\tb", "refused"),
-    (".com\tTRUE\t/\tFALSE\t0\ta\tb", "public suffix"), ("a.example\tFALSE\t/\tFALSE\t0\t__Host-a\tb", "prefix"),
+    ("a.example\tFALSE\t/\tFALSE\t0\ta=\tb", "refused"), ("a.example\tFALSE\t/\tFALSE\t0\t__Host-a\tb", "prefix"),
     ("a.example\tFALSE\t/\tFALSE\t0\ta\tsecret\u{1}", "control"),
   ])
   func `a line that is no cookie is skipped and said by number, without its value`(_ line: String, _ reason: String) {
@@ -76,6 +75,17 @@ struct NetscapeCookieTextTests {
     #expect(problems.map(\.line) == [2])
     #expect(problems.first?.description.contains(reason) == true)
     #expect(problems.first?.description.contains("secret") == false)
+  }
+
+  /// curl writes the path as the server has sent it, and a suffix's own cookie with a dot.
+  @Test(arguments: [
+    ("a.example\tFALSE\t\"/x\"", "/x", true), ("a.example\tFALSE\t", "/", true), ("a.example\tFALSE\tx", "/", true),
+    (".localhost\tTRUE\t/", "/", true), (".com\tTRUE\t/", "/", true), (".a.example\tTRUE\t/x", "/x", false),
+  ])
+  func `what curl has written is read as curl reads it`(_ fields: String, _ path: String, _ isHostOnly: Bool) {
+    let (cookies, problems) = decode("\(fields)\tFALSE\t0\ta\tb")
+    #expect(problems == [])
+    #expect(cookies.map(\.path) == [path] && cookies.map(\.isHostOnly) == [isHostOnly])
   }
 
   @Test func `an expiry with a fraction is the second before, as in curl`() {

@@ -94,12 +94,12 @@ struct LoopThreadTests {
     let loop = Loop<DiaryDriver>(.init(diary: diary, idleLimit: 1))
     for round in 1...3 {
       #expect(loop.post("again"))
-      #expect(await diary.first(round * 5).suffix(5) == ["made", "again", "turn with news", "stop", "close"])
+      #expect(await diary.first(round * 6).suffix(6) == ["made", "again", "turn with news", "stop", "close", "freed"])
     }
     #expect(!loop.mailbox.isRunning)
   }
 
-  @Test func `all who end a loop go on when its driver has closed`() async {
+  @Test func `all who end a loop go on when its driver has been freed`() async {
     let diary = Diary()
     let loop = Loop<DiaryDriver>(.init(diary: diary))
     #expect(loop.post("one"))
@@ -110,10 +110,22 @@ struct LoopThreadTests {
           return diary.entries
         }
       }
-      for await entries in group { #expect(entries.last == "close") }
+      for await entries in group { #expect(entries.suffix(2) == ["close", "freed"]) }
     }
     await loop.end()
     #expect(!loop.post("two") && diary.entries.count { $0 == "made" } == 1)
+    #expect(DiaryDriver.ended.withLock(\.self) > 0)
+  }
+
+  @Test func `a command about what a thread has starts none`() async {
+    let diary = Diary()
+    let loop = Loop<DiaryDriver>(.init(diary: diary))
+    loop.tell("one")
+    #expect(!loop.mailbox.isRunning)
+    #expect(loop.post("two"))
+    loop.tell("three")
+    await loop.end()
+    #expect(diary.entries.filter { ["one", "two", "three"].contains($0) } == ["two", "three"])
   }
 
   @Test func `a loop that has no thread, or whose thread has ended for being idle, ends at once`() async {
@@ -121,9 +133,9 @@ struct LoopThreadTests {
     let diary = Diary()
     let loop = Loop<DiaryDriver>(.init(diary: diary, idleLimit: 1))
     #expect(loop.post("one"))
-    _ = await diary.first(5)
+    _ = await diary.first(6)
     await loop.end()
-    #expect(diary.entries.count == 5)
+    #expect(diary.entries.count == 6)
   }
 
   @Test func `a wait that ends before its time does not end the thread`() async throws {
@@ -221,6 +233,13 @@ private final class DiaryDriver: LoopDriver {
   func stop() { diary.write("stop") }
 
   func close() { diary.write("close") }
+
+  static func threadEnds() { ended.withLock { $0 += 1 } }
+
+  /// How many threads have ended.
+  static let ended = Locked(0)
+
+  deinit { diary.write("freed") }
 }
 
 /// Waits for nothing, as if a signal had come, the first two times.
