@@ -23,8 +23,6 @@ struct HouseTests {
   /// Files without a test file of their own, each with the reason.
   static let testedElsewhere: [String: String] = [
     // Values that say no more than they are.
-    "Sources/DirectDNS/Model/HTTPVersionChoice.swift": "ClientConnectionsTests",
-    "Sources/DirectDNS/Model/TransferProgress.swift": "RequestBodyTests",
     "Sources/DirectDNS/Pool/TransferTerms.swift": "TransferStateTests, PoolMachineTests",
     // What two others read or write with, whose tests hold it.
     "Sources/DirectDNS/Providers/JSONReply.swift": "DNSJSONTests",
@@ -49,16 +47,13 @@ struct HouseTests {
     "Sources/DirectDNS/Curl/CurlQueries+Pool.swift": "CurlQueriesTests, CurlQueriesConnectingTests",
     "Sources/DirectDNS/Curl/CurlTransfers+Actions.swift": "ClientConnectionsTests, RequestBodyTests",
     "Sources/DirectDNS/Curl/CurlTransfers+Events.swift": "ResponseBodyTests, DirectClientFailureTests",
-    "Sources/DirectDNS/Curl/IdleAttempts.swift": "ClientConnectionsTests, ResponseBodyTests",
     "Sources/DirectDNS/Curl/PendingDeliveries.swift": "ResponseBodyTests, LoadTests",
-    "Sources/DirectDNS/Curl/TransferHead.swift": "DirectClientTests",
     "Sources/DirectDNS/Pool/PoolMachine+Queue.swift": "PoolMachineTests, PoolSimulationTests",
     "Sources/DirectDNS/Curl/BodyUpload.swift": "RequestBodyTests",
     "Sources/DirectDNS/Stores/AnswerStore.swift": "MemoryAnswerStoreTests, by the contract of all stores",
     "Sources/DirectDNS/Cache/AnswerCache+Writing.swift": "AnswerCacheTests",
     "Sources/DirectDNS/Cache/AnswerTable+LockedReading.swift": "AnswerTableTests",
     "Sources/DirectDNS/Pool/TransferState+Ending.swift": "TransferStateTests, RetryRuleTests",
-    "Sources/DirectDNS/Lookups/DNSServerState.swift": "ServerStatesTests",
     "Sources/DirectDNS/Resolver/LookupRunner.swift": "DirectResolverTests, DirectResolver+AskingTests",
     "Sources/DirectDNS/Resolver/QuerySender.swift": "QueryMachineTests, BootstrapTests",
     "Sources/DirectDNS/Files/FileFailure.swift": "PathTargetTests, WritableFileTests",
