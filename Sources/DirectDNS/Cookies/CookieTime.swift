@@ -29,7 +29,7 @@ extension CookieTime {
   /// - Parameter text: such as `Sun, 06 Nov 1994 08:49:37 GMT`, `06-Nov-94 08:49:37` or `Nov 6 08:49:37 1994`; the zone
   ///   is ignored, the time is UTC (RFC 6265bis §5.1.1).
   public init?(cookieDate text: String) {
-    guard let seconds = LooseDate(text).secondsSince1970 else { return nil }
+    guard let seconds = HTTPDate.secondsSince1970(text) else { return nil }
     self.init(secondsSince1970: seconds)
   }
 }

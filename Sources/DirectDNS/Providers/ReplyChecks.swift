@@ -38,8 +38,9 @@ extension HTTPReply {
     guard let retryAfter else { return nil }
     let most = Self.longestPause.components.seconds
     if let seconds = HTTPFreshness.seconds(retryAfter) { return .seconds(min(Int64(seconds), most)) }
-    guard let end = LooseDate(retryAfter).secondsSince1970, let now = date.flatMap({ LooseDate($0).secondsSince1970 })
-    else { return nil }
+    guard let end = HTTPDate.secondsSince1970(retryAfter), let now = date.flatMap(HTTPDate.secondsSince1970) else {
+      return nil
+    }
     // Years have at most four digits, so the difference cannot overflow.
     return .seconds(min(max(0, end - now), most))
   }

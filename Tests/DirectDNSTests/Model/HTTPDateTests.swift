@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import DirectDNS
 import Testing
+
+@testable import DirectDNS
 
 struct HTTPDateTests {
   @Test(
@@ -10,5 +11,17 @@ struct HTTPDateTests {
     ] as [(Int64, String)])
   func `an instant is written as RFC 9110 has it`(seconds: Int64, text: String) {
     #expect(HTTPDate.text(secondsSince1970: seconds) == text)
+  }
+
+  @Test(arguments: [
+    "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994",
+  ])
+  func `each spelling of RFC 9110 is read`(_ text: String) {
+    #expect(HTTPDate.secondsSince1970(text) == 784_111_777)
+  }
+
+  @Test(arguments: ["", "tomorrow", "Sun, 31 Nov 1994 08:49:37 GMT", "06 Nov 1994", "06 Nov 1994 24:00:00 GMT"])
+  func `what is no date of the calendar is none`(_ text: String) {
+    #expect(HTTPDate.secondsSince1970(text) == nil)
   }
 }
