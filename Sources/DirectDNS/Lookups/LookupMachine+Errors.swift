@@ -21,7 +21,7 @@ extension LookupMachine {
     return DirectDNSError(isMissing ? .nameNotFound : .noAddress, of: request.host, request.wanted)
   }
 
-  func providersFailed(_ question: AddressQuestion, _ failed: QueryMachine.Failed) -> DirectDNSError {
+  func providersFailed(_ question: AddressQuestion, _ failed: QueryMachine.QuestionFailure) -> DirectDNSError {
     DirectDNSError(
       failed.cause == .timedOut ? .timedOut : .upstreamFailed, "\(question) was answered by no provider.",
       attempts: failed.attempts)

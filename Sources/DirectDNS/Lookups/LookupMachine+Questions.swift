@@ -188,7 +188,7 @@ extension LookupMachine {
   }
 
   mutating func serversAnswered(
-    _ number: Number<InFlightQuestion>, _ result: Result<QueryMachine.Answered, QueryMachine.Failed>,
+    _ number: Number<InFlightQuestion>, _ result: Result<QueryMachine.Answered, QueryMachine.QuestionFailure>,
     at now: ResolverInstant
   ) {
     guard let inFlight = questions[number] else { return }

@@ -171,7 +171,7 @@ extension QueryMachine {
 
   /// Reports that no server answers a question.
   mutating func fail(
-    _ number: QuestionNumber, _ subject: Subject, _ failed: Failed
+    _ number: QuestionNumber, _ subject: Subject, _ failed: QuestionFailure
   ) {
     timers.set(number, at: nil)
     switch subject {

@@ -10,12 +10,12 @@ extension QueryMachine {
   ///   - failed: a server that has failed this question already, if any.
   ///   - now: the present.
   mutating func ask(
-    _ number: QuestionNumber, _ subject: Subject, _ deadlines: LookupDeadlines, after failed: Failure? = nil,
+    _ number: QuestionNumber, _ subject: Subject, _ deadlines: LookupDeadlines, after failed: ServerFailure? = nil,
     at now: ResolverInstant
   ) {
     let order = order(for: subject, at: now)
     guard !isShutDown, !order.isEmpty else {
-      return fail(number, subject, Failed(attempts: [], cause: isShutDown ? .cancelled : .failed))
+      return fail(number, subject, QuestionFailure(attempts: [], cause: isShutDown ? .cancelled : .failed))
     }
     var candidates = Candidates(order: failed == nil ? order : order.filter { $0 != failed?.server })
     if let failed { candidates.note(failed) }

@@ -20,7 +20,7 @@ extension QueryMachine {
   }
 
   /// Why no server answered a question.
-  struct Failed: Error, Sendable {
+  struct QuestionFailure: Error, Sendable {
     var attempts: [DirectDNSError.Attempt]
     /// The servers that failed.
     var servers: [DNSServer.Number] = []
@@ -40,7 +40,7 @@ extension QueryMachine {
   }
 
   /// A server that has failed a question, and how.
-  struct Failure: Sendable {
+  struct ServerFailure: Sendable {
     var server: DNSServer.Number
     var attempt: DirectDNSError.Attempt
     var cause: Cause
@@ -71,7 +71,7 @@ extension QueryMachine {
   enum BatchOutcome: Sendable {
     case answered(Answered)
     /// It has to be asked by itself, though not of the server that failed the batch, if it did.
-    case alone(after: Failure?)
+    case alone(after: ServerFailure?)
   }
 }
 
@@ -123,19 +123,19 @@ extension QueryMachine {
       attempts += reasons.filter { reason in !attempts.contains { $0.server == reason.server } }
     }
 
-    mutating func note(_ failure: Failure) {
+    mutating func note(_ failure: ServerFailure) {
       attempts.append(failure.attempt)
       if failure.cause == .cancelled { isCancelled = true } else { servers.append(failure.server) }
       if failure.cause == .timedOut { timeouts += 1 }
     }
 
-    func failed(isLate: Bool) -> Failed {
+    func failed(isLate: Bool) -> QuestionFailure {
       let isLate = isLate || timeouts > 0
-      let cause: Failed.Cause =
+      let cause: QuestionFailure.Cause =
         if isCancelled { .cancelled } else if isLate { timeouts == attempts.count ? .timedOut : .failedLate } else {
           .failed
         }
-      return Failed(attempts: attempts, servers: servers, cause: cause)
+      return QuestionFailure(attempts: attempts, servers: servers, cause: cause)
     }
   }
 }
@@ -190,10 +190,10 @@ extension QueryMachine.Reply {
     }
   }
 
-  func failure(_ failure: ProviderFailure, of server: DNSServer) -> QueryMachine.Failure {
+  func failure(_ failure: ProviderFailure, of server: DNSServer) -> QueryMachine.ServerFailure {
     let isTimeout = sendError == .timedOut
     let isRefusal = if case .rateLimited = failure.kind { true } else { false }
-    return QueryMachine.Failure(
+    return QueryMachine.ServerFailure(
       server: server.number,
       attempt: .init(
         server: server.name, reason: failure.reason,

@@ -34,11 +34,11 @@ struct QueryMachine: Sendable {
     /// Cancel a query; its end is still to be told.
     case cancel(QueryNumber)
     /// A question has ended.
-    case finished(QuestionNumber, Result<Answered, Failed>)
+    case finished(QuestionNumber, Result<Answered, QuestionFailure>)
     /// A batch has ended; questions without an outcome have to be asked by themselves.
     case finishedBatch(QuestionNumber, [AddressQuestion: BatchOutcome])
     /// A question for records has ended.
-    case finishedRecords(QuestionNumber, Result<AnsweredRecords, Failed>)
+    case finishedRecords(QuestionNumber, Result<AnsweredRecords, QuestionFailure>)
     /// A query has ended; for logs, metrics and the observer.
     case ended(EndedQuery)
     /// A question has to wait, since the request rates of all servers are used up.

@@ -96,7 +96,7 @@ extension DirectResolver {
     DirectDNSError(.cancelled, "The lookup of \(question.shown) was cancelled.", underlying: CancellationError())
   }
 
-  private func recordsFailed(_ question: DNSQuestion, _ failed: QueryMachine.Failed) -> DirectDNSError {
+  private func recordsFailed(_ question: DNSQuestion, _ failed: QueryMachine.QuestionFailure) -> DirectDNSError {
     let names = settings.configuration.providers.filter { !$0.provider.carries(question) }.map(\.provider.name)
     guard names.count < settings.configuration.providers.count else {
       let who = names.isEmpty ? "No provider is configured" : "\(names.joined(separator: ", ")) carries addresses alone"

@@ -11,7 +11,7 @@ final class LookupRunner: QueryRecipient {
   }
 
   /// The result of a lookup of records.
-  typealias Records = Result<QueryMachine.AnsweredRecords, QueryMachine.Failed>
+  typealias Records = Result<QueryMachine.AnsweredRecords, QueryMachine.QuestionFailure>
 
   private let runner: MachineRunner<LookupMachine>
   private let sender: QuerySender

@@ -55,7 +55,8 @@ struct QueryMachineEventsTests {
 
   @Test func `a server that has failed a question already is not asked, and told among those that failed`() {
     var machine = Self.machine(Self.configuration(["one", "two"]))
-    let failure = QueryMachine.Failure(server: 0, attempt: .init(server: "one", reason: "refused"), cause: .failed)
+    let failure = QueryMachine.ServerFailure(
+      server: 0, attempt: .init(server: "one", reason: "refused"), cause: .failed)
     machine.ask(7, .one(Self.question), Self.deadlines, after: failure, at: Sample.at(0))
     #expect(Self.words(&machine) == ["1 to 1"])
     machine.ended(1, Self.failed(.connect("refused")), at: Sample.at(0))

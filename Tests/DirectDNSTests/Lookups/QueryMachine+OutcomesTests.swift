@@ -10,8 +10,8 @@ struct QueryMachineOutcomesTests {
   private static let server = DNSServer(0, ResolverFixture.configuration(["one"]).providers[0])
 
   private static func failure(
-    _ cause: QueryMachine.Failure.Cause, of name: String = "one"
-  ) -> QueryMachine.Failure {
+    _ cause: QueryMachine.ServerFailure.Cause, of name: String = "one"
+  ) -> QueryMachine.ServerFailure {
     .init(server: 0, attempt: .init(server: name, reason: "\(cause)"), cause: cause)
   }
 
@@ -31,12 +31,13 @@ struct QueryMachineOutcomesTests {
   }
 
   @Test(arguments: [
-    ([QueryMachine.Failure.Cause.failed], false, QueryMachine.Failed.Cause.failed), ([.failed], true, .failedLate),
+    ([QueryMachine.ServerFailure.Cause.failed], false, QueryMachine.QuestionFailure.Cause.failed),
+    ([.failed], true, .failedLate),
     ([.failed, .timedOut], false, .failedLate), ([.timedOut, .timedOut], false, .timedOut), ([], true, .timedOut),
     ([], false, .failed), ([.cancelled], false, .cancelled), ([.timedOut, .cancelled], true, .cancelled),
   ])
   func `a question failed for want of time alone, among other things, or not at all`(
-    _ causes: [QueryMachine.Failure.Cause], _ isLate: Bool, _ expected: QueryMachine.Failed.Cause
+    _ causes: [QueryMachine.ServerFailure.Cause], _ isLate: Bool, _ expected: QueryMachine.QuestionFailure.Cause
   ) {
     var candidates = QueryMachine.Candidates(order: [])
     for cause in causes { candidates.note(Self.failure(cause)) }
@@ -80,14 +81,15 @@ struct QueryMachineOutcomesTests {
   @Test(arguments: [
     (
       ProviderFailure.Kind.transport, HTTPTransportError?.some(.timedOut), Int?.none,
-      QueryMachine.Failure.Cause.timedOut,
+      QueryMachine.ServerFailure.Cause.timedOut,
       DirectDNSError.Attempt.FailureKind.network
     ),
     (.transport, .tls("expired"), nil, .failed, .certificate), (.response, nil, 200, .failed, .reply),
     (.rateLimited(retryAfter: nil), nil, 429, .failed, .rate), (.cancelled, .cancelled, nil, .cancelled, .network),
   ])
   func `a failure says why, and where to look for a remedy`(
-    _ kind: ProviderFailure.Kind, _ error: HTTPTransportError?, _ status: Int?, _ cause: QueryMachine.Failure.Cause,
+    _ kind: ProviderFailure.Kind, _ error: HTTPTransportError?, _ status: Int?,
+    _ cause: QueryMachine.ServerFailure.Cause,
     _ remedy: DirectDNSError.Attempt.FailureKind
   ) {
     let reply = QueryMachine.Reply(

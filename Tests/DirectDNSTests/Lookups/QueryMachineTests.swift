@@ -40,7 +40,7 @@ struct QueryMachineTests {
     let question = AddressQuestion(Sample.name(host), family)
     let deadlines = LookupDeadlines(timeout: timeout, from: start ?? clock.now, hasSystem: hasSystem)
     return Task.immediate {
-      do throws(QueryMachine.Failed) {
+      do throws(QueryMachine.QuestionFailure) {
         return .success(try await upstreams.answer(question, deadlines))
       } catch {
         return .failure(error)
@@ -57,7 +57,7 @@ struct QueryMachineTests {
   /// The place of the provider that answered.
   func provider(_ outcome: Outcome) -> Int? { try? outcome.get().server.value }
 
-  func failed(_ outcome: Outcome) -> QueryMachine.Failed? {
+  func failed(_ outcome: Outcome) -> QueryMachine.QuestionFailure? {
     if case .failure(let failed) = outcome { failed } else { nil }
   }
 

@@ -17,7 +17,7 @@ final class QueryFixture: QueryRecipient {
     (last: Int, callers: [QueryMachine.QuestionNumber: CheckedContinuation<Outcome, Never>])
   >((0, [:]))
 
-  typealias Outcome = Result<QueryMachine.Answered, QueryMachine.Failed>
+  typealias Outcome = Result<QueryMachine.Answered, QueryMachine.QuestionFailure>
 
   init(
     _ configuration: ResolverConfiguration, transport: ScriptedTransport, clock: ManualClock, bootstrap: Bootstrap
@@ -50,7 +50,7 @@ final class QueryFixture: QueryRecipient {
   /// Asks a question and waits for what comes of it.
   func answer(
     _ question: AddressQuestion, _ deadlines: LookupDeadlines
-  ) async throws(QueryMachine.Failed) -> QueryMachine.Answered {
+  ) async throws(QueryMachine.QuestionFailure) -> QueryMachine.Answered {
     let outcome = await withCheckedContinuation { caller in
       let number = waiting.withLock { waiting in
         waiting.last += 1
