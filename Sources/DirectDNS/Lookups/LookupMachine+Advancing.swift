@@ -32,7 +32,7 @@ extension LookupMachine {
     return Number(rawValue: lastNumber)
   }
 
-  mutating func report(_ notice: Notice) { if isWatched || notice.isLogged { actions.append(.report(notice)) } }
+  mutating func report(_ notice: Notice) { if isObserved || notice.isLogged { actions.append(.report(notice)) } }
 
   // MARK: Consequences
 

@@ -72,7 +72,7 @@ struct LookupMachine: StateMachine {
   let hasStore: Bool
   let hasLeases: Bool
   /// Whether there are metrics or an observer to tell.
-  let isWatched: Bool
+  let isObserved: Bool
   var settings: ResolverSettings
   /// Asks the servers; what is known of them is asked of it directly.
   var servers: QueryMachine
@@ -102,16 +102,16 @@ struct LookupMachine: StateMachine {
   var lastNumber = 0
 
   init(
-    _ settings: ResolverSettings, cache: AnswerCache, hasStore: Bool, hasLeases: Bool, isWatched: Bool = true,
+    _ settings: ResolverSettings, cache: AnswerCache, hasStore: Bool, hasLeases: Bool, isObserved: Bool = true,
     seed: UInt64, at now: ResolverInstant
   ) {
     self.settings = settings
-    self.isWatched = isWatched
+    self.isObserved = isObserved
     self.cache = cache
     self.hasStore = hasStore
     self.hasLeases = hasLeases
     let configuration = settings.configuration
-    servers = QueryMachine(configuration, isWatched: isWatched, at: now)
+    servers = QueryMachine(configuration, isObserved: isObserved, at: now)
     systemFailures = FailureCache(policy: configuration.cache, capacity: configuration.capacity)
     keptAlive = KeepAliveMachine(configuration, seed: seed)
   }

@@ -232,7 +232,7 @@ extension QueryMachine {
       count(result, of: attempt.server, lookup, in: duration, at: now)
     }
     // Without metrics and observer only failures are of interest, to the log.
-    if !isWatched, case .success = result { return result }
+    if !isObserved, case .success = result { return result }
     actions.append(
       .ended(
         EndedQuery(

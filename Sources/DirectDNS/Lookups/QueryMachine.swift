@@ -117,15 +117,15 @@ struct QueryMachine: Sendable {
   var actions: [Action] = []
   var timers = TimerQueue<QuestionNumber, ResolverInstant>()
   var lastAttempt = 0
-  let isWatched: Bool
+  let isObserved: Bool
   var isShutDown = false
 
   /// - Parameters:
   ///   - configuration: the servers, and how they are asked.
-  ///   - isWatched: whether there are metrics or an observer.
+  ///   - isObserved: whether there are metrics or an observer.
   ///   - now: the present.
-  init(_ configuration: ResolverConfiguration, isWatched: Bool = true, at now: ResolverInstant) {
-    self.isWatched = isWatched
+  init(_ configuration: ResolverConfiguration, isObserved: Bool = true, at now: ResolverInstant) {
+    self.isObserved = isObserved
     states = ServerStates(configuration, at: now)
     reportBreakers()
   }

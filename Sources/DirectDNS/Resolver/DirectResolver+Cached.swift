@@ -52,7 +52,7 @@ extension DirectResolver {
   ) -> Bool {
     let isFilled = cache.fill(
       &found, from: reading, families, .fresh, prefersIPv6: prefersIPv6, turn: AddressOrder.Turn(at: now), at: now)
-    if isFilled, isWatched { metrics.hit(.fresh) }
+    if isFilled, hasMetrics { metrics.hit(.fresh) }
     return isFilled
   }
 

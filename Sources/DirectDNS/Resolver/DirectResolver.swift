@@ -22,7 +22,7 @@ public final class DirectResolver: Sendable {
   // Copies of values that every cached lookup needs, so that it need not read the settings.
   let wantedFamilies: Atomic<UInt8>
   let usesSystemClock: Bool
-  let isWatched: Bool
+  let hasMetrics: Bool
   let logger = Logger(label: "directdns.resolver")
   let transport: any HTTPTransport
   /// The transport, if it is the resolver's own.
@@ -58,7 +58,7 @@ public final class DirectResolver: Sendable {
     current = Locked(settings)
     wantedFamilies = Atomic(configuration.families.rawValue)
     usesSystemClock = clock is SystemClock
-    isWatched = metrics.isCollected
+    hasMetrics = metrics.isCollected
     cache = AnswerCache(policy: configuration.cache, capacity: configuration.capacity)
     try Self.number(configuration.providers, in: cache.sources)
     let storeReport = configuration.store.map { StoreReport(name: $0.name, observer: configuration.observer) }
@@ -82,7 +82,7 @@ public final class DirectResolver: Sendable {
       observer: configuration.observer)
     let machine = LookupMachine(
       settings, cache: cache, hasStore: store != nil, hasLeases: store?.hasLeases ?? false,
-      isWatched: metrics.isCollected || configuration.observer != nil, seed: .random(in: .min ... .max), at: clock.now)
+      isObserved: hasMetrics || configuration.observer != nil, seed: .random(in: .min ... .max), at: clock.now)
     lookups = LookupRunner(
       machine, clock: clock,
       sender: QuerySender(transport: self.transport, clock: clock, bootstrap: bootstrap), store: store,

@@ -71,17 +71,17 @@ extension LookupMachineTests {
   }
 
   @Test(arguments: [true, false])
-  func `who neither measures nor observes is told what the log says alone`(_ isWatched: Bool) {
+  func `who neither measures nor observes is told what the log says alone`(_ isObserved: Bool) {
     let settings = ResolverSettings(ResolverFixture.configuration(["one"]), system: Unused())
     let cache = AnswerCache(policy: settings.configuration.cache, capacity: 100)
     var machine = LookupMachine(
-      settings, cache: cache, hasStore: false, hasLeases: false, isWatched: isWatched, seed: 1, at: Sample.at(0))
+      settings, cache: cache, hasStore: false, hasLeases: false, isObserved: isObserved, seed: 1, at: Sample.at(0))
     _ = LookupScript(providers: .fails).way(of: &machine, at: 0) { $0.begin(request(), at: $1) }
     machine.refreshBehind(request(), at: Sample.at(50))
     var told: [String] = []
     for case .report(let notice) in machine.takeActions() {
       if case .refresh = notice { told.append("refresh") }
     }
-    #expect(told == (isWatched ? ["refresh"] : []))
+    #expect(told == (isObserved ? ["refresh"] : []))
   }
 }

@@ -4,7 +4,7 @@ import Testing
 @testable import DirectDNS
 
 /// What the owner of a pool's machine may ask.
-final class PoolMachineQuestionsTests: PoolFixture {
+final class PoolMachineReadingTests: PoolFixture {
   @Test func `a transfer is there until it has ended, and in one pool with others of its route`() {
     #expect(machine.isEmpty)
     let (first, second, other) = (start(), start(), start(.never, "b"))
