@@ -58,7 +58,7 @@ struct ExecCommand: AsyncParsableCommand {
   var policy: PolicyOptions
 
   @OptionGroup(title: "Lookup options")
-  var upstream: LookupArguments
+  var lookupArguments: LookupArguments
 
   /// For the help alone: the parser is given what stands before the program.
   @Argument(parsing: .postTerminator, help: ArgumentHelp("The program and its arguments.", valueName: "program"))
@@ -80,7 +80,7 @@ struct ExecCommand: AsyncParsableCommand {
   ) async throws(SettingsError) -> ChildProcess.Ending {
     let program = ProcessArguments.program
     guard !program.isEmpty else { throw SettingsError(.usage, "there is no program to run.") }
-    let settings = try upstream.settings(in: context)
+    let settings = try lookupArguments.settings(in: context)
     let store = try settings.store.flatMap { setting throws(SettingsError) in try context.openStore(setting) }
     var ending = ChildProcess.Ending.exited(0)
     let status = try await context.withResolver(settings, store) { resolver throws(SettingsError) in
@@ -110,7 +110,7 @@ struct ExecCommand: AsyncParsableCommand {
     defer { following?.cancel() }
     try await ProxyRun.serve(inputs, resolver, in: context) { run throws(SettingsError) in
       // SIGHUP is for the program.
-      following = try run.follow(upstream, trapsHangUp: false, read: run.update)
+      following = try run.follow(lookupArguments, trapsHangUp: false, read: run.update)
       ending = try await start(program, inherited, at: run.places, in: context)
     }
     return ending

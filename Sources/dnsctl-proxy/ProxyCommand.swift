@@ -82,7 +82,7 @@ struct ProxyCommand: ContextCommand {
   var policy: PolicyOptions
 
   @OptionGroup(title: "Lookup options")
-  var upstream: LookupArguments
+  var lookupArguments: LookupArguments
 
   @OptionGroup(title: "Metrics options")
   var metrics: MetricsOptions
@@ -93,7 +93,7 @@ struct ProxyCommand: ContextCommand {
       return SettingsError(.streams, shortage).status(in: context, of: "proxy")
     }
     do throws(SettingsError) {
-      let settings = try upstream.settings(in: context)
+      let settings = try lookupArguments.settings(in: context)
       let registry = proxy.servesMetrics ? PrometheusRegistry(explaining: MetricDescription.proxy) : nil
       if let registry { context.collectMetrics(registry) }
       // Not announced yet: scripts that wait for the first line expect the proxy's address in it.
@@ -158,7 +158,7 @@ struct ProxyCommand: ContextCommand {
       run.update()
       begun()
     }
-    if let following = try run.follow(upstream, trapsHangUp: true, begun: begun, read: read) { return following }
+    if let following = try run.follow(lookupArguments, trapsHangUp: true, begun: begun, read: read) { return following }
     // Without a configuration file SIGHUP still has the other files read again, so that a reload never ends a service;
     // at a terminal SIGHUP ends the process.
     guard !context.isAtTerminal else {

@@ -48,17 +48,17 @@ struct ProxyRun: Sendable {
   /// Has the proxy take over what changes in the configuration file, as ``LookupArguments/follow`` does.
   ///
   /// - Parameters:
-  ///   - upstream: the options that name the file.
+  ///   - arguments: the options that name the file.
   ///   - trapsHangUp: whether SIGHUP has the file read again.
   ///   - begun: called as soon as the file is followed; never if nil is returned.
   ///   - read: called after each reading, whatever its result.
   /// - Returns: a task to cancel at the end; nil if there is nothing to follow.
   /// - Throws: what is wrong with the file.
   func follow(
-    _ upstream: LookupArguments, trapsHangUp: Bool, begun: @escaping @Sendable () -> Void = {},
+    _ arguments: LookupArguments, trapsHangUp: Bool, begun: @escaping @Sendable () -> Void = {},
     read: @escaping @Sendable () -> Void
   ) throws(SettingsError) -> Task<Void, any Error>? {
-    try upstream.follow(resolver, in: context, trapsHangUp: trapsHangUp, report: context.reportError) { settings in
+    try arguments.follow(resolver, in: context, trapsHangUp: trapsHangUp, report: context.reportError) { settings in
       inputs.take(settings, for: server)
     } check: { settings throws(DirectDNSError) in
       try inputs.check(settings, for: server)

@@ -82,7 +82,7 @@ import Testing
     fixture.files = file.map { ["/etc/dns/c.json5": "{ store: \"\($0)\" }"] } ?? [:]
     let command = try ResolveCommand.parse(
       arguments + (file == nil ? [] : ["--config", "/etc/dns/c.json5"]) + ["a.example"])
-    return try command.upstream.settings(in: fixture.context).store?.place
+    return try command.lookupArguments.settings(in: fixture.context).store?.place
   }
 
   @Test func `is the option's, else the variable's, else the file's, else none`() throws {

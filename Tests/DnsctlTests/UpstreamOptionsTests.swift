@@ -80,7 +80,7 @@ import Testing
     fixture.files = file.map { [Self.fileName: $0] } ?? [:]
     let command = try ResolveCommand.parse(
       arguments + (file == nil ? [] : ["--config", Self.fileName]) + ["a.example"])
-    return try command.upstream.settings(in: fixture.context)
+    return try command.lookupArguments.settings(in: fixture.context)
   }
 
   private func providers(_ settings: DirectSettings) -> [String] {

@@ -42,7 +42,7 @@ struct CheckCommand: ContextCommand {
       """)
 
   @OptionGroup(title: "Lookup options")
-  var upstream: LookupArguments
+  var lookupArguments: LookupArguments
 
   @Option(
     // Reserved for such purposes (RFC 6761 §6.5).
@@ -93,7 +93,7 @@ struct CheckCommand: ContextCommand {
 
   private func lookupFindings(_ host: HostName, in context: CommandContext) async throws(SettingsError) -> [Finding] {
     guard proxyUser == nil else { throw SettingsError(.usage, "--proxy-user needs --proxy.") }
-    let settings = try upstream.settings(in: context)
+    let settings = try lookupArguments.settings(in: context)
     if let reason = LocalZones(suffixes: settings.resolver.localZones.suffixes).objection(to: host) {
       throw SettingsError(.usage, "--name: providers cannot be asked for \(host): \(reason).")
     }
@@ -160,7 +160,7 @@ struct CheckCommand: ContextCommand {
 
   private func configurationDetail(_ settings: DirectSettings, in context: CommandContext) -> String {
     let names = settings.resolver.providers.map { $0.provider.name.printable }
-    return (context.configurationPath(upstream.configurationPath)?.printable ?? "no file") + "; asks "
+    return (context.configurationPath(lookupArguments.configurationPath)?.printable ?? "no file") + "; asks "
       + (names.isEmpty ? "only the system" : names.joined(separator: ", "))
   }
 

@@ -55,7 +55,7 @@ struct CompareCommand: ContextCommand {
       """)
 
   @OptionGroup(title: "Lookup options")
-  var upstream: LookupArguments
+  var lookupArguments: LookupArguments
 
   @Flag(help: "Count differences as disagreements.")
   var strict = false
@@ -77,7 +77,9 @@ struct CompareCommand: ContextCommand {
       throw ValidationError("Give a name to look up besides the servers.")
     }
     // A stored or cached answer does not show what a provider answers.
-    for (option, isThere) in [("--store", upstream.storeText != nil), ("--expired", upstream.expired != nil)]
+    for (option, isThere) in [
+      ("--store", lookupArguments.storeText != nil), ("--expired", lookupArguments.expired != nil),
+    ]
     where isThere {
       throw ValidationError("compare asks every source again, past what is remembered: leave \(option) out.")
     }
@@ -86,7 +88,7 @@ struct CompareCommand: ContextCommand {
   func run(in context: CommandContext) async -> ExitStatus {
     let context = context.coloured(colours)
     do {
-      let settings = try upstream.asking(arguments).settings(in: context)
+      let settings = try lookupArguments.asking(arguments).settings(in: context)
       let comparer = try Comparer(settings, in: context)
       defer { comparer.end() }
       return await run(comparer, settings.resolver.families, in: context)

@@ -76,7 +76,7 @@ struct FetchCommand: ContextCommand {
   var policy: PolicyOptions
 
   @OptionGroup(title: "Lookup options")
-  var upstream: LookupArguments
+  var lookupArguments: LookupArguments
 
   @Argument(help: ArgumentHelp("A URL; without a scheme it is http.", valueName: "url"))
   var urls: [String]
@@ -96,7 +96,7 @@ struct FetchCommand: ContextCommand {
       let cookies = try CookieFlags(request, in: context)
       let jobs = try FetchJob.all(urls, request, output, cookie: cookies.byHand, in: context)
       let writeOut = try writeOut(in: context)
-      var settings = try upstream.settings(in: context)
+      var settings = try lookupArguments.settings(in: context)
       // No name needs to be kept alive in a process that ends with its transfers.
       settings.resolver.keepAlive = []
       let configuration = try configuration(settings, cookies.jar, context.readFile)

@@ -67,7 +67,7 @@ struct ResolveCommand: ContextCommand {
       """)
 
   @OptionGroup(title: "Lookup options")
-  var upstream: LookupArguments
+  var lookupArguments: LookupArguments
 
   @OptionGroup(title: "Output options")
   var output: FormatOptions
@@ -107,7 +107,7 @@ struct ResolveCommand: ContextCommand {
   func validate() throws {
     let (_, hosts) = try ServerArgument.separated(arguments)
     guard !hosts.isEmpty else { throw ValidationError("Give a name to look up besides the server.") }
-    guard wanted.isEmpty || upstream.families == nil else {
+    guard wanted.isEmpty || lookupArguments.families == nil else {
       throw ValidationError(
         isReverse
           ? "Leave -4, -6 and --family out with -x: they say nothing about the names of addresses."
@@ -156,7 +156,7 @@ struct ResolveCommand: ContextCommand {
   }
 
   private func settings(in context: CommandContext) throws(SettingsError) -> DirectSettings {
-    var settings = try upstream.asking(arguments).settings(in: context)
+    var settings = try lookupArguments.asking(arguments).settings(in: context)
     if trace { settings.resolver.observer = Trace(context).note }
     // No name needs to be kept alive in a process that ends with its answer.
     if !hosts.contains(Pipeline.inputMark) { settings.resolver.keepAlive = [] }

@@ -63,7 +63,7 @@ struct RewriteCommand: ContextCommand {
   var json = false
 
   @OptionGroup(title: "Lookup options")
-  var upstream: LookupArguments
+  var lookupArguments: LookupArguments
 
   @Argument(
     help: ArgumentHelp("A URL; - reads requests from standard input, one a line.", valueName: "url"))
@@ -114,7 +114,7 @@ struct RewriteCommand: ContextCommand {
   }
 
   private func settings(in context: CommandContext) throws(SettingsError) -> DirectSettings {
-    var settings = try upstream.settings(in: context)
+    var settings = try lookupArguments.settings(in: context)
     if !urls.contains(Pipeline.inputMark) { settings.resolver.keepAlive = [] }
     return settings
   }

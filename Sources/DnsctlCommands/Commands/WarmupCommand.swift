@@ -45,7 +45,7 @@ struct WarmupCommand: ContextCommand {
       """)
 
   @OptionGroup(title: "Lookup options")
-  var upstream: LookupArguments
+  var lookupArguments: LookupArguments
 
   @OptionGroup(title: "Metrics options")
   var metrics: MetricsOptions
@@ -121,7 +121,7 @@ struct WarmupCommand: ContextCommand {
   func run(in context: CommandContext) async -> ExitStatus {
     let context = context.coloured(colours)
     do throws(SettingsError) {
-      var settings = try upstream.settings(in: context)
+      var settings = try lookupArguments.settings(in: context)
       try checkReport(settings, in: context)
       let lists = try HostLists(files: files, hosts: hosts, in: context)
       if keepsAlive {
@@ -154,7 +154,7 @@ struct WarmupCommand: ContextCommand {
   private func checkReport(_ settings: DirectSettings, in context: CommandContext) throws(SettingsError) {
     guard let reportPath else { return }
     var others = files.map { ("--hosts", $0) }
-    if let path = context.configurationPath(upstream.configurationPath) { others.append(("--config", path)) }
+    if let path = context.configurationPath(lookupArguments.configurationPath) { others.append(("--config", path)) }
     if let path = try settings.store?.path(context.environment) { others.append(("--store", path)) }
     guard let (option, path) = others.first(where: { isSameFile($0.1, reportPath) }) else { return }
     throw SettingsError(.usage, "--report and \(option) name one file, \(path.printable): name another one.")
@@ -185,7 +185,7 @@ struct WarmupCommand: ContextCommand {
     defer { interruption.cancel() }
     let display = WarmupDisplay(job, expecting: lists.expected, context)
     // From the beginning: neither SIGHUP nor a file with an error may end a warm-up that is to go on.
-    let following = keepsAlive ? try upstream.follow(resolver, in: context, report: display.say) : nil
+    let following = keepsAlive ? try lookupArguments.follow(resolver, in: context, report: display.say) : nil
     defer { following?.cancel() }
     var report = try await run(job, display, until: interruption)
     report.evicted = await resolver.drainStore()

@@ -48,7 +48,7 @@ struct WatchCommand: ContextCommand {
       """)
 
   @OptionGroup(title: "Lookup options")
-  var upstream: LookupArguments
+  var lookupArguments: LookupArguments
 
   @OptionGroup(title: "Metrics options")
   var metrics: MetricsOptions
@@ -89,7 +89,7 @@ struct WatchCommand: ContextCommand {
   func run(in context: CommandContext) async -> ExitStatus {
     let context = context.coloured(colours)
     do throws(SettingsError) {
-      var settings = try upstream.settings(in: context)
+      var settings = try lookupArguments.settings(in: context)
       let lists = files + hosts.filter { $0 == Pipeline.inputMark }
       let asked = hosts.filter { $0 != Pipeline.inputMark } + (try await HostLists.names(lists, in: context))
       let names = Self.names(asked, settings.resolver.keepAlive)
@@ -108,7 +108,7 @@ struct WatchCommand: ContextCommand {
           let made = Watcher(names, resolver: resolver, options: settings.lookup, clock: context.clock)
           watcher.set(made)
           let display = WatchDisplay(context, isJSON: output.isJSON)
-          let following = try upstream.follow(resolver, in: context, report: display.report) { settings in
+          let following = try lookupArguments.follow(resolver, in: context, report: display.report) { settings in
             made.watch(Self.names(asked, settings.resolver.keepAlive), options: settings.lookup)
           }
           defer { following?.cancel() }

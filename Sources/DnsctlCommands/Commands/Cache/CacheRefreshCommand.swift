@@ -24,7 +24,7 @@ struct CacheRefreshCommand: ContextCommand {
       """)
 
   @OptionGroup(title: "Lookup options")
-  var upstream: LookupArguments
+  var lookupArguments: LookupArguments
 
   @OptionGroup(title: "Output options")
   var output: FormatOptions
@@ -41,7 +41,7 @@ struct CacheRefreshCommand: ContextCommand {
   func run(in context: CommandContext) async -> ExitStatus {
     let context = context.coloured(colours)
     do throws(SettingsError) {
-      var settings = try upstream.settings(in: context)
+      var settings = try lookupArguments.settings(in: context)
       settings.resolver.keepAlive = []
       if trace { settings.resolver.observer = Trace(context).note }
       let store = try OpenStore(settings, in: context, makesFile: true)
