@@ -175,23 +175,22 @@ extension DirectClient {
     _ head: TransferHead, _ reader: BodyReader, _ target: RequestTarget, _ call: Call
   ) throws(DirectDNSError) -> DirectResponse {
     report(head, reader.context)
-    guard let read = ResponseHead(head.lines) else {
+    guard let read = ResponseHead(head.lines, target.restorer(of: head.lines)) else {
       throw DirectDNSError(
         .malformedResponse,
         "\(Origin(target.original)) sent a response that cannot be read: its status line is malformed, or it does not "
           + "say how long it is, which the server has to mend"
       ).reachingServer
     }
-    let restored = target.restore(read)
     let connection = ConnectionDetails(
       remoteAddress: head.connection.address, remotePort: target.url.effectivePort, httpVersion: read.version,
       isReused: head.connection.isReused, failedAddresses: head.connection.attempts.map(\.address))
-    call.options.observer?(.responded(restored.response, over: connection))
+    call.options.observer?(.responded(read.response, over: connection))
     let timings = RequestTimings(
       lookup: target.lookup, connect: head.connect, tls: head.tls, firstByte: head.wait,
       total: SystemClock().now - call.began)
     return DirectResponse(
-      restored, url: target.original, body: ResponseBody(reader: reader), connection: connection,
+      read, url: target.original, body: ResponseBody(reader: reader), connection: connection,
       resolution: target.resolution(of: head.connection.address), timings: timings)
   }
 

@@ -3,7 +3,7 @@ public import HTTPTypes
 
 /// A response, and how it was received; wherever the server may have used its address, the name is put back.
 public struct DirectResponse: Sendable {
-  private let source: LazyHead
+  private let source: ResponseHead
   /// The URL of the last hop, with its fragment.
   public let url: WebURL
   /// The body, which can be read while it comes.
@@ -32,13 +32,13 @@ public struct DirectResponse: Sendable {
     connection: ConnectionDetails? = nil, resolution: Resolution? = nil, timings: RequestTimings = RequestTimings()
   ) {
     self.init(
-      LazyHead(head), url: url, body: body, hops: hops,
+      ResponseHead(head), url: url, body: body, hops: hops,
       connection: connection ?? ConnectionDetails(remotePort: url.effectivePort), resolution: resolution,
       timings: timings)
   }
 
   init(
-    _ head: LazyHead, url: WebURL, body: ResponseBody, hops: [Hop] = [], connection: ConnectionDetails,
+    _ head: ResponseHead, url: WebURL, body: ResponseBody, hops: [Hop] = [], connection: ConnectionDetails,
     resolution: Resolution?, timings: RequestTimings
   ) {
     source = head

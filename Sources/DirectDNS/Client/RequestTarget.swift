@@ -53,13 +53,13 @@ final class RequestTarget {
     return resolution
   }
 
-  /// A response's head in which the name is put back where the server used an address.
-  func restore(_ head: ResponseHead) -> LazyHead {
-    guard let answer, head.hasRestorableField else { return LazyHead(head, nil) }
+  /// What puts the name back into a response's head, where the server used an address; nil if it has no field for that.
+  func restorer(of lines: HeadLines) -> ResponseRestorer? {
+    guard let answer, lines.hasRestorableField else { return nil }
     let late = others?.resolution?.addresses
     // The password must not get into the head, which may be logged; a redirect takes it from the original URL.
     let base = original.hasUserInfo ? (try? WebURL(original.text(userInfo: false))) ?? original : original
-    return LazyHead(head, ResponseRestorer(originalURL: base, addresses: late.map { answer + $0 } ?? answer))
+    return ResponseRestorer(originalURL: base, addresses: late.map { answer + $0 } ?? answer)
   }
 }
 

@@ -2,23 +2,32 @@
 internal import HTTPTypes
 internal import Synchronization
 
-/// The head of a response: a status line and field lines, as libcurl delivers them.
+/// The head of a response: a status, and fields that are parsed, and get the name back, when they are first asked for.
 ///
-/// The status is parsed at once. The fields are parsed when they are asked for, since making `HTTPFields` is most of
-/// the work.
-struct ResponseHead: Sendable {
+/// That takes a tenth of the time of a whole request, and many callers only look at the status.
+final class ResponseHead: Sendable {
   let status: HTTPResponse.Status
   /// The version of HTTP; its minor number is 0 if the status line has none.
   let version: ConnectionDetails.HTTPVersion
-  private let lines: HeadLines
-  /// The index of the first field line.
-  private let start: Int
+  /// Whether it may have a field in which an address stands in place of the name; see ``ResponseRestorer``.
+  let hasRestorableField: Bool
+  /// The lines that libcurl has delivered, and the index of the first field line; nil if it was not received.
+  private let received: (lines: HeadLines, start: Int)?
+  private let restorer: ResponseRestorer?
+  private let made = AtomicLazyReference<Made>()
 
-  /// Whether it has a field in which an address may stand in place of the name; see ``ResponseRestorer``.
-  var hasRestorableField: Bool { lines.hasRestorableField }
+  private final class Made: Sendable {
+    let response: HTTPResponse
+
+    init(_ response: HTTPResponse) { self.response = response }
+  }
 
   /// Parses the status line; nil if there is no valid one, or if the end of the body cannot be told.
-  init?(_ lines: HeadLines) {
+  ///
+  /// - Parameters:
+  ///   - lines: the head as it came.
+  ///   - restorer: puts the name back; nil if there is nothing to put back.
+  init?(_ lines: HeadLines, _ restorer: ResponseRestorer? = nil) {
     guard lines.hasSoundLength else { return nil }
     let span = lines.bytes.span
     guard let end = FieldReader.lineEnd(span, from: 0),
@@ -30,48 +39,15 @@ struct ResponseHead: Sendable {
     // "HTTP/2 200" or "HTTP/1.1 200 OK".
     version = ConnectionDetails.HTTPVersion(
       major: Int(span[5] &- ASCII.zero), minor: space > 7 && ASCII.isDigit(span[7]) ? Int(span[7] - ASCII.zero) : 0)
-    self.lines = lines
-    start = end + 1
-  }
-
-  /// Status and fields, which are parsed each time.
-  var response: HTTPResponse {
-    HTTPResponse(status: status, headerFields: FieldReader.fields(lines.bytes, from: start))
-  }
-}
-
-/// A response's head whose fields are parsed, and get the name back, when they are first asked for.
-///
-/// That takes a tenth of the time of a whole request, and many callers only look at the status.
-final class LazyHead: Sendable {
-  let status: HTTPResponse.Status
-  /// Whether it may have a field in which an address stands in place of the name; see ``ResponseRestorer``.
-  let hasRestorableField: Bool
-  private let received: ResponseHead?
-  private let restorer: ResponseRestorer?
-  private let made = AtomicLazyReference<Made>()
-
-  private final class Made: Sendable {
-    let response: HTTPResponse
-
-    init(_ response: HTTPResponse) { self.response = response }
-  }
-
-  /// Creates the head of a response that was received.
-  ///
-  /// - Parameters:
-  ///   - head: the head as it came.
-  ///   - restorer: puts the name back; nil if there is nothing to put back.
-  init(_ head: ResponseHead, _ restorer: ResponseRestorer?) {
-    status = head.status
-    hasRestorableField = head.hasRestorableField
-    received = head
+    hasRestorableField = lines.hasRestorableField
+    received = (lines, end + 1)
     self.restorer = restorer
   }
 
   /// Creates the head of a response that was not received.
   init(_ response: HTTPResponse) {
     status = response.status
+    version = .http1_1
     hasRestorableField = true
     received = nil
     restorer = nil
@@ -81,7 +57,8 @@ final class LazyHead: Sendable {
   /// Status and fields, which are parsed once, even if several threads ask for them at the same time.
   var response: HTTPResponse {
     if let made = made.load() { return made.response }
-    let read = received?.response ?? HTTPResponse(status: status)
+    let fields = received.map { FieldReader.fields($0.lines.bytes, from: $0.start) } ?? [:]
+    let read = HTTPResponse(status: status, headerFields: fields)
     return made.storeIfNil(Made(restorer?.restore(read) ?? read)).response
   }
 }
