@@ -116,54 +116,69 @@ extension LookupMachine {
       result = .success(answer)
     }
     report(.systemAnswered(question, result, now - inFlight.asked))
-    let life = CacheLife(askedAt: inFlight.asked.nanoseconds, expireAt: inFlight.asked.nanoseconds)
+    let outcome: QuestionOutcome
     if inFlight.key.server == .systemAlone {
       switch result {
-      case .success(let answer): questionOutcomes.append((number, .answered(answer, .system, life)))
-      case .failure(let failure): questionOutcomes.append((number, .failed(Self.systemFailed(failure))))
+      case .success(let answer): outcome = Self.unkept(answer, inFlight)
+      case .failure(let failure): outcome = .failed(Self.systemFailed(failure))
       }
-      return
+    } else {
+      systemTally.note(result)
+      switch result {
+      case .success(let answer): outcome = succeeded(answer, inFlight, at: now)
+      case .failure(let failure): outcome = failed(failure, inFlight, at: now)
+      }
     }
-    systemTally.note(result)
-    switch result {
-    case .success(let answer):
-      systemFailures.forget(question)
-      serverAnswered(.system, at: now)
-      let isItsOwn = settings.configuration.route(question.host) == .system
-      // For any other name a negative answer is not kept: it may come from a captive portal. None is once the system's
-      // DNS has been switched off.
-      let entry =
-        settings.system != nil && (isItsOwn || !answer.addresses.isEmpty)
-        ? CacheEntry(
-          answer, source: SourceNames.system, policy: settings.configuration.cache.atMost(Self.systemLifetimeLimit),
-          asked: inFlight.asked, now: now) : nil
-      // Beside providers the system's answer never replaces one of theirs that may still be used. And an answer that is
-      // not kept must not clear the remembered failures of the providers, or they would be asked again at once.
-      guard isItsOwn || entry != nil && !cache.hasProviderEntry(question, at: now) else {
-        return questionOutcomes.append((number, .answered(answer, .system, life)))
-      }
-      questionOutcomes.append(
-        (
-          number,
-          keep(
-            answer, entry, inFlight, SourceNames.system, isKept: mayKeep(inFlight), asked: inFlight.asked, at: now)
-        ))
-    case .failure(let failure):
-      let error = Self.systemFailed(question.host, failure)
-      // A failure is not remembered if the caller allowed too little time, or if the network or the configuration has
-      // changed.
-      guard !inFlight.isInvalidated, !isOfOldNetwork(inFlight), inFlight.generation == generation,
-        !inFlight.deadlines.isShort || !isOutOfTime(inFlight, at: now)
-      else {
-        return questionOutcomes.append((number, .failed(error)))
-      }
-      systemFailures.note(error, for: question, by: [.system], at: now)
-      // Where the system alone is asked, this failure counts like one of the providers does elsewhere.
-      if settings.configuration.route(question.host) == .system {
-        cache.remember(error, for: question, by: [.system], now: now)
-      }
-      questionOutcomes.append((number, .failed(error)))
+    questionOutcomes.append((number, outcome))
+  }
+
+  /// The system's DNS has answered a question that the providers had failed, or that it alone is asked.
+  private mutating func succeeded(
+    _ answer: Answer, _ inFlight: InFlightQuestion, at now: ResolverInstant
+  ) -> QuestionOutcome {
+    let question = inFlight.question
+    systemFailures.forget(question)
+    serverAnswered(.system, at: now)
+    let isItsOwn = settings.configuration.route(question.host) == .system
+    // For any other name a negative answer is not kept: it may come from a captive portal. None is once the system's
+    // DNS has been switched off.
+    let entry =
+      settings.system != nil && (isItsOwn || !answer.addresses.isEmpty)
+      ? CacheEntry(
+        answer, source: SourceNames.system, policy: settings.configuration.cache.atMost(Self.systemLifetimeLimit),
+        asked: inFlight.asked, now: now) : nil
+    // Beside providers the system's answer never replaces one of theirs that may still be used. And an answer that is
+    // not kept must not clear the remembered failures of the providers, or they would be asked again at once.
+    guard isItsOwn || entry != nil && !cache.hasProviderEntry(question, at: now) else {
+      return Self.unkept(answer, inFlight)
     }
+    return keep(
+      answer, entry, inFlight, SourceNames.system, isKept: mayKeep(inFlight), asked: inFlight.asked, at: now)
+  }
+
+  /// The system's DNS has failed a question likewise.
+  private mutating func failed(
+    _ failure: ProviderFailure, _ inFlight: InFlightQuestion, at now: ResolverInstant
+  ) -> QuestionOutcome {
+    let question = inFlight.question
+    let error = Self.systemFailed(question.host, failure)
+    // A failure is not remembered if the caller allowed too little time, or if the network or the configuration has
+    // changed.
+    guard !inFlight.isInvalidated, !isOfOldNetwork(inFlight), inFlight.generation == generation,
+      !inFlight.deadlines.isShort || !isOutOfTime(inFlight, at: now)
+    else { return .failed(error) }
+    systemFailures.note(error, for: question, by: [.system], at: now)
+    // Where the system alone is asked, this failure counts like one of the providers does elsewhere.
+    if settings.configuration.route(question.host) == .system {
+      cache.remember(error, for: question, by: [.system], now: now)
+    }
+    return .failed(error)
+  }
+
+  /// The outcome with an answer that the cache does not keep.
+  private static func unkept(_ answer: Answer, _ inFlight: InFlightQuestion) -> QuestionOutcome {
+    let asked = inFlight.asked.nanoseconds
+    return .answered(answer, .system, CacheLife(askedAt: asked, expireAt: asked))
   }
 
   /// The system's answers live for a minute at most, whatever the policy's minimum: they are only a fallback.
