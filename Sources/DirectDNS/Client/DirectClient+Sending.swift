@@ -38,16 +38,12 @@ extension DirectClient {
     let target = try await target(of: request, call, watch)
     let context = RequestContext(
       request.url, call.timeouts, call.settings, isRetryable: isRetryable(method, body, call.options))
-    var history = RetryRule.History()
-    /// Why it was repeated, unless it had been refused.
-    var lost: TransferFailure?
-    /// Whether a server has answered it already.
-    var isAnswered = false
+    var past = Past()
     defer { target.others?.cancel() }
     while true {
       let spans = watch?.connecting(to: target.url.effectivePort)
       let sent = target.transferRequest(
-        method, body, length: length, call, spans, isRetryable: context.isRetryable && !history.hasRetried)
+        method, body, length: length, call, spans, isRetryable: context.isRetryable && !past.history.hasRetried)
       let size = sent.message.url.utf8.count + sent.message.fields.count
       guard size <= Self.headLimit else {
         spans?.endAll()
@@ -72,27 +68,48 @@ extension DirectClient {
         }
         response.body.discard()
         target.dropExpectation()
-        if head.connection.wasRetried { history.noteRetried() }
-        isAnswered = true
+        if head.connection.wasRetried { past.history.noteRetried() }
+        past.isAnswered = true
         telemetry.retries(.expectation)
         call.options.observer?(.repeating(reason: "the server refused the expectation"))
       case .failure(let failure):
-        if !failure.facts.isAnothers { report(failure.facts.attempts, context) }
-        guard history.allows(failure, isRetryable: context.isRetryable, canBeReplayed: body.kind != .oneShot) else {
-          let error = context.error(failure, after: lost, others: target.others?.failure)
-          throw history.hasRetried || isAnswered ? error.reachingServer : error
-        }
-        let wasRefused = failure.facts.delivery == .refused
-        telemetry.retries(wasRefused ? .refused : .connectionLost)
-        let reason = wasRefused ? "refused unprocessed" : failure.facts.reason.text
-        logger.debug("sent once more", metadata: ["origin": "\(context.origin)", "reason": "\(reason)"])
-        if !wasRefused {
-          lost = failure
-          target.moveToEnd(failure.facts.address)
-        }
+        let reason = try retry(target, after: failure, canBeReplayed: body.kind != .oneShot, context, &past)
         call.options.observer?(.repeating(reason: reason))
       }
     }
+  }
+
+  /// What one hop has been through, over all transfers of it.
+  private struct Past {
+    var history = RetryRule.History()
+    /// Why it was repeated, unless it had been refused.
+    var lost: TransferFailure?
+    /// Whether a server has answered it already.
+    var isAnswered = false
+  }
+
+  /// Has a hop sent once more after a failure, by another address if its connection was lost.
+  ///
+  /// - Returns: why, in words.
+  /// - Throws: the request's error, if it may not be sent again.
+  private func retry(
+    _ target: RequestTarget, after failure: TransferFailure, canBeReplayed: Bool, _ context: RequestContext,
+    _ past: inout Past
+  ) throws(DirectDNSError) -> String {
+    if !failure.facts.isAnothers { report(failure.facts.attempts, context) }
+    guard past.history.allows(failure, isRetryable: context.isRetryable, canBeReplayed: canBeReplayed) else {
+      let error = context.error(failure, after: past.lost, others: target.others?.failure)
+      throw past.history.hasRetried || past.isAnswered ? error.reachingServer : error
+    }
+    let wasRefused = failure.facts.delivery == .refused
+    telemetry.retries(wasRefused ? .refused : .connectionLost)
+    let reason = wasRefused ? "refused unprocessed" : failure.facts.reason.text
+    logger.debug("sent once more", metadata: ["origin": "\(context.origin)", "reason": "\(reason)"])
+    if !wasRefused {
+      past.lost = failure
+      target.moveToEnd(failure.facts.address)
+    }
+    return reason
   }
 
   /// The largest head in bytes: libcurl refuses more than 1 MiB (`DYN_HTTP_REQUEST`), and calls that a lack of memory.
