@@ -131,7 +131,7 @@ struct HouseRulesTests {
 
   @Test func `a C module may be imported where it belongs`() {
     let tree = SourceTree([
-      "Sources/DirectDNS/Curl/CurlEasy.swift": "internal import CDirectDNSCurl",
+      "Sources/DirectDNS/Curl/QueryHandle.swift": "internal import CDirectDNSCurl",
       "Sources/DirectDNS/Cares/CaresLookup.swift": "internal import CDirectDNSCares",
       "Sources/DirectDNS/Model/IDNA.swift": "internal import CDirectDNSIDN",
       "Sources/DirectDNS/Cookies/PublicSuffix.swift": "internal import CDirectDNSPSL",

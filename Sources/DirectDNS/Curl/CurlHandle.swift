@@ -175,3 +175,34 @@ extension UnsafeMutableRawPointer? {
 
   deinit { if let handle = unsafe handle { unsafe _ = curl_share_cleanup(handle) } }
 }
+
+/// The certificate authorities that a transfer trusts.
+struct CurlTrust: Hashable, Sendable {
+  /// A folder of certificates named by their hashes, of which OpenSSL reads the one that it needs.
+  var folder: String?
+  /// A file of certificates, which is read as a whole.
+  var file: String?
+  /// Certificates in PEM form, used instead of `file`.
+  var blob: [UInt8]?
+
+  /// The options of libcurl for them.
+  struct Options {
+    let folder: CURLoption
+    let blob: CURLoption
+    let file: CURLoption
+
+    static let origin = Options(folder: CURLOPT_CAPATH, blob: CURLOPT_CAINFO_BLOB, file: CURLOPT_CAINFO)
+    static let proxy = Options(
+      folder: CURLOPT_PROXY_CAPATH, blob: CURLOPT_PROXY_CAINFO_BLOB, file: CURLOPT_PROXY_CAINFO)
+  }
+
+  /// Makes a handle's transfers trust them; libcurl copies the values.
+  func set(on handle: CurlHandle, _ options: Options = .origin) {
+    handle.set(options.folder, folder)
+    guard let blob else { return handle.set(options.file, file) }
+    unsafe blob.withUnsafeBytes { bytes in
+      guard let base = bytes.baseAddress else { return }
+      unsafe directdns_setopt_blob(handle.pointer, options.blob, base, bytes.count)
+    }
+  }
+}

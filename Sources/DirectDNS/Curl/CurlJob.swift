@@ -13,7 +13,7 @@ final class CurlJob: @unchecked Sendable {
     case done
   }
 
-  let request: CurlRequest
+  let request: QueryRequest
   /// By which its recipient knows it.
   let number: Int
   let deadline: Int64
@@ -22,7 +22,7 @@ final class CurlJob: @unchecked Sendable {
   var place = Place.new
   private var result = Result<HTTPReply, HTTPTransportError>.failure(.shutDown)
 
-  init(_ request: CurlRequest, number: Int = 0, for recipient: any CurlRecipient) {
+  init(_ request: QueryRequest, number: Int = 0, for recipient: any CurlRecipient) {
     self.request = request
     self.number = number
     self.recipient = recipient
@@ -64,7 +64,7 @@ extension Loop<CurlQueries> {
   /// Sends a request and waits for its response.
   ///
   /// Cancelling the task cancels the transfer.
-  func perform(_ request: CurlRequest) async throws(HTTPTransportError) -> HTTPReply {
+  func perform(_ request: QueryRequest) async throws(HTTPTransportError) -> HTTPReply {
     guard !Task.isCancelled else { throw .cancelled }
     let caller = CurlCaller()
     let job = CurlJob(request, for: caller)

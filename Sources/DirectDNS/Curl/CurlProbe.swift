@@ -23,8 +23,8 @@ enum CurlProbe {
     var certificate: [String]
   }
 
-  static func run(_ request: CurlRequest) -> Outcome {
-    guard let easy = CurlEasy(request.pool, sockets: CurlSockets()), easy.prepare(request) else {
+  static func run(_ request: QueryRequest) -> Outcome {
+    guard let easy = QueryHandle(request.pool, sockets: CurlSockets()), easy.prepare(request) else {
       return Outcome(result: .failure(.noMemory), total: .zero, certificate: [])
     }
     easy.connect(to: request.pool.addresses.first)
@@ -47,17 +47,17 @@ enum CurlProbe {
     line.split { $0 == " " || $0.isNewline }.dropFirst(3).prefix(3).joined(separator: " ")
   }
 
-  private static func time(_ info: CURLINFO, _ easy: CurlEasy) -> Duration? {
+  private static func time(_ info: CURLINFO, _ easy: QueryHandle) -> Duration? {
     let time = easy.handle.time(info)
     return time > .zero ? time : nil
   }
 
-  private static func date(_ easy: CurlEasy) -> String? {
+  private static func date(_ easy: QueryHandle) -> String? {
     guard let date = unsafe directdns_header(easy.handle.pointer, "date") else { return nil }
     return unsafe String(cString: date)
   }
 
-  private static func certificate(_ easy: CurlEasy) -> [String] {
+  private static func certificate(_ easy: QueryHandle) -> [String] {
     var lines: [String] = []
     var next = unsafe directdns_leaf_certificate(easy.handle.pointer)
     while let entry = unsafe next {

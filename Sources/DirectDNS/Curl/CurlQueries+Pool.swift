@@ -11,7 +11,7 @@ extension CurlQueries {
     private let multi: CurlMulti
     private var machine: QueryPoolMachine
     /// libcurl's handles, by their numbers in the machine.
-    private var handles: [CurlEasy] = []
+    private var handles: [QueryHandle] = []
     /// The requests that wait or are under way, by the index of their ids.
     private var jobs: [CurlJob?] = []
     /// When a request came last.
@@ -75,7 +75,7 @@ extension CurlQueries {
 
     func responded(_ number: Int) { machine.responded(number) }
 
-    func ended(_ easy: CurlEasy, _ code: CURLcode) {
+    func ended(_ easy: QueryHandle, _ code: CURLcode) {
       if easy.needsNewHandle {
         let isWanted = machine.mayStartOver(easy.number)
         if isWanted, easy.startOver(on: multi) { return }
@@ -111,7 +111,8 @@ extension CurlQueries {
 
     private func begin(_ id: QueryPoolMachine.QueryID, _ number: Int, _ address: IPAddress?) {
       guard let job = jobs[id.index] else { return }
-      if number == handles.count, let easy = CurlEasy(identity, sockets: driver.sockets, owner: self, number: number) {
+      if number == handles.count, let easy = QueryHandle(identity, sockets: driver.sockets, owner: self, number: number)
+      {
         handles.append(easy)
       }
       guard number < handles.count, handles[number].prepare(job.request, isHTTP1: !machine.speaksHTTP2) else {

@@ -78,7 +78,7 @@ final class CurlQueries: CurlDriver {
   }
 
   func ended(_ handle: UnsafeMutableRawPointer, _ code: CURLcode) {
-    guard let easy = unsafe CurlHandle.owner(of: handle, as: CurlEasy.self), let pool = easy.pool else { return }
+    guard let easy = unsafe CurlHandle.owner(of: handle, as: QueryHandle.self), let pool = easy.pool else { return }
     let wasSerial = pool.isSerial
     if code == CURLE_OK, !easy.isHTTP2 { serial.insert(unsafe directdns_kept_socket(handle)) }
     pool.ended(easy, code)

@@ -37,7 +37,7 @@ public struct ProviderProbe: Sendable {
     let pool = QueryPool(
       origin: url.originText, addresses: [address], port: url.effectivePort, usesTLS: url.scheme.isSecure, trust: trust,
       width: 1)
-    let request = CurlRequest(pool: pool, message: message, timeout: max(1, timeout.wholeMilliseconds))
+    let request = QueryRequest(pool: pool, message: message, timeout: max(1, timeout.wholeMilliseconds))
     let outcome = await Self.pool.run { CurlProbe.run(request) }
     return ProbeReport(provider, at: address, question, outcome, seenAt: clock.wallNow)
   }

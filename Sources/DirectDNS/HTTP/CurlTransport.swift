@@ -78,13 +78,13 @@ public final class CurlTransport: HTTPTransport, NonBlocking {
   /// The request in the form that the loop needs.
   func request(
     _ message: HTTPMessage, _ endpoint: HTTPEndpoint, _ timeout: Duration
-  ) throws(HTTPTransportError) -> CurlRequest {
+  ) throws(HTTPTransportError) -> QueryRequest {
     let route = try route(endpoint)
     // libcurl would look up a host by itself that is not the endpoint's.
     guard message.url.hasPrefix(route.prefix) else {
       throw .invalidRequest("its URL has another origin than \(endpoint.url.originText)")
     }
-    return CurlRequest(pool: route.pool, message: message, timeout: timeout.wholeMilliseconds)
+    return QueryRequest(pool: route.pool, message: message, timeout: timeout.wholeMilliseconds)
   }
 
   /// Makes further requests use new connections; requests under way keep theirs.

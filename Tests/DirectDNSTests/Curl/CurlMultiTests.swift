@@ -36,8 +36,8 @@ struct CurlMultiTests {
   @Test func `transfers go on by their sockets and by libcurl's own timers`() async throws {
     let server = try await FakeProvider.start(records: ProviderFixture.records)
     let sockets = CurlSockets(poller: poller)
-    let request = CurlRequest.sample(server.url("/resolve?name=www.shop.test"))
-    let easy = try #require(CurlEasy(request.pool, sockets: sockets))
+    let request = QueryRequest.sample(server.url("/resolve?name=www.shop.test"))
+    let easy = try #require(QueryHandle(request.pool, sockets: sockets))
     for _ in 0..<3 {
       #expect(easy.prepare(request, isHTTP1: true))
       #expect(multi.due == .max)
@@ -59,8 +59,8 @@ struct CurlMultiTests {
       let sockets = CurlSockets(poller: poller)
       told = sockets
       multi.sockets = sockets
-      let request = CurlRequest.sample(server.url("/resolve?name=www.shop.test"))
-      let easy = try #require(CurlEasy(request.pool, sockets: sockets))
+      let request = QueryRequest.sample(server.url("/resolve?name=www.shop.test"))
+      let easy = try #require(QueryHandle(request.pool, sockets: sockets))
       #expect(easy.prepare(request))
       multi.add(easy.handle)
       #expect(firstEnd() == CURLE_OK)
@@ -75,8 +75,8 @@ struct CurlMultiTests {
   @Test func `a transfer that nobody tells of goes on when all are looked at`() async throws {
     let server = try await FakeProvider.start(records: ProviderFixture.records)
     let sockets = CurlSockets(poller: poller)
-    let request = CurlRequest.sample(server.url("/resolve?name=www.shop.test"))
-    let easy = try #require(CurlEasy(request.pool, sockets: sockets))
+    let request = QueryRequest.sample(server.url("/resolve?name=www.shop.test"))
+    let easy = try #require(QueryHandle(request.pool, sockets: sockets))
     #expect(easy.prepare(request))
     multi.add(easy.handle)
     var end: CURLcode?

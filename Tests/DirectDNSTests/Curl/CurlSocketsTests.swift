@@ -35,8 +35,8 @@ struct CurlSocketsTests {
 
   /// Sends a request without a loop; `body` runs while its connection stands.
   private func fetch(_ url: String, _ sockets: CurlSockets, _ body: () -> Void) throws {
-    let request = CurlRequest.sample(url)
-    let easy = try #require(CurlEasy(request.pool, sockets: sockets))
+    let request = QueryRequest.sample(url)
+    let easy = try #require(QueryHandle(request.pool, sockets: sockets))
     #expect(easy.prepare(request))
     unsafe _ = curl_easy_perform(easy.handle.pointer)
     body()

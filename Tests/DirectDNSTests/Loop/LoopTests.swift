@@ -77,10 +77,10 @@ struct LoopTests {
   }
 }
 
-extension CurlRequest {
+extension QueryRequest {
   /// A plain GET in a pool of that name.
-  static func sample(_ url: String, timeout: Int64 = 20_000, pool: QueryPool = .sample()) -> CurlRequest {
-    CurlRequest(pool: pool, message: HTTPMessage(url: url), timeout: timeout)
+  static func sample(_ url: String, timeout: Int64 = 20_000, pool: QueryPool = .sample()) -> QueryRequest {
+    QueryRequest(pool: pool, message: HTTPMessage(url: url), timeout: timeout)
   }
 }
 
@@ -97,7 +97,7 @@ extension QueryPool {
 
 extension Loop<CurlQueries> {
   /// Begins a request now, so that requests begun one after the other are queued in that order.
-  func begin(_ request: CurlRequest) -> Task<Result<HTTPReply, HTTPTransportError>, Never> {
+  func begin(_ request: QueryRequest) -> Task<Result<HTTPReply, HTTPTransportError>, Never> {
     Task.immediate {
       do throws(HTTPTransportError) { return .success(try await perform(request)) } catch { return .failure(error) }
     }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import DirectDNS
 
-struct CurlRequestTests {
+struct QueryRequestTests {
   @Test func `a pool is what it is by identity, whatever another one says`() {
     func pool() -> QueryPool {
       QueryPool(origin: "https://a.test:443", usesTLS: true, trust: CurlTrust(file: "/ca.pem"), width: 50)

@@ -6,34 +6,34 @@ import Testing
 
 @testable import DirectDNS
 
-struct CurlEasyTests {
+struct QueryHandleTests {
   private let pool = QueryPool(
     origin: "http://127.0.0.1:1", usesTLS: false, trust: CurlTrust(), width: 50)
 
   private let sockets = CurlSockets()
 
   @Test func `a handle leads back to its object`() throws {
-    let easy = try #require(CurlEasy(pool, sockets: sockets))
-    let other = try #require(CurlEasy(pool, sockets: sockets))
-    #expect(unsafe CurlHandle.owner(of: easy.handle.pointer, as: CurlEasy.self) === easy)
-    #expect(unsafe CurlHandle.owner(of: other.handle.pointer, as: CurlEasy.self) === other)
+    let easy = try #require(QueryHandle(pool, sockets: sockets))
+    let other = try #require(QueryHandle(pool, sockets: sockets))
+    #expect(unsafe CurlHandle.owner(of: easy.handle.pointer, as: QueryHandle.self) === easy)
+    #expect(unsafe CurlHandle.owner(of: other.handle.pointer, as: QueryHandle.self) === other)
   }
 
   @Test func `a handle that sent nothing has an empty response`() throws {
-    let easy = try #require(CurlEasy(pool, sockets: sockets))
+    let easy = try #require(QueryHandle(pool, sockets: sockets))
     let message = HTTPMessage(url: "http://127.0.0.1:1/", fields: [.accept: "x"], body: [1])
-    #expect(easy.prepare(CurlRequest(pool: pool, message: message, timeout: 1)))
+    #expect(easy.prepare(QueryRequest(pool: pool, message: message, timeout: 1)))
     let reply = easy.takeReply()
     #expect(reply.status.code == 0 && reply.body == [] && reply.age == nil && reply.address == nil)
   }
 
   @Test func `a handle keeps alive whom it tells of the end of its connections`() throws {
     weak var told: CurlSockets?
-    var easy: CurlEasy?
+    var easy: QueryHandle?
     do {
       let sockets = CurlSockets()
       told = sockets
-      easy = CurlEasy(pool, sockets: sockets)
+      easy = QueryHandle(pool, sockets: sockets)
     }
     #expect(easy != nil && told != nil)
     easy = nil
@@ -42,10 +42,10 @@ struct CurlEasyTests {
 
   @Test func `handles that performed by themselves go with their connections`() async throws {
     let server = try await FakeProvider.start(records: ProviderFixture.records)
-    let request = CurlRequest.sample(server.url("/resolve?name=www.shop.test"))
+    let request = QueryRequest.sample(server.url("/resolve?name=www.shop.test"))
     for _ in 0..<20 {
       let sockets = CurlSockets()
-      var easy = CurlEasy(request.pool, sockets: sockets)
+      var easy = QueryHandle(request.pool, sockets: sockets)
       #expect(easy?.prepare(request) == true)
       easy?.followTLS()
       #expect(easy?.perform() == CURLE_OK && easy?.takeReply().status == .ok && easy?.isHTTP2 == false)
@@ -57,6 +57,6 @@ struct CurlEasyTests {
   }
 
   @Test func `a thousand handles come and go`() {
-    for _ in 0..<1000 { #expect(CurlEasy(pool, sockets: sockets) != nil) }
+    for _ in 0..<1000 { #expect(QueryHandle(pool, sockets: sockets) != nil) }
   }
 }

@@ -6,7 +6,7 @@ internal import HTTPTypes
 ///
 /// Used by the loop's thread only. A handle serves one pool only, which has one origin and one set of TLS options, and
 /// sends neither cookies nor a custom `Host`: nothing can leak from one origin to another.
-@safe final class CurlEasy {
+@safe final class QueryHandle {
   let handle: CurlHandle
   private var fields = CurlList([])
   private var fieldLines: [String] = []
@@ -71,7 +71,7 @@ internal import HTTPTypes
     if identity.usesTLS { identity.trust.set(on: handle) }
     let context = unsafe Unmanaged.passUnretained(self).toOpaque()
     unsafe directdns_setopt_write(handle.pointer) { bytes, size, count, context in
-      unsafe context.call(CurlEasy.self) {
+      unsafe context.call(QueryHandle.self) {
         unsafe $0.receive(UnsafeRawBufferPointer(start: bytes, count: size * count))
       } ?? 0
     }
@@ -79,19 +79,20 @@ internal import HTTPTypes
     unsafe directdns_setopt_header(
       handle.pointer,
       { bytes, size, count, context in
-        unsafe context.call(CurlEasy.self) {
+        unsafe context.call(QueryHandle.self) {
           unsafe $0.receiveLine(UnsafeRawBufferPointer(start: bytes, count: size * count))
         } ?? 0
       }, context)
     unsafe directdns_setopt_dial(
       handle.pointer,
       { context, _, address in
-        unsafe context.object(CurlEasy.self)?.dials()
+        unsafe context.object(QueryHandle.self)?.dials()
         return unsafe directdns_socket(address)
       }, context)
     unsafe directdns_setopt_connected(
       handle.pointer,
-      { context, _, _, _, port in unsafe context.call(CurlEasy.self) { $0.connected(port) } ?? CURL_PREREQFUNC_ABORT },
+      { context, _, _, _, port in unsafe context.call(QueryHandle.self) { $0.connected(port) } ?? CURL_PREREQFUNC_ABORT
+      },
       context)
   }
 
@@ -101,7 +102,7 @@ internal import HTTPTypes
       handle.pointer,
       { _, type, text, size, context in
         if type == CURLINFO_TEXT {
-          unsafe context.object(CurlEasy.self)?.receivedTrace(UnsafeRawBufferPointer(start: text, count: size))
+          unsafe context.object(QueryHandle.self)?.receivedTrace(UnsafeRawBufferPointer(start: text, count: size))
         }
         return 0
       }, Unmanaged.passUnretained(self).toOpaque())
@@ -169,7 +170,7 @@ internal import HTTPTypes
   ///   - request: the request.
   ///   - isHTTP1: whether its connection may speak HTTP/1. One that does would be lost if the handle could not use it.
   /// - Returns: whether libcurl has memory for it.
-  func prepare(_ request: CurlRequest, isHTTP1: Bool = false) -> Bool {
+  func prepare(_ request: QueryRequest, isHTTP1: Bool = false) -> Bool {
     if isHTTP1, !handle.canBeginHTTP1 { guard renew() else { return false } }
     body = []
     responseFields.begin()

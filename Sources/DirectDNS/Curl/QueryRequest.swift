@@ -1,37 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import CDirectDNSCurl
-
-/// The certificate authorities that a transfer trusts.
-struct CurlTrust: Hashable, Sendable {
-  /// A folder of certificates named by their hashes, of which OpenSSL reads the one that it needs.
-  var folder: String?
-  /// A file of certificates, which is read as a whole.
-  var file: String?
-  /// Certificates in PEM form, used instead of `file`.
-  var blob: [UInt8]?
-
-  /// The options of libcurl for them.
-  struct Options {
-    let folder: CURLoption
-    let blob: CURLoption
-    let file: CURLoption
-
-    static let origin = Options(folder: CURLOPT_CAPATH, blob: CURLOPT_CAINFO_BLOB, file: CURLOPT_CAINFO)
-    static let proxy = Options(
-      folder: CURLOPT_PROXY_CAPATH, blob: CURLOPT_PROXY_CAINFO_BLOB, file: CURLOPT_PROXY_CAINFO)
-  }
-
-  /// Makes a handle's transfers trust them; libcurl copies the values.
-  func set(on handle: CurlHandle, _ options: Options = .origin) {
-    handle.set(options.folder, folder)
-    guard let blob else { return handle.set(options.file, file) }
-    unsafe blob.withUnsafeBytes { bytes in
-      guard let base = bytes.baseAddress else { return }
-      unsafe directdns_setopt_blob(handle.pointer, options.blob, base, bytes.count)
-    }
-  }
-}
-
 /// Where DNS requests go, and how they are secured: requests of one pool share connections and a queue.
 ///
 /// Pools are compared by identity, so that no certificates have to be compared for each request.
@@ -72,7 +39,7 @@ final class QueryPool: Sendable {
 }
 
 /// One request, as the loop's thread needs it.
-struct CurlRequest: Sendable {
+struct QueryRequest: Sendable {
   var pool: QueryPool
   var message: HTTPMessage
   /// Milliseconds for the whole request, including the time in the queue.
