@@ -1,23 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 public import ServiceLifecycle
 
-/// The result of writing to the store what it had yet to get.
-public struct StoreFlush: Sendable {
-  /// How many changes since the last flush the store did not get: answers, and names that it should forget.
-  public var unwritten: Int
-  /// How many answers the store has evicted since the last flush, for want of room; expired ones first.
-  public var evicted: Int
-  /// Why it did not get them; nil if time ran out.
-  public var reason: DirectDNSError?
-
-  /// Creates one from its parts, for a test.
-  public init(unwritten: Int, evicted: Int = 0, reason: DirectDNSError? = nil) {
-    self.unwritten = unwritten
-    self.evicted = evicted
-    self.reason = reason
-  }
-}
-
 /// The store, when a process ends.
 extension DirectResolver {
   /// How long a process that ends waits for its store: 2 s.
@@ -46,8 +29,7 @@ extension DirectResolver {
   @discardableResult
   public func flushStore(within limit: Duration = flushLimit) async -> StoreFlush {
     guard let store else { return StoreFlush(unwritten: 0) }
-    let (unwritten, evicted, reason) = await store.flush(until: clock.now + limit)
-    let flush = StoreFlush(unwritten: unwritten, evicted: evicted, reason: reason)
+    let flush = await store.flush(until: clock.now + limit)
     storeReport?.flushed(flush)
     return flush
   }

@@ -126,3 +126,20 @@ struct StoreLease: Sendable, Hashable {
     case unavailable
   }
 }
+
+/// The result of writing to the store what it had yet to get.
+public struct StoreFlush: Sendable {
+  /// How many changes since the last flush the store did not get: answers, and names that it should forget.
+  public var unwritten: Int
+  /// How many answers the store has evicted since the last flush, for want of room; expired ones first.
+  public var evicted: Int
+  /// Why it did not get them; nil if time ran out.
+  public var reason: DirectDNSError?
+
+  /// Creates one from its parts, for a test.
+  public init(unwritten: Int, evicted: Int = 0, reason: DirectDNSError? = nil) {
+    self.unwritten = unwritten
+    self.evicted = evicted
+    self.reason = reason
+  }
+}

@@ -83,7 +83,7 @@ final class StoreLink: Sendable {
   var isReading: Bool { reader.isReading }
 
   /// Writes everything that has yet to be written, until that instant at most.
-  func flush(until instant: ResolverInstant) async -> (unwritten: Int, evicted: Int, reason: DirectDNSError?) {
+  func flush(until instant: ResolverInstant) async -> StoreFlush {
     await writer.flush(until: instant)
   }
 

@@ -74,9 +74,8 @@ final class StoreWriter: Sendable {
 
   /// Writes all changes, even during a pause, and waits until they are written, have failed, or until that instant.
   ///
-  /// - Returns: how many changes since the last flush were not written, how many answers the store has evicted since,
-  ///   and why the changes were not written.
-  func flush(until instant: ResolverInstant) async -> (unwritten: Int, evicted: Int, reason: DirectDNSError?) {
+  /// - Returns: what was not written, and evicted, since the last flush.
+  func flush(until instant: ResolverInstant) async -> StoreFlush {
     let lost = await drain(until: instant)
     return state.withLock { state in
       let evicted = lost - state.evicted
@@ -84,7 +83,7 @@ final class StoreWriter: Sendable {
       // Dropped changes are reported once, since they cannot be written later.
       let count = state.pending.count + state.dropped
       state.dropped = 0
-      return (count, evicted, count == 0 ? nil : state.lastError)
+      return StoreFlush(unwritten: count, evicted: evicted, reason: count == 0 ? nil : state.lastError)
     }
   }
 

@@ -140,9 +140,9 @@ struct StoreWriterTests {
     store.fail()
     add("a", "b")
     await events.wait { $0 == ["failed"] }
-    let (unwritten, _, reason) = await writer.flush(until: clock.now + .seconds(2))
-    #expect(unwritten == 2)
-    #expect(reason?.code == .storeFailed)
+    let told = await writer.flush(until: clock.now + .seconds(2))
+    #expect(told.unwritten == 2)
+    #expect(told.reason?.code == .storeFailed)
     store.fail(false)
     #expect(await flush() == 0)
   }
