@@ -22,7 +22,7 @@ extension DirectResolver {
       return try await lookups.outcome(of: number).result.get()
     case .waiting(let number, nil):
       guard isTimed else { return try await lookups.outcome(of: number).result.get() }
-      let span = tracer.map { LookupTelemetry($0, host) }
+      let span = tracer.map { LookupSpan($0, host) }
       let result = await lookups.outcome(of: number).result
       metrics.waited(result, clock.now - began)
       span?.end(result)

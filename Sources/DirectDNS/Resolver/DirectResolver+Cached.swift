@@ -103,13 +103,13 @@ extension DirectResolver {
       let freshness = found?.resolution?.freshness ?? served
       if refresh { lookups.send { $0.refreshBehind(request, routedBy: settings, at: $1) } }
       metrics.hit(freshness)
-      lookupReport.hit(host, freshness)
+      lookupTelemetry.hit(host, freshness)
       return found?.resolution
     case _ where isLookup: return nil
     case .wait:
       lookups.send { $0.refreshBehind(request, routedBy: settings, at: $1) }
       metrics.hit(.stale)
-      lookupReport.hit(host, .stale)
+      lookupTelemetry.hit(host, .stale)
       return found?.resolution
     case .negative(let negative, let left):
       if metrics.isCollected { metrics.hit(DirectDNSError(negative, of: host, wanted, left: left)) }

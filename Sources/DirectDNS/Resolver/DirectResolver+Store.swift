@@ -30,7 +30,7 @@ extension DirectResolver {
   public func flushStore(within limit: Duration = flushLimit) async -> StoreFlush {
     guard let store else { return StoreFlush(unwritten: 0) }
     let flush = await store.flush(until: clock.now + limit)
-    storeReport?.flushed(flush)
+    storeTelemetry?.flushed(flush)
     return flush
   }
 

@@ -13,11 +13,11 @@ public final class DirectResolver: Sendable {
   package let clock: any ResolverClock
   let cache: AnswerCache
   let lookups: LookupRunner
-  let lookupReport: LookupReport
+  let lookupTelemetry: LookupTelemetry
   let metrics = ResolverTelemetry()
-  let tracer = LookupTelemetry.tracer
+  let tracer = LookupSpan.tracer
   let store: StoreLink?
-  let storeReport: StoreReport?
+  let storeTelemetry: StoreTelemetry?
   let current: Locked<ResolverSettings>
   // Copies of values that every cached lookup needs, so that it need not read the settings.
   let wantedFamilies: Atomic<UInt8>
@@ -61,11 +61,11 @@ public final class DirectResolver: Sendable {
     hasMetrics = metrics.isCollected
     cache = AnswerCache(policy: configuration.cache, capacity: configuration.capacity)
     try Self.number(configuration.providers, in: cache.sources)
-    let storeReport = configuration.store.map { StoreReport(name: $0.name, observer: configuration.observer) }
-    self.storeReport = storeReport
+    let storeTelemetry = configuration.store.map { StoreTelemetry(name: $0.name, observer: configuration.observer) }
+    self.storeTelemetry = storeTelemetry
     store = configuration.store.map { store in
       StoreLink(store, policy: configuration.cache, clock: clock, limit: configuration.storeTimeout) {
-        storeReport?.note($0)
+        storeTelemetry?.note($0)
       }
     }
     if let transport {
@@ -77,8 +77,8 @@ public final class DirectResolver: Sendable {
       self.transport = own
     }
     bootstrap = Bootstrap(system: settings.system, clock: clock)
-    lookupReport = LookupReport(
-      upstreams: ProviderReport(observer: configuration.observer), metrics: metrics, store: storeReport, cache: cache,
+    lookupTelemetry = LookupTelemetry(
+      queries: QueryTelemetry(observer: configuration.observer), metrics: metrics, store: storeTelemetry, cache: cache,
       observer: configuration.observer)
     let machine = LookupMachine(
       settings, cache: cache, hasStore: store != nil, hasLeases: store?.hasLeases ?? false,
@@ -86,7 +86,7 @@ public final class DirectResolver: Sendable {
     lookups = LookupRunner(
       machine, clock: clock,
       sender: QuerySender(transport: self.transport, clock: clock, bootstrap: bootstrap), store: store,
-      lookupReport: lookupReport)
+      lookupTelemetry: lookupTelemetry)
     keepAlive(configuration.keepAlive)
   }
 

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import Logging
-
 /// Carries out what ``LookupMachine`` decides: sends queries, asks the store and the system's DNS, reports, and resumes
 /// the tasks that wait.
 final class LookupRunner: QueryRecipient {
@@ -16,19 +14,19 @@ final class LookupRunner: QueryRecipient {
   private let runner: MachineRunner<LookupMachine>
   private let sender: QuerySender
   private let store: StoreLink?
-  private let lookupReport: LookupReport
+  private let lookupTelemetry: LookupTelemetry
   private let outcomes = NumberedWaits<Lookup, Outcome>()
   private let records = NumberedWaits<DNSQuestion, Records>()
   private let drained = NumberedWaits<LookupMachine.Drain, Void>()
 
   init(
     _ machine: LookupMachine, clock: any ResolverClock, sender: QuerySender, store: StoreLink?,
-    lookupReport: LookupReport
+    lookupTelemetry: LookupTelemetry
   ) {
     runner = MachineRunner(machine, clock: clock)
     self.sender = sender
     self.store = store
-    self.lookupReport = lookupReport
+    self.lookupTelemetry = lookupTelemetry
   }
 
   /// Looks at the machine without changing it.
@@ -101,7 +99,7 @@ final class LookupRunner: QueryRecipient {
     case .writeStore(let entry, let question, let provider, let lease):
       store?.write(entry, to: question, provider: provider, lease: lease)
     case .forgetStored(let question): store?.forget(question)
-    case .report(let notice): lookupReport.report(notice)
+    case .report(let notice): lookupTelemetry.report(notice)
     }
   }
 
@@ -110,11 +108,11 @@ final class LookupRunner: QueryRecipient {
     case .send(let number, let server, let subject, let timeout):
       sender.send(number, to: server, subject, timeout: timeout, for: self)
     case .cancel(let number): sender.cancel(number)
-    case .ended(let query): lookupReport.upstreams.ended(query)
-    case .waits: lookupReport.upstreams.waits()
-    case .breaker(let server, let isOpen): lookupReport.upstreams.breaker(of: server, isOpen: isOpen)
-    case .removed(let server): lookupReport.upstreams.removed(server)
-    case .opened(let server): lookupReport.upstreams.opened(server)
+    case .ended(let query): lookupTelemetry.queries.ended(query)
+    case .waits: lookupTelemetry.queries.waits()
+    case .breaker(let server, let isOpen): lookupTelemetry.queries.breaker(of: server, isOpen: isOpen)
+    case .removed(let server): lookupTelemetry.queries.removed(server)
+    case .opened(let server): lookupTelemetry.queries.opened(server)
     // These are for the lookup machine, and do not get here.
     case .finished, .finishedBatch, .finishedRecords: break
     }
@@ -142,58 +140,5 @@ final class LookupRunner: QueryRecipient {
     }
     guard callers.count > 1 else { return callers.forEach { $0.caller.resume(returning: $0.outcome) } }
     Task.detached { [callers] in for (caller, outcome) in callers { caller.resume(returning: outcome) } }
-  }
-}
-
-/// Reports what happens to lookups, to the log, to metrics and to the observer.
-struct LookupReport: Sendable {
-  let upstreams: ProviderReport
-  let metrics: ResolverTelemetry
-  let store: StoreReport?
-  let cache: AnswerCache
-  let observer: (@Sendable (ResolverEvent) -> Void)?
-  private let logger = Logger(label: "directdns.resolver")
-  private let cacheLogger = Logger(label: "directdns.cache")
-  private let systemLogger = Logger(label: "directdns.system")
-
-  init(
-    upstreams: ProviderReport, metrics: ResolverTelemetry, store: StoreReport?, cache: AnswerCache,
-    observer: (@Sendable (ResolverEvent) -> Void)?
-  ) {
-    self.upstreams = upstreams
-    self.metrics = metrics
-    self.store = store
-    self.cache = cache
-    self.observer = observer
-  }
-
-  func report(_ notice: LookupMachine.Notice) {
-    switch notice {
-    case .hit(let host, let freshness): hit(host, freshness)
-    case .refresh(let host):
-      metrics.refreshed(.behind)
-      observer?(.refresh(host))
-    case .refreshAhead: metrics.refreshed(.ahead)
-    case .kept(let evicted):
-      metrics.holds(cache.count)
-      guard evicted > 0 else { return }
-      metrics.evicted(evicted)
-      cacheLogger.debug("the cache is full: names were evicted", metadata: ["evicted": "\(evicted)"])
-      observer?(.evicted(names: evicted))
-    case .askingSystem(let host):
-      systemLogger.notice("no provider answered: asking the system's DNS", metadata: ["host": "\(host)"])
-    case .systemAnswered(let question, let result, let duration): upstreams.askedSystem(question, result, duration)
-    case .released(let count):
-      logger.debug(
-        "a server answers again: what it could not answer is asked for again", metadata: ["questions": "\(count)"])
-    case .storeRead(let isHit): store?.read(isHit: isHit)
-    case .turn(let turn): store?.turn(turn)
-    }
-  }
-
-  /// A lookup was answered from the cache.
-  func hit(_ host: HostName, _ freshness: Resolution.Freshness) {
-    if freshness == .stale { logger.debug("a stale answer is used", metadata: ["host": "\(host)"]) }
-    observer?(.hit(host, freshness: freshness))
   }
 }

@@ -13,7 +13,7 @@ struct ClientTelemetry: Sendable {
 
   /// Uses the tracer and the metrics system of the process, which have to be set up before the client is created.
   init() {
-    tracer = LookupTelemetry.tracer
+    tracer = LookupSpan.tracer
     metrics = MetricSource()
     isActive = tracer != nil || metrics.isCollected
     metrics.beginPolicyRefusals()

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CoreMetrics
-internal import Tracing
 
 /// Counts the outcomes of lookups, and what happens in the cache.
 ///
@@ -90,37 +89,5 @@ private final class CacheSize: Sendable {
     }
     if growth > 0 { meter.increment(by: Double(growth)) }
     if growth < 0 { meter.decrement(by: Double(-growth)) }
-  }
-}
-
-/// The span of a lookup that has to wait, if the process has a tracer.
-///
-/// A lookup that the cache answers at once has none.
-struct LookupTelemetry: Sendable {
-  private let span: any Span
-
-  /// Begins the span, below that of the caller's task.
-  init(_ tracer: any Tracer, _ host: HostName) {
-    span = tracer.startAnySpan("lookup", context: ServiceContext.current ?? .topLevel, ofKind: .internal)
-    span.attributes["dns.question.name"] = host.text
-  }
-
-  func end(_ result: Result<Resolution, DirectDNSError>) {
-    switch result {
-    case .success(let resolution):
-      span.attributes["dns.answers"] = resolution.addresses.map(\.description)
-      span.attributes["directdns.freshness"] = resolution.freshness.rawValue
-      span.attributes["directdns.source"] = resolution.source.provider ?? resolution.source.kind
-    case .failure(let error):
-      span.attributes["error.type"] = error.code.description
-      span.setStatus(SpanStatus(code: .error, message: error.message))
-    }
-    span.end()
-  }
-
-  /// The process's tracer, if it has one.
-  static var tracer: (any Tracer)? {
-    let tracer = InstrumentationSystem.tracer
-    return tracer is NoOpTracer ? nil : tracer
   }
 }

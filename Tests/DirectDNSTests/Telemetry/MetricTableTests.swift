@@ -124,7 +124,7 @@ struct MetricTableTests {
     try await fixture.learn()
     store.fail()
     _ = await fixture.outcome(Sample.name("other.example"))
-    let report = StoreReport(name: "memory", observer: nil)
+    let report = StoreTelemetry(name: "memory", observer: nil)
     report.note(.dropped(answers: 1))
     report.read(isHit: true)
     for turn in [LeaseTurn.taken, .awaited, .late, .unavailable] { report.turn(turn) }

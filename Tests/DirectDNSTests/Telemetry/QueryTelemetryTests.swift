@@ -5,7 +5,7 @@ import Testing
 @testable import DirectDNS
 @testable import DirectDNSTesting
 
-struct ProviderReportTests {
+struct QueryTelemetryTests {
   private let events = Locked<[ResolverEvent]>([])
 
   @Test(arguments: [
@@ -15,11 +15,11 @@ struct ProviderReportTests {
     (.negative(.noAddress, ttl: nil), "no address"),
   ])
   func `an answer is told in words`(_ answer: Answer, _ text: String) {
-    #expect(ProviderReport.text(.success(answer)) == text)
+    #expect(QueryTelemetry.text(.success(answer)) == text)
   }
 
   @Test func `a failure is told by its reason`() {
-    #expect(ProviderReport.text(.failure(ProviderFailure(.transport, "HTTP 500"))) == "HTTP 500")
+    #expect(QueryTelemetry.text(.failure(ProviderFailure(.transport, "HTTP 500"))) == "HTTP 500")
   }
 
   private func report(_ result: Result<Answer, ProviderFailure>, reply: HTTPReply?) throws
@@ -27,7 +27,7 @@ struct ProviderReportTests {
   {
     let url = Sample.url("https://user:pass@dns.example:8443/resolve?key=QUERY-KEY")
     let server = DNSServer(0, ProviderConfiguration(provider: JSONProvider(name: "one", url: url)))
-    let report = ProviderReport { [events] event in
+    let report = QueryTelemetry { [events] event in
       events.withLock { $0.append(event) }
     }
     report.ended(
@@ -67,7 +67,7 @@ struct ProviderReportTests {
   }
 
   @Test func `a query for several names is told question by question, and counted once`() {
-    let report = ProviderReport { [events] event in events.withLock { $0.append(event) } }
+    let report = QueryTelemetry { [events] event in events.withLock { $0.append(event) } }
     let provider = JSONProvider(name: "one", url: Sample.url("https://dns.example/resolve"))
     let server = DNSServer(0, ProviderConfiguration(provider: provider))
     let results: [(AddressQuestion, Result<Answer, ProviderFailure>)] = [

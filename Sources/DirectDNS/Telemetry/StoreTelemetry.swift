@@ -2,7 +2,7 @@
 internal import Logging
 
 /// Reports what happens to the store, to the log, to metrics and to the observer.
-struct StoreReport: Sendable {
+struct StoreTelemetry: Sendable {
   private let name: String
   private let logger = Logger(label: "directdns.store")
   private let metrics = MetricSource()

@@ -3,10 +3,10 @@ import Testing
 
 @testable import DirectDNS
 
-struct StoreReportTests {
+struct StoreTelemetryTests {
   @Test func `an observer hears what became of the store`() throws {
     let events = Locked<[ResolverEvent]>([])
-    let report = StoreReport(name: "memory") { event in events.withLock { $0.append(event) } }
+    let report = StoreTelemetry(name: "memory") { event in events.withLock { $0.append(event) } }
     report.note(.failed(ScriptedStore.error))
     report.note(.recovered)
     report.note(.dropped(answers: 3))

@@ -5,7 +5,7 @@ internal import Logging
 /// Reports what happens to queries, to the log, to metrics and to the observer.
 ///
 /// It names hosts and providers, and never the query of a URL.
-struct ProviderReport: Sendable {
+struct QueryTelemetry: Sendable {
   private let logger = Logger(label: "directdns.upstreams")
   private let metrics = MetricSource()
   private let observer: (@Sendable (ResolverEvent) -> Void)?
