@@ -19,14 +19,9 @@ extension ConnectAttempt {
   /// response. So each pool has a scope of its own.
   func setTransfer(_ route: CurlRoute, scope: Int, _ transfers: CurlTransfers) {
     let settings = transfers.settings
-    handle.setScope(scope)
-    handle.setOwner(self)
+    handle.setPool(of: self, usesTLS: route.usesTLS, scope: scope, transfers.sockets)
     handle.setShare(transfers.share)
-    handle.setSockets(transfers.sockets)
-    handle.set(CURLOPT_NOSIGNAL, 1)
-    handle.set(CURLOPT_PROTOCOLS_STR, route.usesTLS ? "https" : "http")
     handle.set(CURLOPT_PATH_AS_IS, 1)
-    handle.limitConnectionLife()
     switch route.version {
     case .http1: handle.set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
     case .automatic:
@@ -46,9 +41,7 @@ extension ConnectAttempt {
       resolve = CurlList(proxy.resolvedHost.map { [$0.resolveEntry] } ?? [])
       handle.set(CURLOPT_RESOLVE, resolve)
     } else {
-      handle.set(CURLOPT_PROXY, "")
-      // Otherwise libcurl would look for `no_proxy` in the environment each time.
-      handle.set(CURLOPT_NOPROXY, "*")
+      handle.setNoProxy()
     }
     let version = Int(settings.requiresTLS13 ? CURL_SSLVERSION_TLSv1_3 : CURL_SSLVERSION_TLSv1_2)
     if route.usesTLS {

@@ -19,7 +19,7 @@ internal import CDirectDNSCurl
   /// What an attempt has to know of a pool.
   struct Pool {
     let id: SlabID<CurlTransfers.Machine.Pool>
-    /// See ``CurlHandle/setScope(_:)``.
+    /// See ``CurlHandle/setPool(of:usesTLS:scope:_:)``.
     let scope: Int
     /// Whether its connections speak HTTP/2, as far as it is known; a proxy answers CONNECT by HTTP/1 in any case.
     let speaksHTTP2: Bool

@@ -90,7 +90,7 @@ internal import CDirectDNSCurl
   }
 
   /// Has the sockets that its transfers open reported, and their end.
-  func setSockets(_ sockets: CurlSockets) {
+  private func setSockets(_ sockets: CurlSockets) {
     self.sockets = sockets
     sockets.watch(self)
   }
@@ -103,11 +103,31 @@ internal import CDirectDNSCurl
   ///
   /// libcurl compares the address scope among what else has to be the same. The kernel uses it for link-local addresses
   /// only, which cannot be reached without a zone anyway; no interface has such a number.
-  func setScope(_ scope: Int) { set(CURLOPT_ADDRESS_SCOPE, 1 << 24 + scope % (1 << 24)) }
+  private func setScope(_ scope: Int) { set(CURLOPT_ADDRESS_SCOPE, 1 << 24 + scope % (1 << 24)) }
 
-  /// Has a connection serve no request once it is ten minutes old: one that is always busy would never follow a change
-  /// of the server's addresses.
-  func limitConnectionLife() { set(CURLOPT_MAXLIFETIME_CONN, 600) }
+  /// Sets what the transfers of any pool need.
+  ///
+  /// - Parameters:
+  ///   - owner: see ``setOwner(_:)``.
+  ///   - usesTLS: whether they may use https alone; otherwise http alone.
+  ///   - scope: see ``setScope(_:)``.
+  ///   - sockets: see ``setSockets(_:)``.
+  func setPool(of owner: AnyObject, usesTLS: Bool, scope: Int, _ sockets: CurlSockets) {
+    setOwner(owner)
+    setScope(scope)
+    setSockets(sockets)
+    set(CURLOPT_NOSIGNAL, 1)
+    set(CURLOPT_PROTOCOLS_STR, usesTLS ? "https" : "http")
+    // A connection serves no request once it is ten minutes old: one that is always busy would never follow a change of
+    // the server's addresses.
+    set(CURLOPT_MAXLIFETIME_CONN, 600)
+  }
+
+  /// Has its transfers use no proxy, whatever the environment says, where libcurl would look for `no_proxy` each time.
+  func setNoProxy() {
+    set(CURLOPT_PROXY, "")
+    set(CURLOPT_NOPROXY, "*")
+  }
 
   /// Sets the body of a POST, which libcurl copies: the memory of an array may move.
   func setBody(_ body: [UInt8]) {

@@ -56,18 +56,11 @@ internal import HTTPTypes
 
   /// Sets what all requests of its pool have in common.
   private func setOptions() {
-    handle.setOwner(self)
-    handle.set(CURLOPT_NOSIGNAL, 1)
-    handle.set(CURLOPT_PROTOCOLS_STR, identity.usesTLS ? "https" : "http")
-    handle.set(CURLOPT_PROXY, "")
-    // Without it libcurl would look for `no_proxy` in the environment for each transfer.
-    handle.set(CURLOPT_NOPROXY, "*")
+    handle.setPool(of: self, usesTLS: identity.usesTLS, scope: identity.scope, sockets)
+    handle.setNoProxy()
     handle.set(CURLOPT_HTTP_VERSION, Int(identity.usesTLS ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1))
     // Wait until it is known whether the first connection multiplexes, instead of opening one for each query.
     handle.set(CURLOPT_PIPEWAIT, 1)
-    handle.limitConnectionLife()
-    handle.setScope(identity.scope)
-    handle.setSockets(sockets)
     if identity.usesTLS { identity.trust.set(on: handle) }
     let context = unsafe Unmanaged.passUnretained(self).toOpaque()
     unsafe directdns_setopt_write(handle.pointer) { bytes, size, count, context in
