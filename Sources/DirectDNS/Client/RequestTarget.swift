@@ -91,8 +91,27 @@ extension RequestTarget {
       origin: url.originText, usesTLS: url.scheme.isSecure,
       version: body.trailerFields.isEmpty ? version : .http1, proxy: proxy,
       showsIdentity: call.showsIdentity && settings.configuration.identity != nil)
+    let watcher = watcher(of: method, lines, call.options, spans)
+    let sent = body.sent(with: method, length: length)
+    let terms = terms(of: sent, hasTrailers: !body.trailerFields.isEmpty, call, isRetryable: isRetryable)
+    return TransferRequest(
+      route: route, terms: terms,
+      target: TransferTarget(
+        port: url.effectivePort, host: host, policy: settings.configuration.policy, others: others),
+      message: TransferMessage(
+        url: url.href, method: method.rawValue, fields: lines.bytes,
+        hasOwnHost: hasFields && fields.contains(.hostField),
+        trailers: body.trailerFields.isEmpty ? [] : FieldLines(trailers: body.trailerFields).bytes,
+        decompresses: call.options.decompresses ?? settings.configuration.decompresses),
+      body: sent, watcher: watcher)
+  }
+
+  /// Who follows a transfer: the spans, and the caller's observer, who is told of the request now.
+  private func watcher(
+    of method: HTTPRequest.Method, _ lines: FieldLines, _ options: RequestOptions, _ spans: ConnectTelemetry?
+  ) -> TransferWatcher {
     var observer: (@Sendable (CurlEvent) -> Void)?
-    if let report = call.options.observer {
+    if let report = options.observer {
       var request = HTTPRequest(method: method, url: url)
       request.headerFields = lines.fields
       report(.requesting(request))
@@ -103,24 +122,19 @@ extension RequestTarget {
     } else if let spans {
       observer = spans.note
     }
-    let sent = body.sent(with: method, length: length)
-    let terms = TransferTerms(
+    return TransferWatcher(observer: observer, progress: options.progress)
+  }
+
+  private func terms(
+    of body: TransferRequest.Body, hasTrailers: Bool, _ call: DirectClient.Call, isRetryable: Bool
+  ) -> TransferTerms {
+    TransferTerms(
       addresses: proxy == nil ? addresses : [], isProxied: proxy != nil, hasOthers: others != nil,
-      isRetryable: isRetryable, canStartOver: sent.canStartOver, hasTrailers: !body.trailerFields.isEmpty,
-      expectsContinue: hasFields && fields[.expect]?.lowercased() == "100-continue",
+      isRetryable: isRetryable, canStartOver: body.canStartOver, hasTrailers: hasTrailers,
+      expectsContinue: !fields.isEmpty && fields[.expect]?.lowercased() == "100-continue",
       connectTimeout: call.timeouts.connect.wholeMilliseconds,
       firstByteTimeout: call.timeouts.firstByte.wholeMilliseconds,
       idleTimeout: call.timeouts.idle?.wholeMilliseconds, deadline: call.deadline)
-    return TransferRequest(
-      route: route, terms: terms,
-      target: TransferTarget(
-        port: url.effectivePort, host: host, policy: settings.configuration.policy, others: others),
-      message: TransferMessage(
-        url: url.href, method: method.rawValue, fields: lines.bytes,
-        hasOwnHost: hasFields && fields.contains(.hostField),
-        trailers: body.trailerFields.isEmpty ? [] : FieldLines(trailers: body.trailerFields).bytes,
-        decompresses: call.options.decompresses ?? settings.configuration.decompresses),
-      body: sent, watcher: TransferWatcher(observer: observer, progress: call.options.progress))
   }
 }
 
