@@ -144,15 +144,12 @@ extension DirectResolver {
     observer: @escaping @Sendable (Resolution) -> Void = { _ in }
   ) -> OtherFamily {
     let began = began ?? clock.now
-    return OtherFamily(missing) { [self] in
-      var options = options
-      options.families = missing
-      return isDirect ? knownOutcome(of: name, options, since: began) : nil
-    } look: { () async throws(DirectDNSError) in
-      try await look(missing)
-    } observer: {
-      observer($0)
-    }
+    var options = options
+    options.families = missing
+    return OtherFamily(
+      missing,
+      knowledge: { [self, options] in isDirect ? knownOutcome(of: name, options, since: began) : nil },
+      look: { () async throws(DirectDNSError) in try await look(missing) }, observer: observer)
   }
 }
 
