@@ -9,7 +9,7 @@ import Testing
 /// What a client does when something is broken on the way.
 @Suite(.timeLimit(.minutes(1)))
 struct DirectClientFailureTests {
-  private func request(_ method: HTTPRequest.Method, _ origin: FakeOrigin) throws -> HTTPRequest {
+  func request(_ method: HTTPRequest.Method, _ origin: FakeOrigin) throws -> HTTPRequest {
     HTTPRequest(method: method, url: try WebURL(origin.url("/", host: "shop.test")))
   }
 

@@ -236,7 +236,7 @@ struct ResponseBodyTests {
     let reader = Task {
       var pieces = response.body.makeAsyncIterator()
       #expect(try await pieces.next() != nil)
-      withUnsafeCurrentTask { $0?.cancel() }
+      unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
       while let piece = try await pieces.next() {
         // A reader that is slower than the server: there is something each time.
         while transfer.unreadCount == 0, !transfer.hasEnded { await Task.yield() }
