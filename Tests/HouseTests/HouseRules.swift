@@ -129,6 +129,8 @@ enum HouseRules {
     "Sources/DirectDNSPrometheus/EndpointSocket.swift",
     "Sources/DirectDNSProxy/Access/PasswordHash.swift",
     "Sources/DirectDNSProxy/ProxyServer.swift",
+    // The system's words for an error are a C string.
+    "Sources/DirectDNSProxy/Connections/ConnectFailure.swift",
     "Sources/DirectDNSProxy/Connections/ProxyListener.swift",
     "Sources/DirectDNSProxy/Connections/UnixSocketFile.swift",
     // SwiftNIO gives an address as a C structure alone.

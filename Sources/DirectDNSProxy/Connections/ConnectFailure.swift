@@ -31,14 +31,21 @@ struct ConnectFailure {
     if let refusal { return refusal.message.last == "." ? String(refusal.message.dropLast()) : refusal.message }
     return switch code {
     case ECONNREFUSED?: "connection refused"
+    case ECONNRESET?: "the connection was reset"
     case ENETUNREACH?: "no route to its network"
     case EHOSTUNREACH?: "no route to it"
     case ETIMEDOUT?: "no answer in time"
     case EACCES?: "not allowed"
     case EMFILE?, ENFILE?: "this process has no file left: raise its limit (ulimit -n)"
-    case let code?: "error \(code)"
+    case let code?: Self.words(code)
     case nil: "the connection failed"
     }
+  }
+
+  /// The system's own words, for the middle of a sentence.
+  private static func words(_ code: CInt) -> String {
+    let words = unsafe String(cString: strerror(code))
+    return words.prefix(1).lowercased() + words.dropFirst()
   }
 
   /// The status of the response.
@@ -56,6 +63,7 @@ struct ConnectFailure {
     if let refusal { return refusal.error ?? "destination_unavailable" }
     return switch code {
     case ECONNREFUSED?: "connection_refused"
+    case ECONNRESET?: "connection_terminated"
     case ENETUNREACH?, EHOSTUNREACH?: "destination_ip_unroutable"
     case ETIMEDOUT?: "connection_timeout"
     case EACCES?: "destination_ip_prohibited"

@@ -19,12 +19,13 @@ struct ConnectFailureTests {
 
   @Test(arguments: [
     (ECONNREFUSED, "connection refused", "connection_refused", true),
+    (ECONNRESET, "the connection was reset", "connection_terminated", true),
     (ENETUNREACH, "no route to its network", "destination_ip_unroutable", true),
     (EHOSTUNREACH, "no route to it", "destination_ip_unroutable", true),
     (ETIMEDOUT, "no answer in time", "connection_timeout", true),
     (EACCES, "not allowed", "destination_ip_prohibited", false),
     (EMFILE, "this process has no file left: raise its limit (ulimit -n)", "proxy_internal_error", false),
-    (EPIPE, "error \(EPIPE)", "destination_unavailable", true),
+    (EPIPE, "broken pipe", "destination_unavailable", true),
   ])
   func `a code has its words and its type, and tells the address's faults from our own`(
     _ code: CInt, _ reason: String, _ type: String, _ isAboutAddress: Bool
