@@ -171,19 +171,32 @@ final class Dialer: Connector {
     }
   }
 
-  private func connected(_ number: Int, _ channel: any Channel) {
-    let attempt = attempts[number]
-    // The address that was really connected to is checked, whichever was asked for.
-    guard let real = channel.remoteAddress?.ipAddressValue, policy.objection(to: real, host: origin.host) == nil else {
-      channel.close(promise: nil)
-      return failed(number, IOError(errnoCode: EACCES, reason: "connect"))
+  /// The address that a connection really leads to, whichever was asked for.
+  ///
+  /// - Throws: why the connection may not be used.
+  func peer(of channel: any Channel) throws -> IPAddress {
+    // getpeername(2) knows none any more once the other side has reset the connection.
+    guard let real = channel.remoteAddress?.ipAddressValue else {
+      throw IOError(errnoCode: ECONNRESET, reason: "connect")
+    }
+    guard policy.objection(to: real, host: origin.host) == nil else {
+      throw IOError(errnoCode: EACCES, reason: "connect")
     }
     // The machine may have got the address since the proxy started.
     if let local = channel.localAddress?.ipAddressValue,
       settings.places.contains(where: { $0.isReached(from: local, to: real, port: origin.port) })
     {
+      throw ProxyRefusal(403, "proxy_loop_detected", "this proxy itself listens there")
+    }
+    return real
+  }
+
+  private func connected(_ number: Int, _ channel: any Channel) {
+    let attempt = attempts[number]
+    let real: IPAddress
+    do { real = try peer(of: channel) } catch {
       channel.close(promise: nil)
-      return failed(number, ProxyRefusal(403, "proxy_loop_detected", "this proxy itself listens there"))
+      return failed(number, error)
     }
     guard race.connected(number), let completion, let handler = attempt.handler else {
       return channel.close(promise: nil)

@@ -8,6 +8,12 @@ import Testing
 @testable import DirectDNSProxy
 @testable import DirectDNSTesting
 
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
 @Suite("Connecting", .timeLimit(.minutes(1)))
 struct DialerTests {
   /// Why a connection did not come about, which is judged by the strictest policy unless another is given; nil where it did.
@@ -55,6 +61,26 @@ struct DialerTests {
     #expect(await (try origin.connection()).receiveToEnd().isEmpty)
     #expect(try await self.refusal(.ipv4(0x7f00_0001), port: origin.port, by: .any) == nil)
     await origin.stop()
+  }
+
+  @Test func `a connection that was reset at once is not told as a forbidden one`() throws {
+    let resolver = try DirectResolver()
+    defer { resolver.shutdown() }
+    let settings = ProxySettings(ProxyConfiguration())
+    let address = IPAddress.ipv4(0x7f00_0001)
+    let dialer = Dialer(
+      ProxyLoop(EmbeddedEventLoop(), ProxyShared(resolver, settings)), settings,
+      ForwardOrigin(.name("public.test"), port: 80), ChosenRoute(addresses: [address]), .publicOnly)
+    // It has no peer, as a socket whose other side is gone.
+    let channel = EmbeddedChannel()
+    defer { _ = try? channel.finish() }
+    let reset = #expect(throws: IOError.self) { try dialer.peer(of: channel) }
+    #expect(reset?.errnoCode == ECONNRESET)
+    channel.remoteAddress = try SocketAddress(ipAddress: "127.0.0.1", port: 80)
+    let forbidden = #expect(throws: IOError.self) { try dialer.peer(of: channel) }
+    #expect(forbidden?.errnoCode == EACCES)
+    channel.remoteAddress = try SocketAddress(ipAddress: "8.8.8.8", port: 80)
+    #expect(try dialer.peer(of: channel) == .ipv4(0x0808_0808))
   }
 
   /// A connection that waits for a request, of everybody or of a client that has logged in.
