@@ -60,6 +60,30 @@ struct ProxyAccessTests {
     await origin.stop()
   }
 
+  @Test(
+    arguments: [
+      ("TRACE http://a.example/p?q", "", 405, "/p"),
+      ("OPTIONS http://a.example/p?q", "Max-Forwards: 0\r\n", 200, "/p"),
+      ("CONNECT a.example:443", "Content-Length: 1\r\n", 400, nil),
+      // More proxies than there may be in a row.
+      ("GET http://a.example/p?q", "DirectDNS-Via: \(String(repeating: "x, ", count: 16))x\r\n", 403, "/p"),
+    ] as [(String, String, Int, String?)])
+  func `what goes no further is told of with its user, and a wrong password without one`(
+    start: String, fields: String, status: Int, path: String?
+  ) async throws {
+    let proxy = try await fixture()
+    for password in [TestHashes.password, "wrong"] {
+      let client = try await proxy.client()
+      try await client.send("\(start) HTTP/1.1\r\nHost: a.example\r\n\(fields)\(basic("ann", password))\r\n")
+      await client.receive("\r\n\r\n")
+      await client.close()
+    }
+    let accesses = await proxy.accesses(2)
+    #expect(accesses.map(\.status) == [status, 407] && accesses.map(\.user) == ["ann", nil])
+    #expect(accesses.map(\.path) == [path, path])
+    await proxy.stop()
+  }
+
   @Test func `SOCKS5 wants it too`() async throws {
     let origin = try await RawListener.start()
     let proxy = try await fixture()

@@ -87,6 +87,8 @@ extension ClientHandler {
   }
 
   func start(_ request: ClientRequest, user: String? = nil) {
+    // First, so that whatever it is answered with, its record tells of its user.
+    request.user = user
     guard !request.via.isLoop(at: loop.shared.mark) else {
       return refuse(
         ProxyRefusal(
@@ -96,7 +98,7 @@ extension ClientHandler {
     }
     switch request.target {
     case .own: break
-    case .authority(let origin): connect(request, to: origin, user)
+    case .authority(let origin): connect(request, to: origin)
     case .absolute(let origin, let path, _):
       guard request.method != "TRACE" else {
         return refuse(
@@ -107,7 +109,7 @@ extension ClientHandler {
       case .forward(let count): request.maxForwards = count
       case .unlimited: break
       }
-      let exchange = Exchange(self, request, origin, path: path, user: user)
+      let exchange = Exchange(self, request, origin, path: path)
       state = .exchange(exchange)
       exchange.start()
     }
@@ -121,14 +123,13 @@ extension ClientHandler {
 
   // MARK: Tunnels
 
-  private func connect(_ request: ClientRequest, to origin: ForwardOrigin, _ user: String?) {
+  private func connect(_ request: ClientRequest, to origin: ForwardOrigin) {
     guard request.framing == .none else {
       return refuse(
         ProxyRefusal(400, "http_request_error", "CONNECT has no body: send it after the response.", closes: true),
         request)
     }
-    var access = access(.connect, origin, request)
-    access.user = user
+    let access = access(.connect, origin, request)
     let goesOn = { [self] in keeps(request) }
     open(origin, access, request.via, began: request.began) { [self] outcome in
       switch outcome {
@@ -157,7 +158,11 @@ extension ClientHandler {
     let isRead = settings.configuration.accessLog != nil
     var access = ProxyAccess(
       kind, method: request?.method ?? "", client: address, origin: isRead ? origin.map { "\($0)" } : nil)
-    if let request { access.httpVersion = request.head.minorVersion == 1 ? "1.1" : "1.0" }
+    if let request {
+      access.httpVersion = request.head.minorVersion == 1 ? "1.1" : "1.0"
+      access.user = request.user
+      access.path = request.path
+    }
     access.isProbe = isProbe
     loop.shared.telemetry.begin(&access, to: origin, request?.head)
     return access

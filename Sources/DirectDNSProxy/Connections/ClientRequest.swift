@@ -13,6 +13,8 @@ final class ClientRequest {
   let via: ProxyVia
   /// The `Max-Forwards` for the next hop; nil leaves the field as it is.
   var maxForwards: Int?
+  /// The user, once the password was found right.
+  var user: String?
 
   init(_ head: MessageHead, _ framing: BodyFraming, method: String, _ target: ForwardTarget, began: NIODeadline) {
     self.head = head
@@ -41,6 +43,13 @@ final class ClientRequest {
     case .absolute(let origin, _, _), .authority(let origin): origin
     case .own: nil
     }
+  }
+
+  /// The path of its URL, without the query, which often holds secrets; nil for a tunnel, and for a page of the proxy's
+  /// own.
+  var path: String? {
+    guard case .absolute(_, let path, _) = target else { return nil }
+    return String(decoding: path.prefix { $0 != UInt8(ascii: "?") }, as: UTF8.self)
   }
 
   /// Whether its `Host`, which was checked, is an address or `localhost`.

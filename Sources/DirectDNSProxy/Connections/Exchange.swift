@@ -39,7 +39,7 @@ final class Exchange {
   /// The slot of an `Upgrade` among the tunnels, taken before the origin can switch to another protocol.
   private(set) var slot: TunnelSlot?
 
-  init(_ client: ClientHandler, _ request: ClientRequest, _ origin: ForwardOrigin, path: [UInt8], user: String?) {
+  init(_ client: ClientHandler, _ request: ClientRequest, _ origin: ForwardOrigin, path: [UInt8]) {
     self.client = client
     self.request = request
     self.origin = origin
@@ -47,10 +47,8 @@ final class Exchange {
     progress = request.progress
     isUpgrade = request.framing == .none && ForwardedHead.upgrade(request.head) != nil
     access = client.access(.http, origin, request)
-    access.user = user
     settings = client.settings
     finder = RouteFinder(to: origin, client.loop, client.settings, below: access.context)
-    access.path = String(decoding: path.prefix { $0 != UInt8(ascii: "?") }, as: UTF8.self)
   }
 
   var loop: ProxyLoop { client.loop }
