@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import DirectDNS
+import Dispatch
 import Foundation
 import NIOCore
 import NIOPosix
@@ -102,6 +103,40 @@ struct UnixSocketTests {
     #expect(try await ask(path).contains("live"))
     await second.stop()
     #expect(!FileManager.default.fileExists(atPath: path))
+  }
+
+  @Test func `of two that take over a dead socket at once, one listens and the other is told of it`() throws {
+    let path = folder.appending(path: "raced").path
+    for _ in 0..<200 {
+      let left = socket(AF_UNIX, Self.stream, 0)
+      try bindSocket(left, path)
+      close(left)
+      let ends = Watched<(opened: [(socket: Int32, file: UnixSocketFile)], errors: [any Error])>(([], []))
+      DispatchQueue.concurrentPerform(iterations: 2) { _ in
+        do {
+          let opened = try UnixSocketFile.listen(at: path)
+          ends.change { $0.opened.append(opened) }
+        } catch {
+          ends.change { $0.errors.append(error) }
+        }
+      }
+      let (opened, errors) = ends.value
+      #expect(opened.count == 1 && errors.count == 1)
+      #expect(errors.allSatisfy { ($0 as? DirectDNSError)?.message.contains("another program listens there") == true })
+      for (socket, file) in opened {
+        file.remove()
+        close(socket)
+      }
+    }
+  }
+
+  @Test func `a folder that another program has locked for good is listened in nevertheless`() throws {
+    let locked = unsafe open(folder.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    defer { close(locked) }
+    try #require(flock(locked, LOCK_EX) == 0)
+    let (socket, file) = try UnixSocketFile.listen(at: folder.appending(path: "locked").path)
+    file.remove()
+    close(socket)
   }
 
   private func bindSocket(_ descriptor: Int32, _ path: String) throws {

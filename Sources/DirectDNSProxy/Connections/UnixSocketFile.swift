@@ -32,6 +32,10 @@ struct UnixSocketFile: Sendable {
   /// - Returns: the socket, which is the caller's, and its file.
   /// - Throws: if somebody listens there or another file is there, and the errors of bind(2) and the other calls.
   static func listen(at path: String) throws -> (socket: Int32, file: UnixSocketFile) {
+    // Otherwise of two programs that find the same dead socket, one would remove the socket that the other has just made.
+    let lock = lockFolder(of: path)
+    // This unlocks it.
+    defer { if lock >= 0 { close(lock) } }
     try removeDead(at: path)
     let descriptor = try makeSocket()
     do {
@@ -53,6 +57,23 @@ struct UnixSocketFile: Sendable {
   func remove() {
     guard let now = UnixSocketFile(at: path), now.device == device, now.node == node else { return }
     _ = unsafe unlink(path)
+  }
+
+  /// Locks the folder of a path against others that begin to listen in it.
+  ///
+  /// - Returns: the folder's descriptor, which is the caller's to close; -1 if there is none to be had.
+  private static func lockFolder(of path: String) -> Int32 {
+    let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
+    let folder = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+    let descriptor = unsafe open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard descriptor >= 0 else { return -1 }
+    // We hold it for microseconds. Others may for as long as they run, to keep systemd-tmpfiles(8) from the folder, and
+    // some file systems have no locks: then it is not waited for any longer.
+    for _ in 0..<500 {
+      guard flock(descriptor, LOCK_EX | LOCK_NB) != 0, errno == EWOULDBLOCK || errno == EINTR else { break }
+      usleep(1000)
+    }
+    return descriptor
   }
 
   private static func removeDead(at path: String) throws {
