@@ -63,6 +63,8 @@ import Testing
   @Test(arguments: [
     ("a b&=", "a+b%26%3D"), ("=a b=", "a+b%3D"), ("n=a b+ü~-._", "n=a+b%2B%C3%BC~-._"), ("n=", "n="), ("=", ""),
     ("@a.txt", "one%0Atwo"), ("n@a.txt", "n=one%0Atwo"), ("n=@a.txt", "n=%40a.txt"),
+    // A sign of a file is none where there is an equals sign, also behind it.
+    ("me@x.org=1", "me@x.org=1"), ("n@a.txt=", "n@a.txt="), ("@a.txt=b c", "@a.txt=b+c"),
   ])
   func `--data-urlencode has curl's five forms`(_ text: String, _ sent: String) async throws {
     // "a b&=" has its sign at the end: what is in front of it is a name, as for curl.

@@ -59,16 +59,19 @@ struct URLEncodedPart: Sendable, Hashable {
     case file(String)
   }
 
-  /// Reads `content`, `=content`, `name=content`, `@file` and `name@file`; the first of the two signs decides.
+  /// Reads `content`, `=content`, `name=content`, `@file` and `name@file`.
+  ///
+  /// As in curl, `@` counts only where there is no `=` at all: `me@x.org=1` is a name and its content.
   init(_ text: String) {
-    guard let sign = text.unicodeScalars.firstIndex(where: { $0 == "=" || $0 == "@" }) else {
+    let scalars = text.unicodeScalars
+    guard let sign = scalars.firstIndex(of: "=") ?? scalars.firstIndex(of: "@") else {
       (name, content) = ("", .text(text))
       return
     }
-    let front = String(text.unicodeScalars[..<sign])
-    let rest = String(text.unicodeScalars[text.unicodeScalars.index(after: sign)...])
+    let front = String(scalars[..<sign])
+    let rest = String(scalars[scalars.index(after: sign)...])
     name = front.isEmpty ? "" : front + "="
-    content = text.unicodeScalars[sign] == "=" ? .text(rest) : .file(rest)
+    content = scalars[sign] == "=" ? .text(rest) : .file(rest)
   }
 
   /// The encoding of forms, in which a blank is a plus sign.
