@@ -92,7 +92,10 @@ extension RedisStoreConfiguration {
     }
     let path = rest[slash...].dropFirst()
     guard !path.isEmpty else { return }
-    guard let number = Int(path), number >= 0 else { throw Self.invalid("has a database that is not a number") }
+    // The conversion alone takes a sign.
+    guard path.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }), let number = Int(path) else {
+      throw Self.invalid("has a database that is not a number")
+    }
     database = number
   }
 
@@ -111,9 +114,10 @@ extension Substring {
         bytes.append(byte)
         continue
       }
-      guard let digits = String(rest.prefix(2)), digits.count == 2, let value = UInt8(digits, radix: 16) else {
-        return nil
-      }
+      // The conversion alone takes a sign for a digit.
+      guard let digits = String(rest.prefix(2)), digits.count == 2, digits.allSatisfy(\.isHexDigit),
+        let value = UInt8(digits, radix: 16)
+      else { return nil }
       bytes.append(value)
       rest.removeFirst(2)
     }

@@ -61,7 +61,8 @@ import Testing
     ("rediss://a?CA=/x", "not ca, cert or key"),
     ("rediss://a?ca", "behind ca="), ("rediss://a?ca=", "behind ca="),
     ("rediss://a?ca=x.pem", "absolute path behind ca="),
-    ("rediss://a?ca=/%zz", "behind ca="), ("rediss://a?ca=/%00", "behind ca="), ("rediss://a?ca=/x&ca=/y", "ca twice"),
+    ("rediss://a?ca=/%zz", "behind ca="), ("rediss://a?ca=/%+a", "behind ca="), ("rediss://a?ca=/%00", "behind ca="),
+    ("rediss://a?ca=/x&ca=/y", "ca twice"),
     ("rediss://a?cert=/x", "each needs the other"), ("rediss://a?key=/x&ca=/y", "each needs the other"),
   ])
   func `what stands behind the question mark is checked`(_ url: String, _ reason: String) {
@@ -75,7 +76,9 @@ import Testing
   @Test(arguments: [
     "cache.example", "http://cache.example", "rediss+unix:///run/redis.sock", "redis://", "redis://:0", "redis://a:0",
     "redis://a:99999", "redis://a:+80", "redis://a:x", "redis://a/x", "redis://a/-1", "redis://user@a",
-    "redis://:%zz@a", "redis+unix://", "redis+unix:///", "redis+unix://a", "redis://a b", "rediss://", "rediss://a/x",
+    "redis://a/+1", "redis://a/1x", "redis://a/99999999999999999999", "redis://:%zz@a", "redis://:%+a@a",
+    "redis://:%-0@a", "redis://:%a@a", "redis+unix://", "redis+unix:///", "redis+unix://a", "redis://a b", "rediss://",
+    "rediss://a/x",
   ])
   func `a URL that cannot be used is refused with the reason`(_ url: String) {
     #expect {
