@@ -169,9 +169,10 @@ enum RefreshURL {
   static func range(in value: String) -> Range<String.Index>? {
     var rest = value[...].drop(while: isBlank)
     let time = rest.prefix { $0.isASCII && $0.isNumber || $0 == "." }
-    guard let first = time.first else { return nil }
+    // A time without digits that begins with a dot is 0.
+    guard !time.isEmpty else { return nil }
     rest = rest[time.endIndex...]
-    guard first != ".", let next = rest.first, next == ";" || next == "," || isBlank(next) else { return nil }
+    guard let next = rest.first, next == ";" || next == "," || isBlank(next) else { return nil }
     rest = rest.drop(while: isBlank)
     if rest.first == ";" || rest.first == "," { rest = rest.dropFirst().drop(while: isBlank) }
     rest = withoutKey(rest)
