@@ -88,6 +88,14 @@ import Testing
     }
   }
 
+  @Test(arguments: [("0", "/x/sub/next"), ("1", "/x/sub/sub/next")])
+  func `the redirect that is one too many says where it leads`(_ limit: String, _ path: String) async throws {
+    try await FetchFixture.with(handler: { _ in OriginResponse(.found, fields: [.location: "sub/next"]) }) { fixture in
+      let outcome = await fixture.fetch(["--max-redirs", limit, "-w", "%{redirect_url}", fixture.url("/x/y")])
+      #expect(outcome.status == 47 && outcome.output == fixture.url(path), "\(outcome)")
+    }
+  }
+
   @Test func `JSON has every variable, and fields with all their values`() async throws {
     try await FetchFixture.with(handler: { _ in
       var fields: HTTPFields = [.contentType: "a"]

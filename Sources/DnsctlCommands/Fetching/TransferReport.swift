@@ -15,6 +15,8 @@ final class TransferReport: Sendable {
     /// How many redirects were followed, and where the last one leads.
     var redirects = 0
     var location: WebURL?
+    /// Whether the last head was a redirect that was followed.
+    var isFollowed = false
     /// The method of the last request, which redirects may change.
     var method: HTTPRequest.Method
     /// Bytes of the body that came and were sent.
@@ -48,10 +50,13 @@ final class TransferReport: Sendable {
     facts.withLock { facts in
       switch event {
       case .requesting(let request): facts.method = request.method
-      case .responded(let head, let connection): facts.heads.append(HeadText(head: head, connection: connection))
+      case .responded(let head, let connection):
+        facts.heads.append(HeadText(head: head, connection: connection))
+        facts.isFollowed = false
       case .redirected(_, let url):
         facts.redirects += 1
         facts.location = url
+        facts.isFollowed = true
       default: break
       }
     }

@@ -83,7 +83,7 @@ enum WriteOutVariable: String, CaseIterable, Sendable {
     case .connects: .number(Int64(response.map(Self.connections) ?? 0))
     case .headers: .number(Int64(facts.head?.headerFields.count ?? 0))
     case .redirects: .number(Int64(facts.redirects))
-    case .redirectURL: .text(response.map(Self.redirect) ?? facts.location?.description)
+    case .redirectURL: .text(Self.redirect(facts, from: response?.url ?? facts.location ?? report.job.url))
     case .remoteIP: .text(response?.connection.remoteAddress?.description)
     case .remotePort: .number(Int64(response?.connection.remotePort ?? 0))
     case .scheme: .text((response?.url ?? facts.location ?? report.job.url).scheme.rawValue)
@@ -119,12 +119,12 @@ enum WriteOutVariable: String, CaseIterable, Sendable {
     (response.hops.map(\.connection) + [response.connection]).count { !$0.isReused }
   }
 
-  /// Where a redirect would have led.
-  private static func redirect(_ response: DirectResponse) -> String? {
-    guard (300..<400).contains(response.status.code), let location = response.headerFields[.location] else {
-      return nil
-    }
-    return (try? WebURL(location, base: response.url))?.description
+  /// Where a redirect would have led: also one that was refused, such as the first of too many.
+  private static func redirect(_ facts: TransferReport.Facts, from url: WebURL) -> String? {
+    guard !facts.isFollowed, let head = facts.head, (300..<400).contains(head.status.code),
+      let location = head.headerFields[.location]
+    else { return nil }
+    return (try? WebURL(location, base: url))?.description
   }
 
   private static func rate(_ bytes: Int64, _ duration: Duration) -> Int64 {
