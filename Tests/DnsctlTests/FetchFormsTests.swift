@@ -120,6 +120,8 @@ import Testing
     (["-w", "@/none"], "-w: there is no file"), (["-d", "@/none"], "-d: there is no file"),
     (["-d", "a", "--data-urlencode", "@/none"], "--data-urlencode: there is no file"),
     (["--data-binary", "@/none"], "--data-binary: there is no file"), (["-F", "a=@/none"], "-F: there is no file"),
+    (["-F", "a=b", "-H", "Content-Type: multipart/form-data; boundary=zz"], "Leave the boundary out"),
+    (["--form-string", "a=b", "-H", "content-type: multipart/x;Boundary=zz"], "Leave the boundary out"),
     (["-o", ""], "-o: the name of the file is empty"), (["-c", ""], "-c: the name"), (["-D", ""], "-D: the name"),
     (["-T", ""], "-T: the name"), (["-d", "@"], "-d: the name"), (["-H", "@"], "-H: the name"),
     (["-x", "ftp://192.0.2.1"], "-x: a proxy of scheme ftp"), (["-x", "SOCKS5://192.0.2.1:1080"], "--upstream"),

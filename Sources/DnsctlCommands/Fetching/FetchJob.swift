@@ -55,6 +55,11 @@ struct FetchJob: Sendable {
       throw SettingsError(
         .usage, "-H Host: a request needs the field (RFC 9112 §3.2). Give it a value, or leave -H out.")
     }
+    // The parts have one of ours between them: with another in the field, no server could tell them apart.
+    if sent?.boundary != nil, flags.contains(where: \.namesBoundary) {
+      throw SettingsError(
+        .usage, "-H Content-Type: -F makes a boundary of its own and adds it. Leave the boundary out of Content-Type.")
+    }
     var urls: [WebURL] = []
     for (index, text) in texts.enumerated() {
       do throws(SettingsError) {

@@ -35,6 +35,12 @@ enum HeaderFlag: Sendable, Hashable {
     }
   }
 
+  /// Whether it is a `Content-Type` with a boundary.
+  var namesBoundary: Bool {
+    guard case .send(let field) = self, field.name == .contentType else { return false }
+    return field.value.lowercased().contains("boundary=")
+  }
+
   /// Reads all values of the option, and the files that they name.
   static func read(
     _ texts: [String], readFile: (String) throws(StreamError) -> [UInt8]?
