@@ -46,6 +46,18 @@ import Testing
     }
   }
 
+  @Test func `octets of a content type that are no UTF-8 stay what they are, too`() async throws {
+    let value = Array("text/caf".utf8) + [0xE9]
+    let head = Array("HTTP/1.1 200 OK\r\nContent-Length: 0\r\nContent-Type: ".utf8)
+    try await FetchFixture.with(handler: { _ in
+      throw OriginFault.bytes(head + value + Array("\r\n\r\n".utf8))
+    }) { fixture in
+      let command = CommandFixture()
+      #expect(await fixture.fetch(["-w", "%{content_type}", fixture.url()], in: command).status == 0)
+      #expect(command.output.bytes == value)
+    }
+  }
+
   @Test func `a transfer is told`() async throws {
     try await FetchFixture.with(handler: { request in
       request.path == "/old"

@@ -29,6 +29,9 @@ final class TransferReport: Sendable {
 
     /// The last head that has come.
     var head: HTTPResponse? { heads.last?.head }
+
+    /// The last head's type; of several fields the last one counts, as in curl.
+    var contentType: HTTPField? { head?.headerFields.last { $0.name == .contentType } }
   }
 
   let job: FetchJob

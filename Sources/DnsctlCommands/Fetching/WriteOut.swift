@@ -93,21 +93,22 @@ struct WriteOut: Sendable, Hashable {
     var isForErrors = false
     var texts: [(text: [UInt8], isForErrors: Bool)] = []
     func add(_ text: String) { texts.append((Array(text.utf8), isForErrors)) }
+    func addValue(of field: HTTPField) {
+      guard !isShown(isForErrors) else { return add(field.value.printable) }
+      var octets: [UInt8] = []
+      octets.append(valueOf: field)
+      texts.append((octets, isForErrors))
+    }
     for piece in pieces {
       switch piece {
       case .text(let text): add(text)
+      case .variable(.contentType):
+        if let field = report.now.contentType { addValue(of: field) }
       case .variable(let variable):
         let text = variable.value(of: report).text
         add(isShown(isForErrors) ? text.printable : text)
       case .header(let name):
-        guard let field = Self.header(name, report) else { continue }
-        guard !isShown(isForErrors) else {
-          add(field.value.printable)
-          continue
-        }
-        var octets: [UInt8] = []
-        octets.append(valueOf: field)
-        texts.append((octets, isForErrors))
+        if let field = Self.header(name, report) { addValue(of: field) }
       case .json: add(Self.json(report))
       case .headerJSON: add(Self.headerJSON(report))
       case .toErrors: isForErrors = true

@@ -73,7 +73,7 @@ enum WriteOutVariable: String, CaseIterable, Sendable {
     let response = facts.response
     let times = response.map { TransferTimes($0.timings, wasRedirected: !$0.hops.isEmpty) } ?? TransferTimes()
     return switch self {
-    case .contentType: .text(facts.head?.headerFields[.contentType])
+    case .contentType: .text(facts.contentType?.value)
     case .errorMessage: .text(facts.message.map(Self.line))
     case .exitCode: .number(Int64(facts.status.rawValue))
     case .fileName: .text(report.job.destination.path)
