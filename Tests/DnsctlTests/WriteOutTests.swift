@@ -156,6 +156,11 @@ import Testing
         == times.map { .milliseconds($0) })
   }
 
+  @Test func `the help says what of a compressed body is counted`() async {
+    let help = await CommandFixture().run(["fetch", "--help"]).output.split(whereSeparator: \.isWhitespace)
+    #expect(help.joined(separator: " ").contains("with --compressed the decoded one, where curl counts the bytes"))
+  }
+
   @Test func `numbers are written as curl writes them`() {
     #expect(WriteOutVariable.Value.seconds(.microseconds(1_000_042)).text == "1.000042")
     #expect(WriteOutVariable.Value.code(0).text == "000" && WriteOutVariable.Value.code(404).json == "404")

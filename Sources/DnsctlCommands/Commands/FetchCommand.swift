@@ -23,7 +23,7 @@ struct FetchCommand: ContextCommand {
 
       Wherever @FILE is allowed, @- is standard input; for -b and -T it is -. Only one option can read it.
 
-      -w knows these of curl's variables: \(WriteOutVariable.allCases.map(\.rawValue).sorted().joined(separator: ", ")). %{onerror}, %{stderr}, %{stdout}, %{json} and %{header_json} mean what they mean there.
+      -w knows these of curl's variables: \(WriteOutVariable.allCases.map(\.rawValue).sorted().joined(separator: ", ")). %{onerror}, %{stderr}, %{stdout}, %{json} and %{header_json} mean what they mean there. %{size_download} and %{speed_download} count the body as it is written: with --compressed the decoded one, where curl counts the bytes of the transfer.
 
       EXAMPLES
         dnsctl fetch https://www.example.com/
