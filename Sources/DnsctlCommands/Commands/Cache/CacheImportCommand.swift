@@ -36,8 +36,8 @@ struct CacheImportCommand: StoreCommand {
       let batch = Array(usable[start..<min(start + AnswerImport.batch, usable.count)])
       try await store.call { store throws(DirectDNSError) in stored += try await store.writeNewer(batch) }
     }
-    // All are asked for, since a store evicts by rules of its own: Redis may do so at random. Those that are gone within
-    // a minute may be gone by now.
+    // All are asked for, since a store evicts by rules of its own: Redis may do so at random. Those that are gone
+    // within a minute may be gone by now.
     let lasting = usable.filter { $0.gone > store.now + .seconds(60) }
     let kept = usable.count - stored
     let evicted = stored == 0 ? 0 : try await missing(lasting, in: store)
