@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import DirectDNS
-import Dispatch
 import Foundation
 import NIOCore
 import NIOPosix
@@ -105,19 +104,23 @@ struct UnixSocketTests {
     #expect(!FileManager.default.fileExists(atPath: path))
   }
 
-  @Test func `of two that take over a dead socket at once, one listens and the other is told of it`() throws {
+  @Test func `of two that take over a dead socket at once, one listens and the other is told of it`() async throws {
     let path = folder.appending(path: "raced").path
     for _ in 0..<200 {
       let left = socket(AF_UNIX, Self.stream, 0)
       try bindSocket(left, path)
       close(left)
       let ends = Watched<(opened: [(socket: Int32, file: UnixSocketFile)], errors: [any Error])>(([], []))
-      DispatchQueue.concurrentPerform(iterations: 2) { _ in
-        do {
-          let opened = try UnixSocketFile.listen(at: path)
-          ends.change { $0.opened.append(opened) }
-        } catch {
-          ends.change { $0.errors.append(error) }
+      await withTaskGroup(of: Void.self) { group in
+        for _ in 0..<2 {
+          group.addTask {
+            do {
+              let opened = try UnixSocketFile.listen(at: path)
+              ends.change { $0.opened.append(opened) }
+            } catch {
+              ends.change { $0.errors.append(error) }
+            }
+          }
         }
       }
       let (opened, errors) = ends.value
