@@ -82,6 +82,8 @@ enum HouseRules {
     "CDirectDNSLoop": "Sources/DirectDNS/Concurrency/WorkerThread.swift",
     "CDirectDNSOpenSSL": "Sources/DirectDNS/Providers/Signing.swift",
     "CDirectDNSOpenSSL": "Sources/DirectDNS/Client/ClientIdentity+Check.swift",
+    // What OpenSSL, which libcurl uses, keeps for a thread.
+    "CDirectDNSOpenSSL": "Sources/DirectDNS/Curl/CurlDriver.swift",
     "CDirectDNSOpenSSL": "Sources/DirectDNSTesting/",
     "CDirectDNSOpenSSL": "Sources/DirectDNSAsyncHTTPClient/ServerName.swift",
     "CDirectDNSSQLite": "Sources/DirectDNSSQLite/",
