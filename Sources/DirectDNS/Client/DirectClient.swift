@@ -184,6 +184,7 @@ public final class DirectClient: Sendable {
   public func shutdown(within limit: Duration = .seconds(30)) async {
     inFlight.close()
     await inFlight.drained(within: limit)
+    // All are told before one is waited for: they end at the same time.
     for loop in loops { loop.stop() }
     if ownsResolver { resolver.shutdown() }
     for loop in loops { await loop.end() }

@@ -192,7 +192,8 @@ package final class WritableFile {
     return kept + ending
   }
 
-  static func folder(of path: String) -> String {
+  /// The folder that a file lies in.
+  package static func folder(of path: String) -> String {
     guard let slash = path.utf8.lastIndex(of: ASCII.slash) else { return "." }
     return slash == path.startIndex ? "/" : String(path[..<slash])
   }

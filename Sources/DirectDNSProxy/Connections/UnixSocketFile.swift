@@ -63,11 +63,9 @@ struct UnixSocketFile: Sendable {
   ///
   /// - Returns: the folder's descriptor, which is the caller's to close; -1 if there is none to be had.
   private static func lockFolder(of path: String) -> Int32 {
-    let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
-    let folder = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
-    let descriptor = unsafe open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    let descriptor = unsafe open(WritableFile.folder(of: path), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else { return -1 }
-    // We hold it for microseconds. Others may for as long as they run, to keep systemd-tmpfiles(8) from the folder, and
+    // flock(2) has no time limit of its own. We hold it for microseconds. Others may for as long as they run, to keep systemd-tmpfiles(8) from the folder, and
     // some file systems have no locks: then it is not waited for any longer.
     for _ in 0..<500 {
       guard flock(descriptor, LOCK_EX | LOCK_NB) != 0, errno == EWOULDBLOCK || errno == EINTR else { break }
