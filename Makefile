@@ -12,6 +12,8 @@ TARGET ?=
 SECONDS ?=
 KILLS ?= 500
 TORTURE ?=
+# What is run as users run it.
+PROGRAM_TESTS = DnsctlTests IntegrationTests
 # What runs under the thread sanitizer.
 RACES = DirectDNSTests DirectDNSProxyTests DirectDNSSQLiteTests DirectDNSRedisTests DirectDNSFoundationTests \
 	DirectDNSConfigurationTests DirectDNSPrometheusTests
@@ -44,10 +46,10 @@ recipes: ## Check the recipes of Config/ and of the page Proxy: units by systemd
 	@Scripts/recipes "$$(swift build --show-bin-path)/dnsctl"
 	@Scripts/proxy-recipes "$$(swift build --show-bin-path)/dnsctl"
 
-test: ## Build and run every test, the real name servers included, then those of dnsctl as a release build
+test: ## Build and run every test: those of the programs, with real servers, as a release build, the others as a debug build
 	@Scripts/prerequisites servers
-	@Scripts/test $(if $(SKIP),--skip '$(SKIP)')
-	@Scripts/test --release --target DnsctlTests --target IntegrationTests $(if $(SKIP),--skip '$(SKIP)')
+	@Scripts/test $(addprefix --except ,$(PROGRAM_TESTS)) $(if $(SKIP),--skip '$(SKIP)')
+	@Scripts/test --release $(addprefix --target ,$(PROGRAM_TESTS)) $(if $(SKIP),--skip '$(SKIP)')
 
 bench: ## Measure against C floors and peers; ONLY=cached runs the rows that begin so
 	@Scripts/prerequisites bench

@@ -353,9 +353,15 @@ let package = Package(
   ]
 )
 
-// Scripts/test --target: where a few test targets are wanted, building all of them takes minutes more.
-if let wanted = Context.environment["DIRECTDNS_TEST_TARGETS"]?.split(separator: ",").map(String.init) {
+// Scripts/test --target and --except: where a few test targets are wanted, building all of them takes minutes more.
+func testTargets(_ variable: String) -> [String]? {
+  Context.environment[variable]?.split(separator: ",").map(String.init)
+}
+if let wanted = testTargets("DIRECTDNS_TEST_TARGETS") {
   package.targets.removeAll { $0.type == .test && !wanted.contains($0.name) }
+}
+if let unwanted = testTargets("DIRECTDNS_TEST_TARGETS_EXCEPT") {
+  package.targets.removeAll { $0.type == .test && unwanted.contains($0.name) }
 }
 
 // Scripts/fuzz: libFuzzer has a main function of its own, and the seeds' test reads the same sources.
