@@ -353,15 +353,20 @@ let package = Package(
   ]
 )
 
-// Scripts/test --target and --except: where a few test targets are wanted, building all of them takes minutes more.
-func testTargets(_ variable: String) -> [String]? {
+// Scripts/test --target and --except: where a part of the tests is wanted, building all of them takes minutes more.
+func listed(_ variable: String) -> [String]? {
   Context.environment[variable]?.split(separator: ",").map(String.init)
 }
-if let wanted = testTargets("DIRECTDNS_TEST_TARGETS") {
+if let wanted = listed("DIRECTDNS_TEST_TARGETS") {
   package.targets.removeAll { $0.type == .test && !wanted.contains($0.name) }
 }
-if let unwanted = testTargets("DIRECTDNS_TEST_TARGETS_EXCEPT") {
-  package.targets.removeAll { $0.type == .test && unwanted.contains($0.name) }
+for unwanted in listed("DIRECTDNS_TESTS_EXCEPT") ?? [] {
+  let parts = unwanted.split(separator: "/", maxSplits: 1).map(String.init)
+  if parts.count == 1 {
+    package.targets.removeAll { $0.type == .test && $0.name == unwanted }
+  } else {
+    package.targets.first { $0.name == parts[0] }?.exclude.append(parts[1])
+  }
 }
 
 // Scripts/fuzz: libFuzzer has a main function of its own, and the seeds' test reads the same sources.
