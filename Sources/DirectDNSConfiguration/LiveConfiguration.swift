@@ -150,15 +150,10 @@ public final class LiveConfiguration: Sendable {
   ) throws(DirectDNSError) {
     try changing.withLock { _ throws(DirectDNSError) in
       try settings.apply(to: resolver, adjust)
-      add(resolver, adjust)
+      var kept = state.withLock(\.kept)
+      kept.add(resolver, adjust)
+      state.withLock { $0.kept = kept }
     }
-  }
-
-  /// Only during a change.
-  private func add(_ resolver: DirectResolver, _ adjust: @escaping @Sendable (inout ResolverConfiguration) -> Void) {
-    var kept = state.withLock(\.kept)
-    kept.add(resolver, adjust)
-    state.withLock { $0.kept = kept }
   }
 
   /// Updates a client with the file from now on, until it is shut down or released: its address policy, the switch of
@@ -189,15 +184,13 @@ public final class LiveConfiguration: Sendable {
   public func makeResolver(
     _ adjust: @escaping @Sendable (inout ResolverConfiguration) -> Void = { _ in }
   ) throws(DirectDNSError) -> DirectResolver {
-    try changing.withLock { _ throws(DirectDNSError) -> DirectResolver in
-      let settings = settings
-      var configuration = settings.resolver
-      adjust(&configuration)
-      // It has them from its beginning: applied once more, they would have all that is kept alive asked for twice.
-      let resolver = try DirectResolver(configuration, system: SystemDNS(servers: settings.systemServers))
-      add(resolver, adjust)
-      return resolver
-    }
+    let settings = settings
+    var configuration = settings.resolver
+    adjust(&configuration)
+    let resolver = try DirectResolver(configuration, system: SystemDNS(servers: settings.systemServers))
+    // Other settings may have come meanwhile; the same ones change nothing.
+    try keep(resolver, adjust)
+    return resolver
   }
 
   /// Makes a client that is updated with the file.

@@ -36,14 +36,15 @@ final class LiveConfigurationTests: LiveConfigurationFixture {
     }
   }
 
-  @Test func `a resolver begins with the settings, and gets them once more only when they are read again`() throws {
+  @Test func `a resolver that has the settings begins anew with nothing until they say something else`() throws {
     let live = try live("{ timeout: 2 }")
-    let applied = Locked(0)
-    let resolver = try live.makeResolver { _ in applied.withLock { $0 += 1 } }
-    #expect(applied.withLock(\.self) == 1 && resolver.configuration.timeout == .seconds(2))
+    let resolver = try live.makeResolver()
+    try live.keep(resolver)
+    try live.reload()
+    #expect(resolver.lookups.look { $0.generation } == 0 && resolver.configuration.timeout == .seconds(2))
     try change("{ timeout: 3 }")
     try live.reload()
-    #expect(applied.withLock(\.self) == 2 && resolver.configuration.timeout == .seconds(3))
+    #expect(resolver.lookups.look { $0.generation } == 1 && resolver.configuration.timeout == .seconds(3))
     resolver.shutdown()
   }
 

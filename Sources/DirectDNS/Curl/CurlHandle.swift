@@ -204,6 +204,9 @@ struct CurlTrust: Hashable, Sendable {
   var file: String?
   /// Certificates in PEM form, used instead of `file`.
   var blob: [UInt8]?
+  /// What `file` held when it was read, if it is a private authority's: it may have been replaced since, and libcurl
+  /// reads it again.
+  var content: [UInt8]?
 
   /// The options of libcurl for them.
   struct Options {

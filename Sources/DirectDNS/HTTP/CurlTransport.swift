@@ -49,6 +49,9 @@ public final class CurlTransport: HTTPTransport, NonBlocking {
     pools = Locked(Pools(trust: try trust.resolved(), connections: min(max(1, connections), 1000)))
   }
 
+  /// The authorities that are trusted.
+  var trust: CurlTrust { pools.withLock(\.trust) }
+
   /// Changes the trusted authorities and the number of connections, from the next request on.
   func update(_ trust: CurlTrust?, connections: Int) {
     pools.withLock { pools in

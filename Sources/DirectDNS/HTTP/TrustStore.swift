@@ -91,6 +91,7 @@ public struct TrustStore: Sendable, Hashable {
     }
     if privateAuthorities.count == 1, trust.file == nil, areFiles {
       trust.file = first
+      trust.content = all
     } else {
       trust.blob = all + (trust.file.flatMap { FileManager.default.contents(atPath: $0) } ?? Data())
     }

@@ -110,11 +110,12 @@ extension LookupMachine {
 
   // MARK: Changes
 
-  /// Takes over new settings.
+  /// Takes over new settings; those that say the same as the present ones change nothing.
   mutating func update(_ settings: ResolverSettings, at now: ResolverInstant) {
-    let configuration = settings.configuration
-    let before = self.settings.configuration
+    let former = self.settings
     self.settings = settings
+    guard !settings.isSame(as: former) else { return }
+    let (configuration, before) = (settings.configuration, former.configuration)
     generation += 1
     // The servers that are being asked may be gone: whoever asks from now on asks the new ones.
     questions.beginAnew()

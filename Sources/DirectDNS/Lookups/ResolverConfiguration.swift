@@ -187,18 +187,3 @@ public struct LookupOptions: Sendable, Hashable {
     self.timeout = timeout
   }
 }
-
-/// A resolver's present settings: they are read as a whole, and an update replaces them by others.
-final class ResolverSettings: Sendable {
-  let configuration: ResolverConfiguration
-  /// The system's DNS; nil if it is off.
-  let system: (any SystemSource)?
-  /// The system's DNS, even if it is off.
-  let systemSource: any SystemSource
-
-  init(_ configuration: ResolverConfiguration, system: any SystemSource) {
-    self.configuration = configuration
-    self.system = configuration.usesSystemDNS ? system : nil
-    systemSource = system
-  }
-}

@@ -17,7 +17,7 @@ public protocol SystemSource: Sendable {
 /// The system's DNS by c-ares, which reads the hosts file and asks the servers of resolv.conf.
 ///
 /// It does not follow nsswitch.conf, so that there is no mDNS.
-public struct SystemDNS: SystemSource, NonBlocking {
+public struct SystemDNS: SystemSource, NonBlocking, Hashable {
   /// `ADDRESS:PORT,…`, with an IPv6 address in brackets, instead of the servers of resolv.conf; nil for those.
   public let servers: String?
 

@@ -4,7 +4,7 @@ internal import HTTPTypes
 /// DNSPod's `/d`: addresses as text, plain, or with a token over https.
 ///
 /// Its DES and AES forms are not supported: OpenSSL 3 no longer has single DES, and https with a token protects more.
-public struct DNSPodProvider: NameableProvider {
+public struct DNSPodProvider: NameableProvider, Hashable {
   /// A short name for logs, errors and metrics.
   public package(set) var name: String
   /// The endpoint.

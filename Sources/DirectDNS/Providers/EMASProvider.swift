@@ -5,7 +5,7 @@ internal import HTTPTypes
 /// and signed.
 ///
 /// The encrypted form of version 2 (`m=1`, `m=2`) is not supported: use https.
-public struct EMASProvider: NameableProvider {
+public struct EMASProvider: NameableProvider, Hashable {
   private enum Form: Sendable, Hashable {
     /// Version 1: the account is in the path. `isBatch` means `/resolve`, whose replies are lists.
     case first(isBatch: Bool)

@@ -2,7 +2,7 @@
 internal import HTTPTypes
 
 /// The JSON APIs of AliDNS, Google and Cloudflare, and all others of that form: `?name=&type=`.
-public struct JSONProvider: NameableProvider {
+public struct JSONProvider: NameableProvider, Hashable {
   /// What AliDNS needs to recognize a customer.
   public struct Signature: Sendable, Hashable {
     /// The account id, `uid`.

@@ -2,7 +2,7 @@
 internal import HTTPTypes
 
 /// RFC 8484: DNS messages over HTTP, by GET or POST.
-public struct MessageProvider: NameableProvider {
+public struct MessageProvider: NameableProvider, Hashable {
   /// The two methods of RFC 8484.
   public enum Method: Sendable, Hashable {
     /// The message is in the URL: caches on the way can help, but names may end up in the server's logs.

@@ -25,6 +25,9 @@ extension DirectResolver {
   /// who wait, and is not kept. Names that ``keepAlive(_:)`` has set stay, except those
   /// that the old configuration had and the new one has not; those of a warm-up all stay.
   ///
+  /// Settings that say what the present ones do leave everything alone, failures too, so that a file can be read again
+  /// at any time. A provider of your own has to be `Equatable` to be seen to be the same, or the same object.
+  ///
   /// Some values cannot be changed: `capacity`, `store`, `storeTimeout` and `observer` of the new configuration are
   /// ignored, and so are `trust` and `connectionsPerServer` if the transport is the caller's own. The files of `trust`
   /// are read again; if the same files are named as before and cannot be read, nothing changes. Over its life a
@@ -54,7 +57,8 @@ extension DirectResolver {
       configuration.storeTimeout = old.configuration.storeTimeout
       configuration.observer = old.configuration.observer
       ownTransport?.update(trust, connections: configuration.connectionsPerServer)
-      apply(ResolverSettings(configuration, system: system ?? old.systemSource), inPlaceOf: old)
+      apply(
+        ResolverSettings(configuration, system: system ?? old.systemSource, trust: trust ?? old.trust), inPlaceOf: old)
       return old
     }
     // Without the lock, since this may call the observer, which may call `update` again. If two updates run at the same
@@ -80,7 +84,8 @@ extension DirectResolver {
       cache.update(configuration.cache)
       store?.update(configuration.cache)
     }
-    bootstrap.update(system: new.system)
+    // It forgets what has failed.
+    if !new.isSame(as: old) { bootstrap.update(system: new.system) }
   }
 
   /// Gives each provider's name a code in the cache.

@@ -54,8 +54,6 @@ public final class DirectResolver: Sendable {
         "capacity is \(configuration.capacity): this process may not have the memory for so many names.")
     }
     self.clock = clock
-    let settings = ResolverSettings(configuration, system: system)
-    current = Locked(settings)
     wantedFamilies = Atomic(configuration.families.rawValue)
     usesSystemClock = clock is SystemClock
     hasMetrics = metrics.isCollected
@@ -76,6 +74,8 @@ public final class DirectResolver: Sendable {
       ownTransport = own
       self.transport = own
     }
+    let settings = ResolverSettings(configuration, system: system, trust: ownTransport?.trust)
+    current = Locked(settings)
     bootstrap = Bootstrap(system: settings.system, clock: clock)
     lookupTelemetry = LookupTelemetry(
       queries: QueryTelemetry(observer: configuration.observer), metrics: metrics, store: storeTelemetry, cache: cache,

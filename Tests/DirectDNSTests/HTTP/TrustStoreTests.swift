@@ -46,7 +46,19 @@ struct TrustStoreTests {
   @Test func `a private authority stands beside the system's folder`() throws {
     let file = try TestCertificateAuthority().makeFile()
     let trust = try resolved([file.path], ["SSL_CERT_DIR": "/certs"])
-    #expect(trust == CurlTrust(folder: "/certs", file: file.path))
+    #expect(trust.folder == "/certs" && trust.file == file.path && trust.blob == nil)
+  }
+
+  @Test(arguments: [1, 2])
+  func `what a private authority's file holds by now tells it from what it held before`(_ count: Int) throws {
+    let authorities = try (0..<3).map { _ in try TestCertificateAuthority() }
+    let files = try authorities[..<count].map { try $0.makeFile() }
+    // An array goes after its last use in a release build, and the files with it.
+    defer { withExtendedLifetime(files) {} }
+    let before = try resolved(files.map(\.path), ["SSL_CERT_DIR": "/certs"])
+    #expect(try resolved(files.map(\.path), ["SSL_CERT_DIR": "/certs"]) == before)
+    try Data(authorities[2].certificate.utf8).write(to: URL(filePath: files[0].path))
+    #expect(try resolved(files.map(\.path), ["SSL_CERT_DIR": "/certs"]) != before)
   }
 
   @Test func `several files become one text, the system's with them`() throws {

@@ -222,7 +222,9 @@ extension LookupMachineTests {
     machine.ended(2, failed, at: Sample.at(0))
     _ = words(&machine)
     #expect(begin(&machine, request(.any), at: 2) == nil && words(&machine) == [])
-    machine.update(machine.settings, at: Sample.at(3))
+    var configuration = machine.settings.configuration
+    configuration.timeout = .seconds(6)
+    machine.update(ResolverSettings(configuration, system: Unused()), at: Sample.at(3))
     #expect(begin(&machine, request(.any), at: 3) == nil)
     #expect(words(&machine) == ["send 3 to 0: [A]"])
   }

@@ -8,7 +8,7 @@ struct LookupMachineTests {
   static let host = ResolverFixture.host
   static let question = AddressQuestion(host, .ipv4)
 
-  struct Unused: SystemSource {
+  struct Unused: SystemSource, Hashable {
     func answer(
       to host: HostName, family: IPAddress.Family, timeout: Duration
     ) async throws(ProviderFailure) -> Answer {

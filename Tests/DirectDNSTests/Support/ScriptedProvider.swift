@@ -4,7 +4,7 @@
 /// A provider whose requests and replies are what ``ScriptedTransport`` reads and writes.
 ///
 /// Status and `Retry-After` are judged as all providers judge them.
-struct ScriptedProvider: Provider {
+struct ScriptedProvider: Provider, Hashable {
   let name: String
   let url: WebURL
 
