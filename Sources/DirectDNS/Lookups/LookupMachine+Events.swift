@@ -129,7 +129,9 @@ extension LookupMachine {
       keepAlive(keptAlive.names(configuration.keepAlive, inPlaceOf: before.keepAlive), at: now)
     }
     keptAlive.refreshFailingSoon(at: now)
-    if configuration.localZones != before.localZones { moveNames(from: before.localZones, at: now) }
+    if configuration.localZones != before.localZones || configuration.providers.isEmpty != before.providers.isEmpty {
+      moveNames(from: before, at: now)
+    }
     // A family that was not wanted before need not wait until the other one is due.
     if configuration.families != before.families { keptAlive.refreshSoon(keptAlive.names, at: now) }
     advance(at: now)
@@ -139,23 +141,26 @@ extension LookupMachine {
   ///
   /// What is being asked for them ends: its answer would cover a pin, and what it fails would be asked of servers that
   /// are to learn nothing of a local name. Those who wait get what they would if they came now.
-  private mutating func moveNames(from before: LocalZones, at now: ResolverInstant) {
-    let zones = settings.configuration.localZones
+  private mutating func moveNames(from before: ResolverConfiguration, at now: ResolverInstant) {
+    let configuration = settings.configuration
     var moved: Set<HostName> = []
     for (number, inFlight) in questions.all where inFlight.key.server != .systemAlone {
       let host = inFlight.question.host
-      guard before.route(host) != zones.route(host) else { continue }
+      guard configuration.routeChange(of: host, from: before) != .none else { continue }
       moved.insert(host)
       abandon(number, inFlight, at: now)
     }
     for host in moved.sorted() {
-      cache.forget(host, now: now)
+      if configuration.routeChange(of: host, from: before) == .elsewhere { cache.forget(host, now: now) }
       keptAlive.beginAnew(host, at: now)
     }
-    for (number, lookup) in lookups.all where lookup.request.route != routed(lookup.request, by: nil).route {
+    for (number, lookup) in lookups.all {
+      guard configuration.routeChange(of: lookup.request.host, from: before) != .none else { continue }
       if let lookup = lookups.remove(number) { move(lookup, at: now) }
     }
-    for (number, name) in servers.recordNames where before.route(name) != zones.route(name) { servers.cancel(number) }
+    // The system's DNS is never asked for records: it is the zones that say whether anybody may be.
+    let (former, zones) = (before.localZones, configuration.localZones)
+    for (number, name) in servers.recordNames where former.route(name) != zones.route(name) { servers.cancel(number) }
   }
 
   /// Ends a question whose name is looked up elsewhere from now on.
@@ -187,7 +192,11 @@ extension LookupMachine {
     } else if case .askingSystemAlone = lookup.phase {
       lookups.add(lookup)
     } else {
-      ask(lookup.caller, at: now)
+      switch find(lookup.request, at: now)?.verdict {
+      case .serve: if !serveCached(lookup.caller, at: now) { ask(lookup.caller, at: now) }
+      case .wait: refresh(lookup.caller, at: now)
+      case .negative, .miss, nil: ask(lookup.caller, at: now)
+      }
     }
   }
 

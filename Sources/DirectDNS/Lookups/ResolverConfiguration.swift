@@ -109,6 +109,28 @@ public struct ResolverConfiguration: Sendable {
     return route == .providers && providers.isEmpty ? .system : route
   }
 
+  /// What another configuration than before means for a name.
+  enum RouteChange: Sendable, Hashable {
+    /// It is looked up where it was. One whose providers have gone, with only the system's DNS in their place, counts as
+    /// such: what they have said, and are being asked, is of use still.
+    case none
+    /// Providers are asked for it now, and not the system's DNS in their place any more: the addresses that has named
+    /// stay, like those of a fallback, and its word that there are none does not.
+    case toProviders
+    /// It is looked up elsewhere, and what is known of it is of no use any more.
+    case elsewhere
+  }
+
+  /// What this configuration means for a name that was looked up by another one before.
+  func routeChange(of host: HostName, from before: ResolverConfiguration) -> RouteChange {
+    switch (before.route(host), route(host)) {
+    case (let former, let present) where former == present: .none
+    case (.providers, .system) where localZones.route(host) == .providers: .none
+    case (.system, .providers) where before.localZones.route(host) == .providers: .toProviders
+    default: .elsewhere
+    }
+  }
+
   /// Checks that the cache has room for the names that are kept alive: they would evict one another again and again.
   func validateKeepAlive() throws(DirectDNSError) {
     guard keepAlive.count <= capacity else {

@@ -103,27 +103,33 @@ extension DirectResolver {
   // MARK: Names that are looked up elsewhere now
 
   private func forgetMoved(from old: ResolverSettings, to new: ResolverSettings) {
-    let (before, zones) = (old.configuration.localZones, new.configuration.localZones)
+    let (before, present) = (old.configuration, new.configuration)
     let isSystemGone = old.system != nil && new.system == nil
-    guard before != zones || isSystemGone else { return }
+    let haveProvidersCome = before.providers.isEmpty && !present.providers.isEmpty
+    guard before.localZones != present.localZones || isSystemGone || haveProvidersCome else { return }
     let all = cache.all()
-    if isSystemGone {
+    var forgotten: Set<HostName> = []
+    if isSystemGone || haveProvidersCome {
       // Of a name that providers are asked for, only what the system has said: the other family may be a provider's.
-      // A local name is refused from now on, and goes with those that are looked up elsewhere.
-      for (name, value) in all where zones.route(name) == .providers {
-        for family in IPAddress.Family.allCases where value[family].entry?.source == SourceNames.system {
+      // Beside providers its word that there is no address is not believed, since it may be a captive portal's. A local
+      // name is refused without it, and goes with those that are looked up elsewhere.
+      for (name, value) in all where present.route(name) == .providers {
+        for family in IPAddress.Family.allCases {
+          guard let entry = value[family].entry, entry.source == SourceNames.system, isSystemGone || entry.isNegative
+          else { continue }
           _ = cache.store(nil, inAnswerTo: AddressQuestion(name, family), now: clock.now)
+          forgotten.insert(name)
         }
       }
     }
-    let moved = all.filter { name, value in
-      guard value.ipv4 != .neverAsked || value.ipv6 != .neverAsked else { return false }
-      let route = zones.route(name)
-      return before.route(name) != route || isSystemGone && route == .system
-    }.map(\.name)
-    guard !moved.isEmpty else { return }
-    for name in moved { cache.forget(name, now: clock.now) }
+    for (name, value) in all where value.ipv4 != .neverAsked || value.ipv6 != .neverAsked {
+      let isRefused = isSystemGone && present.route(name) == .system
+      guard isRefused || present.routeChange(of: name, from: before) == .elsewhere else { continue }
+      cache.forget(name, now: clock.now)
+      forgotten.insert(name)
+    }
+    guard !forgotten.isEmpty else { return }
     // Those that are kept alive are asked for where they are looked up now.
-    lookups.send { $0.keptAlive.refreshSoon(Set(moved), at: $1) }
+    lookups.send { [forgotten] in $0.keptAlive.refreshSoon(forgotten, at: $1) }
   }
 }

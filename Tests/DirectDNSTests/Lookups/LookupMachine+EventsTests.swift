@@ -86,6 +86,92 @@ extension LookupMachineTests {
     #expect((machine.cache.value(Self.host)?.ipv4.entry == nil) == isGone)
   }
 
+  @Test func `settings that say the same change nothing: who asks joins, and what has failed is left alone`() throws {
+    var machine = machine("one") { $0.usesSystemDNS = false }
+    let first = try #require(begin(&machine, request()))
+    _ = words(&machine)
+    let same = settings("one")
+    machine.update(same, at: Sample.at(0.1))
+    #expect(machine.settings === same)
+    let second = try #require(begin(&machine, request(), at: 0.2))
+    #expect(words(&machine) == [])
+    machine.ended(1, failed, at: Sample.at(0.3))
+    #expect(words(&machine) == [first, second].map { "fail \($0): upstreamFailed" })
+    machine.update(settings("one"), at: Sample.at(0.4))
+    let third = try #require(begin(&machine, request(), at: 0.5))
+    #expect(words(&machine) == ["fail \(third): upstreamFailed"])
+  }
+
+  @Test func `a kept-alive name that fails is asked for sooner under other settings, and not under the same`() throws {
+    func settings(_ provider: String) -> ResolverSettings { self.settings(provider) { $0.families = .ipv4 } }
+    var machine = machine("one") {
+      $0.usesSystemDNS = false
+      $0.families = .ipv4
+    }
+    machine.keepAlive([Self.host], at: Sample.at(0))
+    var now = Sample.at(0)
+    for round in 1...6 {
+      let due = machine.nextInstant()
+      now = try #require(due)
+      machine.timePassed(at: now)
+      #expect(words(&machine) == ["send \(round) to 0: [A]"])
+      machine.ended(.init(rawValue: round), failed, at: now)
+    }
+    let next = machine.nextInstant()
+    machine.update(settings("one"), at: now)
+    let unchanged = machine.nextInstant()
+    #expect(unchanged == next)
+    machine.update(settings("two"), at: now)
+    let sooner = machine.nextInstant()
+    #expect(try #require(sooner) <= now + .seconds(2))
+    #expect(try #require(next) > now + .seconds(2))
+  }
+
+  // MARK: The first provider, and the last one
+
+  @Test func `whoever waits for the system's DNS as the first provider comes has that one asked instead`() throws {
+    var machine = machine("one") { $0.providers = [] }
+    let caller = try #require(begin(&machine, request()))
+    let number = try #require(system(words(&machine)))
+    machine.update(settings("one") { $0.usesSystemDNS = true }, at: Sample.at(1))
+    #expect(words(&machine) == ["send 1 to 0: [A]"])
+    machine.systemAnswered(number, .success(.negative(.nameNotFound)), at: Sample.at(1.5))
+    #expect(words(&machine) == [])
+    machine.ended(1, reply(.addresses("192.0.2.1"), asked: 1), at: Sample.at(2))
+    #expect(words(&machine) == ["answer \(caller): [\"192.0.2.1\"] fresh"])
+    #expect(machine.questionCount == 0 && machine.lookupCount == 0)
+  }
+
+  @Test func `a stale answer serves in its time, whoever is asked by then`() throws {
+    var machine = machine("one")
+    _ = try #require(begin(&machine, request()))
+    machine.ended(1, reply(.addresses("192.0.2.1", ttl: 60)), at: Sample.at(0))
+    machine.update(settings { $0.usesSystemDNS = true }, at: Sample.at(1))
+    _ = words(&machine)
+    let caller = try #require(begin(&machine, request(), at: 1000))
+    _ = try #require(system(words(&machine)))
+    machine.update(settings("two") { $0.usesSystemDNS = true }, at: Sample.at(1000.1))
+    #expect(words(&machine) == ["send 2 to 1: [A]"])
+    machine.timePassed(at: Sample.at(1000.31))
+    #expect(words(&machine) == ["answer \(caller): [\"192.0.2.1\"] stale"])
+  }
+
+  @Test func `the last provider's answer is waited for when it goes, and the system's DNS is not asked beside it`()
+    throws
+  {
+    var machine = machine("one")
+    let caller = try #require(begin(&machine, request()))
+    #expect(words(&machine) == ["send 1 to 0: [A]"])
+    let gone = settings {
+      $0.usesSystemDNS = true
+      $0.localZones.suffixes = [Sample.name("corp.example")]
+    }
+    machine.update(gone, at: Sample.at(1))
+    #expect(words(&machine) == [])
+    machine.ended(1, reply(.addresses("192.0.2.1")), at: Sample.at(1.5))
+    #expect(words(&machine) == ["answer \(caller): [\"192.0.2.1\"] fresh"])
+  }
+
   // MARK: Names that are looked up elsewhere
 
   /// The server stays, and would be asked next.

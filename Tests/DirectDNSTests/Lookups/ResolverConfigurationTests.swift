@@ -75,6 +75,29 @@ struct ResolverConfigurationTests {
     #expect(ResolverConfiguration(providers: []).route(Sample.name(host)) == without)
   }
 
+  @Test func `what another configuration means for a name goes by where both look it up`() {
+    func configuration(
+      _ providers: [String], _ suffixes: [String] = [], pins: [String] = []
+    ) -> ResolverConfiguration {
+      var configuration = ResolverFixture.configuration(providers)
+      configuration.localZones.suffixes = suffixes.map { Sample.name($0) }
+      for pin in pins { configuration.localZones.pins[Sample.name(pin)] = Sample.addresses("192.0.2.9") }
+      return configuration
+    }
+    let (some, none) = (configuration(["one"]), configuration([]))
+    for (before, after, expected) in [
+      (some, configuration(["two"]), .none), (some, none, .none), (none, some, .toProviders),
+      (some, configuration(["one"], ["net"]), .elsewhere), (configuration(["one"], ["net"]), some, .elsewhere),
+      (some, configuration([], ["net"]), .elsewhere), (none, configuration([], ["net"]), .none),
+      (none, configuration(["one"], ["net"]), .none),
+      (some, configuration(["one"], pins: ["www.example.net"]), .elsewhere),
+      (none, configuration([], pins: ["www.example.net"]), .elsewhere),
+    ] as [(ResolverConfiguration, ResolverConfiguration, ResolverConfiguration.RouteChange)] {
+      #expect(after.routeChange(of: ResolverFixture.host, from: before) == expected)
+      #expect(after.routeChange(of: Sample.name("nas.local"), from: before) == ResolverConfiguration.RouteChange.none)
+    }
+  }
+
   @Test func `a resolver that could ask nobody is refused`() {
     let error = refusal {
       $0.providers = []

@@ -246,6 +246,34 @@ struct ResolverUpdatingTests {
     #expect(fixture.transport.count == 1)
   }
 
+  @Test func `what the system's DNS has denied is asked of the first provider, and what it has named stays`()
+    async throws
+  {
+    let fixture = try ResolverFixture { $0.providers = [] }
+    let other = Sample.name("other.example")
+    fixture.system.answer { question in
+      question.host == other
+        ? .answer(.addresses("192.0.2.66", ttl: 60)) : .answer(.negative(.nameNotFound, ttl: 60))
+    }
+    #expect(await fixture.failure()?.code == .nameNotFound)
+    #expect(try await fixture.resolver.resolve(other).texts == ["192.0.2.66"])
+    fixture.transport.answer { _ in .answer(.addresses("192.0.2.1", ttl: 3600)) }
+    try update(fixture) { $0.providers = providers("one") }
+    #expect(await fixture.outcome().resolution?.texts == ["192.0.2.1"])
+    #expect(fixture.resolver.cached(other)?.source == .system)
+    // What a provider has said outlives the last one of them.
+    try update(fixture) { $0.providers = [] }
+    #expect(fixture.resolver.cached(Self.host)?.source == .provider("one"))
+  }
+
+  @Test func `the same settings once more leave what has failed alone`() async throws {
+    let fixture = try ResolverFixture("one") { $0.usesSystemDNS = false }
+    #expect(await fixture.failure()?.code == .upstreamFailed)
+    try fixture.resolver.update(fixture.resolver.configuration)
+    #expect(await fixture.failure()?.code == .upstreamFailed)
+    #expect(fixture.transport.count == 1)
+  }
+
   // MARK: Names that are kept alive
 
   @Test func `names come to be kept alive and cease to be, and those set by hand stay`() async throws {
