@@ -3,11 +3,17 @@
 ///
 /// What is looked up when, and who waits for it, is decided in ``BootstrapTable``. `localhost` is always this machine.
 final class Bootstrap: Sendable {
+  /// What callers wait for: a name's lookup on one network.
+  private struct Awaited: Hashable {
+    var host: HostName
+    var network: Int
+  }
+
   private struct State {
     var system: (any SystemSource)?
     var table: BootstrapTable
     /// Those who wait for a name that is being looked up; each may stop waiting by itself.
-    var waiting: [HostName: [Promise<BootstrapTable.Outcome>]] = [:]
+    var waiting: [Awaited: [Promise<BootstrapTable.Outcome>]] = [:]
   }
 
   private let state: Locked<State>
@@ -55,7 +61,9 @@ final class Bootstrap: Sendable {
     let outcome = Promise<BootstrapTable.Outcome>()
     let (step, lookup, system) = state.withLock { state in
       let (step, lookup) = state.table.find(host, within: timeout, at: now)
-      if case .wait = step { state.waiting[host, default: []].append(outcome) }
+      if case .wait = step {
+        state.waiting[Awaited(host: host, network: state.table.network), default: []].append(outcome)
+      }
       return (step, lookup, state.system)
     }
     if let lookup, let system { Task.detached(calling: system) { [self] in await perform(lookup, by: system) } }
@@ -86,7 +94,8 @@ final class Bootstrap: Sendable {
     }
     let now = clock.now
     let (outcome, callers) = state.withLock { [lookup] state in
-      (state.table.ended(lookup, at: now), state.waiting.removeValue(forKey: lookup.host) ?? [])
+      let awaited = Awaited(host: lookup.host, network: lookup.network)
+      return (state.table.ended(lookup, at: now), state.waiting.removeValue(forKey: awaited) ?? [])
     }
     for caller in callers { caller.fulfil(outcome) }
   }

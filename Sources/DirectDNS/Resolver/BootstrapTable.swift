@@ -52,10 +52,11 @@ struct BootstrapTable: Sendable {
   private var known: [HostName: Known] = [:]
   /// The names without addresses.
   private var failed: [HostName: Failed] = [:]
-  /// The names that are being looked up.
-  private var running: Set<HostName> = []
-  /// Counts changes of the network and of the system's DNS: addresses from before a change are not fresh after it.
-  private var network = 0
+  /// The names that are being looked up, and which ``network`` the last lookup of each was begun on.
+  private var running: [HostName: Int] = [:]
+  /// Counts changes of the network and of the system's DNS: addresses from before a change are not fresh after it, and
+  /// nobody who comes after it waits for a lookup from before.
+  private(set) var network = 0
   /// Whether the system's DNS may be asked.
   private var hasSystem: Bool
 
@@ -83,8 +84,8 @@ struct BootstrapTable: Sendable {
     if let failed = failed[host], failed.until > now { return (.fail(failed.failure), nil) }
     // It takes its time, whoever waits for it: the next caller can use what it brings.
     let lookupTime = known == nil ? max(timeout / 2, Self.usualTimeout) : Self.shortTimeout
-    let lookup =
-      running.insert(host).inserted ? BootstrapLookup(of: host, timeout: lookupTime, network: network) : nil
+    let isBegun = running.updateValue(network, forKey: host) == network
+    let lookup = isBegun ? nil : BootstrapLookup(of: host, timeout: lookupTime, network: network)
     if let known, !known.isDoubtful { return (.use(known.addresses), lookup) }
     // A caller with less time than the lookup may take, one family after the other, does not wait for its end.
     let ownTime = known == nil ? timeout : timeout / 2
@@ -100,8 +101,19 @@ struct BootstrapTable: Sendable {
   /// - Returns: the outcome for those who have waited for it.
   mutating func ended(_ lookup: BootstrapLookup, at now: ResolverInstant) -> Outcome {
     let host = lookup.host
-    running.remove(host)
+    if running[host] == lookup.network { running[host] = nil }
     let before = known[host]?.addresses ?? []
+    let failure = ProviderFailure(.transport, lookup.reason)
+    guard lookup.network == network else {
+      // What failed before a change of the network or of the system's DNS says nothing of what is there now.
+      guard !lookup.addresses.isEmpty else { return before.isEmpty ? .failure(failure) : .success(before) }
+      // And what was found is of use only as long as nothing else has been.
+      if known[host].map({ $0.isDoubtful || $0.until <= now }) ?? true {
+        failed[host] = nil
+        known[host] = Known(addresses: lookup.addresses, until: now, isDoubtful: true)
+      }
+      return .success(lookup.addresses)
+    }
     if !lookup.addresses.isEmpty {
       failed[host] = nil
       // In the order of before, if only that has changed: another one would mean another connection.
@@ -109,18 +121,13 @@ struct BootstrapTable: Sendable {
       known[host] = Known(
         addresses: isSame ? before : lookup.addresses,
         until: now + .seconds(Int64(max(lookup.ttl, Self.shortestLife))))
-      if lookup.network != network { known[host]?.doubt(at: now) }
     } else if !before.isEmpty {
       known[host] = Known(addresses: before, until: now + Self.recheck)
     }
     if let known = known[host] { return .success(known.addresses) }
-    let failure = ProviderFailure(.transport, lookup.reason)
-    // What failed before a change of the network or of the system's DNS says nothing of what is there now.
-    if lookup.network == network {
-      let count = failed[host]?.count ?? 0
-      let memory = Self.failureMemory.least.doubled(count, atMost: Self.failureMemory.most)
-      failed[host] = Failed(failure: failure, until: now + memory, count: count + 1)
-    }
+    let count = failed[host]?.count ?? 0
+    let memory = Self.failureMemory.least.doubled(count, atMost: Self.failureMemory.most)
+    failed[host] = Failed(failure: failure, until: now + memory, count: count + 1)
     return .failure(failure)
   }
 
@@ -145,7 +152,8 @@ struct BootstrapTable: Sendable {
 /// The lookup of a server's addresses, one family after the other.
 struct BootstrapLookup: Sendable {
   let host: HostName
-  fileprivate let network: Int
+  /// The ``BootstrapTable/network`` that it was begun on.
+  let network: Int
   fileprivate private(set) var addresses: [IPAddress] = []
   /// The shortest TTL of them, in seconds.
   fileprivate private(set) var ttl = BootstrapTable.longestLife

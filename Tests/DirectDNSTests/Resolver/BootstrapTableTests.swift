@@ -123,6 +123,31 @@ struct BootstrapTableTests {
     #expect(find(at: 0.2).lookup != nil)
   }
 
+  @Test mutating func `on another network a name is looked up at once, and what the one before finds later is no news`()
+    throws
+  {
+    let former = find(at: 0).lookup
+    table.networkDidChange(at: Sample.at(1))
+    let present = find(at: 1)
+    #expect(present.step == .wait(until: nil, orTake: .failure(.noTimeLeft)) && present.lookup != nil)
+    #expect(find(at: 1.1).lookup == nil)
+    try end(present.lookup, "192.0.2.54", at: 1.2)
+    #expect(try end(former, "192.0.2.53", at: 2) == .success(Sample.addresses("192.0.2.53")))
+    let next = find(at: 2)
+    #expect(next.step == .use(Sample.addresses("192.0.2.54")) && next.lookup == nil)
+  }
+
+  @Test mutating func `a lookup that fails with the network that it was begun on leaves the doubt about the addresses`()
+    throws
+  {
+    try learn()
+    let former = find(at: 60).lookup
+    table.networkDidChange(at: Sample.at(60.1))
+    #expect(try end(former, at: 60.2) == .success(Self.both))
+    let next = find(at: 60.2)
+    #expect(next.step == .wait(until: nil, orTake: .success(Self.both)) && next.lookup != nil)
+  }
+
   @Test mutating func `without any address the failure names the host and the reason`() throws {
     let outcome = try end(find(at: 0).lookup, at: 0.1)
     guard case .failure(let failure) = outcome else { return #expect(Bool(false), "\(outcome)") }

@@ -104,6 +104,21 @@ struct BootstrapTests {
     #expect(try await addresses(bootstrap, provider) == ["192.0.2.54"])
   }
 
+  @Test func `who comes on another network does not wait for what was asked on the one before`() async throws {
+    system.answer(Script.addresses("192.0.2.53", after: .seconds(1)))
+    let provider = provider("https://dns.example/")
+    let former = Task.immediate { [bootstrap] in
+      try await bootstrap.endpoint(provider, timeout: .seconds(3)).addresses
+    }
+    await clock.waitForSleepers()
+    bootstrap.networkDidChange()
+    system.answer(Script.addresses("192.0.2.54"))
+    #expect(try await addresses(bootstrap, provider) == ["192.0.2.54"])
+    clock.advance(by: .seconds(1))
+    #expect(try await former.value == Sample.addresses("192.0.2.53"))
+    #expect(try await addresses(bootstrap, provider) == ["192.0.2.54"])
+  }
+
   @Test func `while the system's DNS is dead, the addresses before serve on, and it is asked each 30 s`() async throws {
     let provider = provider("https://dns.example/")
     let endpoint = try await bootstrap.endpoint(provider, timeout: .seconds(3))
