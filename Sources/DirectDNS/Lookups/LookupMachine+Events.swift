@@ -191,6 +191,8 @@ extension LookupMachine {
       finish(lookup.caller, own)
     } else if case .askingSystemAlone = lookup.phase {
       lookups.add(lookup)
+    } else if case .renewing(let isPatient, _) = lookup.phase {
+      renew(lookup.caller, isPatient: isPatient, round: 0, at: now)
     } else {
       switch find(lookup.request, at: now)?.verdict {
       case .serve: if !serveCached(lookup.caller, at: now) { ask(lookup.caller, at: now) }

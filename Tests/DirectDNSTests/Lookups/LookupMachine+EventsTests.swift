@@ -142,6 +142,20 @@ extension LookupMachineTests {
     #expect(machine.questionCount == 0 && machine.lookupCount == 0)
   }
 
+  @Test func `a renewal goes on with the first provider, and waits for it whatever the cache has`() throws {
+    var machine = machine("one") { $0.providers = [] }
+    _ = try #require(begin(&machine, request()))
+    let first = try #require(system(words(&machine)))
+    machine.systemAnswered(first, .success(.addresses("192.0.2.9", ttl: 60)), at: Sample.at(0))
+    _ = words(&machine)
+    let renewal = machine.renew(request(), isPatient: true, at: Sample.at(50))
+    _ = try #require(system(words(&machine)))
+    machine.update(settings("one") { $0.usesSystemDNS = true }, at: Sample.at(51))
+    #expect(words(&machine) == ["send 1 to 0: [A]"])
+    machine.ended(1, reply(.addresses("192.0.2.1"), asked: 51), at: Sample.at(52))
+    #expect(words(&machine) == ["answer \(renewal): [\"192.0.2.1\"] fresh"])
+  }
+
   @Test func `a stale answer serves in its time, whoever is asked by then`() throws {
     var machine = machine("one")
     _ = try #require(begin(&machine, request()))
