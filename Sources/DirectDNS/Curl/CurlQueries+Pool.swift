@@ -4,8 +4,8 @@ internal import CDirectDNSCurl
 extension CurlQueries {
   /// The requests to one server: carries out the actions of its ``QueryPoolMachine``, and tells it what libcurl does.
   final class Pool {
-    /// Kept alive, since pools are told apart by the identity of this object.
-    let identity: QueryPool
+    /// Kept alive, since pools are found by the identity of this object.
+    let route: QueryRoute
     // It belongs to the driver.
     private unowned let driver: CurlQueries
     private let multi: CurlMulti
@@ -17,13 +17,13 @@ extension CurlQueries {
     /// When a request came last.
     private(set) var usedAt = Int64.min
 
-    init(_ identity: QueryPool, of driver: CurlQueries, _ multi: CurlMulti) {
-      self.identity = identity
+    init(_ route: QueryRoute, of driver: CurlQueries, _ multi: CurlMulti) {
+      self.route = route
       self.driver = driver
       self.multi = multi
       machine = QueryPoolMachine(
-        .init(width: identity.width, connections: identity.connections), isSerial: !identity.usesTLS,
-        addresses: identity.addresses)
+        .init(width: route.width, connections: route.connections), isSerial: !route.usesTLS,
+        addresses: route.addresses)
     }
 
     var isEmpty: Bool { machine.isEmpty }
@@ -111,8 +111,7 @@ extension CurlQueries {
 
     private func begin(_ id: QueryPoolMachine.QueryID, _ number: Int, _ address: IPAddress?) {
       guard let job = jobs[id.index] else { return }
-      if number == handles.count, let easy = QueryHandle(identity, sockets: driver.sockets, owner: self, number: number)
-      {
+      if number == handles.count, let easy = QueryHandle(route, sockets: driver.sockets, owner: self, number: number) {
         handles.append(easy)
       }
       guard number < handles.count, handles[number].prepare(job.request, isHTTP1: !machine.speaksHTTP2) else {

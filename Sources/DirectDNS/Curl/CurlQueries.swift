@@ -119,20 +119,20 @@ final class CurlQueries: CurlDriver {
   // MARK: Pools
 
   private func pool(of job: CurlJob) -> Pool {
-    if let lastPool, lastPool.identity === job.request.pool { return lastPool }
-    let pool = knownPool(of: job.request.pool)
+    if let lastPool, lastPool.route === job.request.route { return lastPool }
+    let pool = knownPool(of: job.request.route)
     lastPool = pool
     return pool
   }
 
-  private func knownPool(of identity: QueryPool) -> Pool {
-    if let pool = pools[ObjectIdentifier(identity)] { return pool }
+  private func knownPool(of route: QueryRoute) -> Pool {
+    if let pool = pools[ObjectIdentifier(route)] { return pool }
     // A new pool may replace others of the same origin, which had other addresses or settings.
     pools = pools.filter { _, pool in
-      pool.identity.origin != identity.origin || !pool.isEmpty || pool.usedAt > now - Self.idleTime
+      pool.route.origin != route.origin || !pool.isEmpty || pool.usedAt > now - Self.idleTime
     }
-    let pool = Pool(identity, of: self, multi)
-    pools[ObjectIdentifier(identity)] = pool
+    let pool = Pool(route, of: self, multi)
+    pools[ObjectIdentifier(route)] = pool
     limitConnections()
     return pool
   }

@@ -4,7 +4,7 @@ internal import HTTPTypes
 
 /// One of libcurl's easy handles for DNS requests, and the memory that its present transfer uses.
 ///
-/// Used by the loop's thread only. A handle serves one pool only, which has one origin and one set of TLS options, and
+/// Used by the loop's thread only. A handle serves one route only, which has one origin and one set of TLS options, and
 /// sends neither cookies nor a custom `Host`: nothing can leak from one origin to another.
 @safe final class QueryHandle {
   let handle: CurlHandle
@@ -13,7 +13,7 @@ internal import HTTPTypes
   private var connectTo = CurlList([])
   /// The address that it connects to; nil if that is the URL's host.
   private(set) var address: IPAddress?
-  private let identity: QueryPool
+  private let route: QueryRoute
   /// What it sends at present, or has sent last.
   private var message: HTTPMessage?
   private var isPost = false
@@ -32,17 +32,17 @@ internal import HTTPTypes
   /// What libcurl says about the TLS session after ``followTLS()``: `SSL connection using TLSv1.3 / …`.
   private(set) var sessionLine: String?
 
-  /// Creates a handle with the options that all requests of a pool share; nil if libcurl has no memory for it.
+  /// Creates a handle with the options that all requests of a route share; nil if libcurl has no memory for it.
   ///
   /// - Parameters:
-  ///   - pool: where its requests go.
+  ///   - route: where its requests go.
   ///   - sockets: is told of the connections that it opens and ends.
   ///   - owner: is asked and told what its transfers do.
   ///   - number: its number among the handles of the owner.
-  init?(_ pool: QueryPool, sockets: CurlSockets, owner: CurlQueries.Pool? = nil, number: Int = 0) {
+  init?(_ route: QueryRoute, sockets: CurlSockets, owner: CurlQueries.Pool? = nil, number: Int = 0) {
     guard let handle = CurlHandle() else { return nil }
     self.handle = handle
-    identity = pool
+    self.route = route
     self.sockets = sockets
     self.pool = owner
     self.number = number
@@ -54,14 +54,14 @@ internal import HTTPTypes
     handle.set(CURLOPT_VERBOSE, 0)
   }
 
-  /// Sets what all requests of its pool have in common.
+  /// Sets what all requests of its route have in common.
   private func setOptions() {
-    handle.setPool(of: self, usesTLS: identity.usesTLS, scope: identity.scope, sockets)
+    handle.setPool(of: self, usesTLS: route.usesTLS, scope: route.scope, sockets)
     handle.setNoProxy()
-    handle.set(CURLOPT_HTTP_VERSION, Int(identity.usesTLS ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1))
+    handle.set(CURLOPT_HTTP_VERSION, Int(route.usesTLS ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1))
     // Wait until it is known whether the first connection multiplexes, instead of opening one for each query.
     handle.set(CURLOPT_PIPEWAIT, 1)
-    if identity.usesTLS { identity.trust.set(on: handle) }
+    if route.usesTLS { route.trust.set(on: handle) }
     let context = unsafe Unmanaged.passUnretained(self).toOpaque()
     unsafe directdns_setopt_write(handle.pointer) { bytes, size, count, context in
       unsafe context.call(QueryHandle.self) {
@@ -111,7 +111,7 @@ internal import HTTPTypes
   func connect(to address: IPAddress?) {
     guard let address, address != self.address else { return }
     self.address = address
-    connectTo = CurlList(["::\(address.bracketed):\(identity.port)"])
+    connectTo = CurlList(["::\(address.bracketed):\(route.port)"])
     handle.set(CURLOPT_CONNECT_TO, connectTo)
   }
 

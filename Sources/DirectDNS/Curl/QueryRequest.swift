@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Where DNS requests go, and how they are secured: requests of one pool share connections and a queue.
+/// Where DNS requests go, and how they are secured: requests of one route share connections and a queue.
 ///
-/// Pools are compared by identity, so that no certificates have to be compared for each request.
-final class QueryPool: Sendable {
+/// Routes are compared by identity, so that no certificates have to be compared for each request.
+final class QueryRoute: Sendable {
   /// The addresses to connect to, so that libcurl does not look up the URL's host.
   ///
   /// The certificate is still checked for that host. Without addresses, the host is one itself.
   let addresses: [IPAddress]
   /// The port at those addresses.
   let port: UInt16
-  /// Tells the pool's connections from those of others: they are shared within one scope only.
+  /// Tells the route's connections from those of others: they are shared within one scope only.
   let scope: Int
   /// Scheme, host and port.
   let origin: String
@@ -22,7 +22,7 @@ final class QueryPool: Sendable {
 
   init(
     origin: String, addresses: [IPAddress] = [], port: UInt16 = 0, scope: Int = 0, usesTLS: Bool, trust: CurlTrust,
-    width: Int, connections: Int = QueryPool.connections
+    width: Int, connections: Int = QueryRoute.connections
   ) {
     self.origin = origin
     self.addresses = addresses
@@ -40,7 +40,7 @@ final class QueryPool: Sendable {
 
 /// One request, as the loop's thread needs it.
 struct QueryRequest: Sendable {
-  var pool: QueryPool
+  var route: QueryRoute
   var message: HTTPMessage
   /// Milliseconds for the whole request, including the time in the queue.
   var timeout: Int64

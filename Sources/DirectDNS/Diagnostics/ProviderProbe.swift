@@ -34,10 +34,10 @@ public struct ProviderProbe: Sendable {
   ) async -> ProbeReport {
     let message = provider.request(for: question, at: clock.wallNow.milliseconds / 1000)
     let url = provider.url
-    let pool = QueryPool(
+    let route = QueryRoute(
       origin: url.originText, addresses: [address], port: url.effectivePort, usesTLS: url.scheme.isSecure, trust: trust,
       width: 1)
-    let request = QueryRequest(pool: pool, message: message, timeout: max(1, timeout.wholeMilliseconds))
+    let request = QueryRequest(route: route, message: message, timeout: max(1, timeout.wholeMilliseconds))
     let outcome = await Self.pool.run { CurlProbe.run(request) }
     return ProbeReport(provider, at: address, question, outcome, seenAt: clock.wallNow)
   }

@@ -10,29 +10,29 @@ internal import HTTPTypes
 /// come with its addresses.
 public final class CurlTransport: HTTPTransport, NonBlocking {
   private let loop = Loop<CurlQueries>()
-  private let pools: Locked<Pools>
+  private let routes: Locked<Routes>
 
-  private struct Pools {
+  private struct Routes {
     /// The trusted authorities; libcurl does not share connections between requests with different ones.
     var trust: CurlTrust
     /// The most connections to one endpoint over HTTP/1.1.
     var connections: Int
-    /// How many pools have been created.
+    /// How many routes have been created.
     var made = 0
     // An array, since comparing a handful of endpoints is cheaper than hashing their URLs.
-    var known: [Route] = []
+    var known: [KnownEndpoint] = []
   }
 
-  /// How an endpoint is reached.
-  private final class Route: Sendable {
+  /// An endpoint, and how it is reached.
+  private final class KnownEndpoint: Sendable {
     let endpoint: HTTPEndpoint
-    let pool: QueryPool
+    let route: QueryRoute
     /// The beginning of each request's URL.
     let prefix: String
 
-    init(_ endpoint: HTTPEndpoint, _ pool: QueryPool) {
+    init(_ endpoint: HTTPEndpoint, _ route: QueryRoute) {
       self.endpoint = endpoint
-      self.pool = pool
+      self.route = route
       prefix = endpoint.url.originText + "/"
     }
   }
@@ -46,7 +46,7 @@ public final class CurlTransport: HTTPTransport, NonBlocking {
   /// - Throws: an error of code ``DirectDNSError/Code/invalidConfiguration`` if the file of a private authority cannot
   ///   be used.
   public init(trust: TrustStore = TrustStore(), connections: Int = 32) throws(DirectDNSError) {
-    pools = Locked(Pools(trust: try trust.resolved(), connections: min(max(1, connections), 1000)))
+    routes = Locked(Routes(trust: try trust.resolved(), connections: min(max(1, connections), 1000)))
   }
 
   /// The authorities that are trusted.
@@ -54,11 +54,11 @@ public final class CurlTransport: HTTPTransport, NonBlocking {
 
   /// Changes the trusted authorities and the number of connections, from the next request on.
   func update(_ trust: CurlTrust?, connections: Int) {
-    pools.withLock { pools in
-      guard trust ?? pools.trust != pools.trust || connections != pools.connections else { return }
-      if let trust { pools.trust = trust }
-      pools.connections = connections
-      pools.known = []
+    routes.withLock { routes in
+      guard trust ?? routes.trust != routes.trust || connections != routes.connections else { return }
+      if let trust { routes.trust = trust }
+      routes.connections = connections
+      routes.known = []
     }
   }
 
@@ -82,18 +82,18 @@ public final class CurlTransport: HTTPTransport, NonBlocking {
   func request(
     _ message: HTTPMessage, _ endpoint: HTTPEndpoint, _ timeout: Duration
   ) throws(HTTPTransportError) -> QueryRequest {
-    let route = try route(endpoint)
+    let known = try known(endpoint)
     // libcurl would look up a host by itself that is not the endpoint's.
-    guard message.url.hasPrefix(route.prefix) else {
+    guard message.url.hasPrefix(known.prefix) else {
       throw .invalidRequest("its URL has another origin than \(endpoint.url.originText)")
     }
-    return QueryRequest(pool: route.pool, message: message, timeout: timeout.wholeMilliseconds)
+    return QueryRequest(route: known.route, message: message, timeout: timeout.wholeMilliseconds)
   }
 
   /// Makes further requests use new connections; requests under way keep theirs.
   public func networkDidChange() {
-    // libcurl cannot be told to drop connections: each pool has its own.
-    pools.withLock { $0.known = [] }
+    // libcurl cannot be told to drop connections: each route has its own.
+    routes.withLock { $0.known = [] }
   }
 
   /// Ends all requests, and the transport's thread.
@@ -102,26 +102,26 @@ public final class CurlTransport: HTTPTransport, NonBlocking {
   /// Ends all requests, and waits until the transport's thread has ended.
   func end() async { await loop.end() }
 
-  private func route(_ endpoint: HTTPEndpoint) throws(HTTPTransportError) -> Route {
-    try pools.withLock { pools throws(HTTPTransportError) in
-      if let known = pools.known.first(where: { $0.endpoint == endpoint }) { return known }
-      let route = Route(endpoint, try pool(endpoint, &pools))
+  private func known(_ endpoint: HTTPEndpoint) throws(HTTPTransportError) -> KnownEndpoint {
+    try routes.withLock { routes throws(HTTPTransportError) in
+      if let known = routes.known.first(where: { $0.endpoint == endpoint }) { return known }
+      let new = KnownEndpoint(endpoint, try route(endpoint, &routes))
       // Where addresses change, because they are looked up or configured anew, the former ones do not come back.
-      let former = pools.known.indices.filter { pools.known[$0].pool.origin == route.pool.origin }
-      if former.count >= Self.routeLimit { pools.known.remove(at: former[0]) }
-      pools.known.append(route)
-      return route
+      let former = routes.known.indices.filter { routes.known[$0].route.origin == new.route.origin }
+      if former.count >= Self.endpointLimit { routes.known.remove(at: former[0]) }
+      routes.known.append(new)
+      return new
     }
   }
 
-  /// How many routes of one origin are kept.
-  private static let routeLimit = 16
+  /// How many endpoints of one origin are kept.
+  private static let endpointLimit = 16
 
-  /// The pool of an endpoint: that of another path of the same origin at the same addresses, or a new one.
+  /// The route to an endpoint: that of another path of the same origin at the same addresses, or a new one.
   ///
-  /// An origin has one pool for each list of addresses: an entry that is there in case another one fails has to be
+  /// An origin has one route for each list of addresses: an entry that is there in case another one fails has to be
   /// reached where it says.
-  private func pool(_ endpoint: HTTPEndpoint, _ pools: inout Pools) throws(HTTPTransportError) -> QueryPool {
+  private func route(_ endpoint: HTTPEndpoint, _ routes: inout Routes) throws(HTTPTransportError) -> QueryRoute {
     let url = endpoint.url
     var addresses = endpoint.addresses
     switch url.host {
@@ -131,15 +131,15 @@ public final class CurlTransport: HTTPTransport, NonBlocking {
       guard !addresses.isEmpty else { throw .connect("no address is known for \(name)") }
     }
     let origin = "\(url.scheme.rawValue)://\(url.host):\(url.effectivePort)"
-    if let known = pools.known.last(where: { $0.pool.origin == origin && $0.pool.addresses == addresses }) {
-      return known.pool
+    if let known = routes.known.last(where: { $0.route.origin == origin && $0.route.addresses == addresses }) {
+      return known.route
     }
-    pools.made += 1
-    return QueryPool(
-      origin: origin, addresses: addresses, port: url.effectivePort, scope: pools.made, usesTLS: url.scheme.isSecure,
-      trust: pools.trust, width: Self.poolWidth, connections: pools.connections)
+    routes.made += 1
+    return QueryRoute(
+      origin: origin, addresses: addresses, port: url.effectivePort, scope: routes.made, usesTLS: url.scheme.isSecure,
+      trust: routes.trust, width: Self.width, connections: routes.connections)
   }
 
   /// The most requests in flight over HTTP/2: BIND 9.18 closes a connection with 64, dnsdist takes 100.
-  private static let poolWidth = 50
+  private static let width = 50
 }

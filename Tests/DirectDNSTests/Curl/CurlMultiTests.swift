@@ -37,7 +37,7 @@ struct CurlMultiTests {
     let server = try await FakeProvider.start(records: ProviderFixture.records)
     let sockets = CurlSockets(poller: poller)
     let request = QueryRequest.sample(server.url("/resolve?name=www.shop.test"))
-    let easy = try #require(QueryHandle(request.pool, sockets: sockets))
+    let easy = try #require(QueryHandle(request.route, sockets: sockets))
     for _ in 0..<3 {
       #expect(easy.prepare(request, isHTTP1: true))
       #expect(multi.due == .max)
@@ -60,7 +60,7 @@ struct CurlMultiTests {
       told = sockets
       multi.sockets = sockets
       let request = QueryRequest.sample(server.url("/resolve?name=www.shop.test"))
-      let easy = try #require(QueryHandle(request.pool, sockets: sockets))
+      let easy = try #require(QueryHandle(request.route, sockets: sockets))
       #expect(easy.prepare(request))
       multi.add(easy.handle)
       #expect(firstEnd() == CURLE_OK)
@@ -76,7 +76,7 @@ struct CurlMultiTests {
     let server = try await FakeProvider.start(records: ProviderFixture.records)
     let sockets = CurlSockets(poller: poller)
     let request = QueryRequest.sample(server.url("/resolve?name=www.shop.test"))
-    let easy = try #require(QueryHandle(request.pool, sockets: sockets))
+    let easy = try #require(QueryHandle(request.route, sockets: sockets))
     #expect(easy.prepare(request))
     multi.add(easy.handle)
     var end: CURLcode?

@@ -23,8 +23,8 @@ struct CurlQueriesTests {
   @Test func `the thread may end only while nothing runs or waits`() throws {
     let poller = try #require(WakeUp().flatMap { Poller($0) })
     let driver = try #require(CurlQueries((), poller: poller))
-    let pool = QueryPool.sample(width: 1)
-    let jobs = (0..<2).map { _ in CurlJob(.sample("http://127.0.0.1:1/", pool: pool), for: Nobody()) }
+    let route = QueryRoute.sample(width: 1)
+    let jobs = (0..<2).map { _ in CurlJob(.sample("http://127.0.0.1:1/", route: route), for: Nobody()) }
     #expect(driver.idleLimit == 120_000)
     for job in jobs {
       driver.carryOut(.start(job))
@@ -44,11 +44,11 @@ struct CurlQueriesTests {
   @Test func `a pool has its own width and queue`() async throws {
     try await withServer { server, loop, url async throws in
       server.misbehave(.hold)
-      let one = QueryPool.sample(width: 1)
-      let many = QueryPool.sample()
-      let narrow = (0..<4).map { loop.begin(.sample(url + "a\($0).flood.test", pool: one)) }
+      let one = QueryRoute.sample(width: 1)
+      let many = QueryRoute.sample()
+      let narrow = (0..<4).map { loop.begin(.sample(url + "a\($0).flood.test", route: one)) }
       await server.waitForHeld(1)
-      let wide = (0..<3).map { loop.begin(.sample(url + "b\($0).flood.test", pool: many)) }
+      let wide = (0..<3).map { loop.begin(.sample(url + "b\($0).flood.test", route: many)) }
       await server.waitForHeld(4)
       #expect(server.requests.count == 4)
       server.behave()
@@ -60,8 +60,8 @@ struct CurlQueriesTests {
   @Test func `a pool of one serves in the order of arrival, and passes over who left`() async throws {
     try await withServer { server, loop, url async throws in
       server.misbehave(.hold, times: 1)
-      let pool = QueryPool.sample(width: 1)
-      let tasks = (0..<6).map { loop.begin(.sample(url + "n\($0).flood.test", pool: pool)) }
+      let route = QueryRoute.sample(width: 1)
+      let tasks = (0..<6).map { loop.begin(.sample(url + "n\($0).flood.test", route: route)) }
       await server.waitForHeld(1)
       tasks[2].cancel()
       tasks[5].cancel()
@@ -76,11 +76,11 @@ struct CurlQueriesTests {
   @Test func `each of those who wait has its own time`() async throws {
     try await withServer { server, loop, url async throws in
       server.misbehave(.hold, times: 1)
-      let pool = QueryPool.sample(width: 1)
-      let first = loop.begin(.sample(url + "first.flood.test", pool: pool))
+      let route = QueryRoute.sample(width: 1)
+      let first = loop.begin(.sample(url + "first.flood.test", route: route))
       await server.waitForHeld(1)
       let times: [Int64] = [20_000, 40, 20_000, 20, 60]
-      let waiting = times.map { loop.begin(.sample(url + "n\($0).flood.test", timeout: $0, pool: pool)) }
+      let waiting = times.map { loop.begin(.sample(url + "n\($0).flood.test", timeout: $0, route: route)) }
       for index in [1, 3, 4] { #expect(await waiting[index].value.failure == .timedOut) }
       server.release()
       for task in [first, waiting[0], waiting[2]] { #expect(try await task.value.get().status == .ok) }
@@ -103,20 +103,22 @@ struct CurlQueriesTests {
   @Test func `hundreds that a silent server holds all end in time, and those behind them are sent`() async throws {
     try await withServer { server, loop, url async throws in
       server.misbehave(.hold)
-      let pool = QueryPool.sample(width: 50)
-      let tasks = (0..<400).map { loop.begin(.sample(url + "n\($0).flood.test", timeout: 50 + Int64($0), pool: pool)) }
+      let route = QueryRoute.sample(width: 50)
+      let tasks = (0..<400).map {
+        loop.begin(.sample(url + "n\($0).flood.test", timeout: 50 + Int64($0), route: route))
+      }
       for task in tasks { #expect(await task.value.failure == .timedOut) }
       server.behave()
       server.release()
-      #expect(try await loop.perform(.sample(url + "www.shop.test", pool: pool)).status == .ok)
+      #expect(try await loop.perform(.sample(url + "www.shop.test", route: route)).status == .ok)
     }
   }
 
   @Test func `a pool whose request failed goes on with the next`() async throws {
     try await withServer { server, loop, url async throws in
       server.misbehave(.close, times: 2)
-      let pool = QueryPool.sample(width: 1)
-      let tasks = (0..<4).map { loop.begin(.sample(url + "n\($0).flood.test", pool: pool)) }
+      let route = QueryRoute.sample(width: 1)
+      let tasks = (0..<4).map { loop.begin(.sample(url + "n\($0).flood.test", route: route)) }
       var replies = 0
       for task in tasks { if case .success = await task.value { replies += 1 } }
       // libcurl repeats a request by itself when a used connection turns out to be closed.
@@ -128,12 +130,12 @@ struct CurlQueriesTests {
     async throws
   {
     try await withServer { server, loop, _ async throws in
-      let pools = [["127.0.0.1"], ["127.0.0.2", "127.0.0.1"]].enumerated().map {
-        QueryPool.sample(addresses: $1, port: server.port, scope: $0)
+      let routes = [["127.0.0.1"], ["127.0.0.2", "127.0.0.1"]].enumerated().map {
+        QueryRoute.sample(addresses: $1, port: server.port, scope: $0)
       }
       let url = "http://doh.test:\(server.port)/resolve?name=www.shop.test"
       for _ in 0..<5 {
-        for pool in pools { #expect(try await loop.perform(.sample(url, pool: pool)).status == .ok) }
+        for route in routes { #expect(try await loop.perform(.sample(url, route: route)).status == .ok) }
       }
     }
   }

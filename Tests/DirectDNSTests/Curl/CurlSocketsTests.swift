@@ -36,7 +36,7 @@ struct CurlSocketsTests {
   /// Sends a request without a loop; `body` runs while its connection stands.
   private func fetch(_ url: String, _ sockets: CurlSockets, _ body: () -> Void) throws {
     let request = QueryRequest.sample(url)
-    let easy = try #require(QueryHandle(request.pool, sockets: sockets))
+    let easy = try #require(QueryHandle(request.route, sockets: sockets))
     #expect(easy.prepare(request))
     unsafe _ = curl_easy_perform(easy.handle.pointer)
     body()

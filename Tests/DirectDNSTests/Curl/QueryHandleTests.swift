@@ -7,22 +7,22 @@ import Testing
 @testable import DirectDNS
 
 struct QueryHandleTests {
-  private let pool = QueryPool(
+  private let route = QueryRoute(
     origin: "http://127.0.0.1:1", usesTLS: false, trust: CurlTrust(), width: 50)
 
   private let sockets = CurlSockets()
 
   @Test func `a handle leads back to its object`() throws {
-    let easy = try #require(QueryHandle(pool, sockets: sockets))
-    let other = try #require(QueryHandle(pool, sockets: sockets))
+    let easy = try #require(QueryHandle(route, sockets: sockets))
+    let other = try #require(QueryHandle(route, sockets: sockets))
     #expect(unsafe CurlHandle.owner(of: easy.handle.pointer, as: QueryHandle.self) === easy)
     #expect(unsafe CurlHandle.owner(of: other.handle.pointer, as: QueryHandle.self) === other)
   }
 
   @Test func `a handle that sent nothing has an empty response`() throws {
-    let easy = try #require(QueryHandle(pool, sockets: sockets))
+    let easy = try #require(QueryHandle(route, sockets: sockets))
     let message = HTTPMessage(url: "http://127.0.0.1:1/", fields: [.accept: "x"], body: [1])
-    #expect(easy.prepare(QueryRequest(pool: pool, message: message, timeout: 1)))
+    #expect(easy.prepare(QueryRequest(route: route, message: message, timeout: 1)))
     let reply = easy.takeReply()
     #expect(reply.status.code == 0 && reply.body == [] && reply.age == nil && reply.address == nil)
   }
@@ -33,7 +33,7 @@ struct QueryHandleTests {
     do {
       let sockets = CurlSockets()
       told = sockets
-      easy = QueryHandle(pool, sockets: sockets)
+      easy = QueryHandle(route, sockets: sockets)
     }
     #expect(easy != nil && told != nil)
     easy = nil
@@ -45,7 +45,7 @@ struct QueryHandleTests {
     let request = QueryRequest.sample(server.url("/resolve?name=www.shop.test"))
     for _ in 0..<20 {
       let sockets = CurlSockets()
-      var easy = QueryHandle(request.pool, sockets: sockets)
+      var easy = QueryHandle(request.route, sockets: sockets)
       #expect(easy?.prepare(request) == true)
       easy?.followTLS()
       #expect(easy?.perform() == CURLE_OK && easy?.takeReply().status == .ok && easy?.isHTTP2 == false)
@@ -57,6 +57,6 @@ struct QueryHandleTests {
   }
 
   @Test func `a thousand handles come and go`() {
-    for _ in 0..<1000 { #expect(QueryHandle(pool, sockets: sockets) != nil) }
+    for _ in 0..<1000 { #expect(QueryHandle(route, sockets: sockets) != nil) }
   }
 }

@@ -114,7 +114,7 @@ extension CurlTransportTests {
     let transport = try CurlTransport()
     func scope(_ url: String, _ addresses: String...) throws -> Int {
       let endpoint = HTTPEndpoint(url: try WebURL(url), addresses: addresses.map(Sample.address))
-      return try transport.request(HTTPMessage(url: url, fields: [:]), endpoint, .seconds(1)).pool.scope
+      return try transport.request(HTTPMessage(url: url, fields: [:]), endpoint, .seconds(1)).route.scope
     }
     func scopes() throws -> [Int] {
       [

@@ -78,17 +78,17 @@ struct LoopTests {
 }
 
 extension QueryRequest {
-  /// A plain GET in a pool of that name.
-  static func sample(_ url: String, timeout: Int64 = 20_000, pool: QueryPool = .sample()) -> QueryRequest {
-    QueryRequest(pool: pool, message: HTTPMessage(url: url), timeout: timeout)
+  /// A plain GET by that route.
+  static func sample(_ url: String, timeout: Int64 = 20_000, route: QueryRoute = .sample()) -> QueryRequest {
+    QueryRequest(route: route, message: HTTPMessage(url: url), timeout: timeout)
   }
 }
 
-extension QueryPool {
+extension QueryRoute {
   static func sample(
-    width: Int = 50, addresses: [String] = [], port: Int = 0, scope: Int = 0, connections: Int = QueryPool.connections
-  ) -> QueryPool {
-    QueryPool(
+    width: Int = 50, addresses: [String] = [], port: Int = 0, scope: Int = 0, connections: Int = QueryRoute.connections
+  ) -> QueryRoute {
+    QueryRoute(
       origin: "o", addresses: addresses.map(Sample.address), port: UInt16(port), scope: scope, usesTLS: false,
       trust: CurlTrust(), width: width,
       connections: min(width, connections))
