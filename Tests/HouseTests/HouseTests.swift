@@ -37,7 +37,7 @@ struct HouseTests {
     "Sources/DirectDNS/Client/RequestContext.swift": "DirectClientFailureTests",
     // An exchange's parts need a server and a loop: the client's tests drive them.
     "Sources/DirectDNS/Curl/CurlDriver.swift": "CurlQueriesTests, CurlMultiTests",
-    "Sources/DirectDNS/Curl/CurlJob.swift": "LoopTests",
+    "Sources/DirectDNS/Curl/CurlQuery.swift": "LoopTests",
     "Sources/DirectDNS/Curl/CurlProbe.swift": "ProviderProbeTests, SystemPackagesTests",
     "Sources/DirectDNS/Curl/ConnectAttempt+Callbacks.swift": "RequestBodyTests, ResponseBodyTests",
     "Sources/DirectDNS/Curl/ConnectAttempt+Options.swift": "ClientConnectionsTests",

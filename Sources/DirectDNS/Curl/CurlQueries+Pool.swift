@@ -13,7 +13,7 @@ extension CurlQueries {
     /// libcurl's handles, by their numbers in the machine.
     private var handles: [QueryHandle] = []
     /// The requests that wait or are under way, by the index of their ids.
-    private var jobs: [CurlJob?] = []
+    private var queries: [CurlQuery?] = []
     /// When a request came last.
     private(set) var usedAt = Int64.min
 
@@ -38,11 +38,11 @@ extension CurlQueries {
 
     // MARK: Requests
 
-    func start(_ job: CurlJob) {
+    func start(_ query: CurlQuery) {
       usedAt = driver.now
-      let id = machine.start(deadline: job.deadline, at: driver.now)
-      job.place = .pool(id)
-      if id.index < jobs.count { jobs[id.index] = job } else { jobs.append(job) }
+      let id = machine.start(deadline: query.deadline, at: driver.now)
+      query.place = .pool(id)
+      if id.index < queries.count { queries[id.index] = query } else { queries.append(query) }
       perform()
     }
 
@@ -103,18 +103,18 @@ extension CurlQueries {
       case .reply(let id, let number): finish(id, .success(handles[number].takeReply()))
       case .fail(let id, let error): finish(id, .failure(error))
       // Its request is still needed for further attempts to connect.
-      case .leave(let id): if let job = jobs[id.index] { driver.finish(job, .failure(.cancelled)) }
-      case .forget(let id): jobs[id.index] = nil
+      case .leave(let id): if let query = queries[id.index] { driver.finish(query, .failure(.cancelled)) }
+      case .forget(let id): queries[id.index] = nil
       case .endConnection(let port): driver.sockets.end(port: port)
       }
     }
 
     private func begin(_ id: QueryPoolMachine.QueryID, _ number: Int, _ address: IPAddress?) {
-      guard let job = jobs[id.index] else { return }
+      guard let query = queries[id.index] else { return }
       if number == handles.count, let easy = QueryHandle(route, sockets: driver.sockets, owner: self, number: number) {
         handles.append(easy)
       }
-      guard number < handles.count, handles[number].prepare(job.request, isHTTP1: !machine.speaksHTTP2) else {
+      guard number < handles.count, handles[number].prepare(query.request, isHTTP1: !machine.speaksHTTP2) else {
         return machine.ended(number, .failed(.noMemory, .other), at: driver.now)
       }
       let easy = handles[number]
@@ -124,8 +124,8 @@ extension CurlQueries {
     }
 
     private func finish(_ id: QueryPoolMachine.QueryID, _ result: Result<HTTPReply, HTTPTransportError>) {
-      guard let job = jobs[id.index].take() else { return }
-      driver.finish(job, result)
+      guard let query = queries[id.index].take() else { return }
+      driver.finish(query, result)
     }
   }
 }

@@ -3,7 +3,7 @@ internal import CDirectDNSCurl
 
 /// Sends DNS requests over pools of connections, each of which decides for itself.
 final class CurlQueries: CurlDriver {
-  enum Command { case start(CurlJob), cancel(CurlJob) }
+  enum Command { case start(CurlQuery), cancel(CurlQuery) }
 
   private let multi: CurlMulti
   let multis: [CurlMulti]
@@ -13,7 +13,7 @@ final class CurlQueries: CurlDriver {
   /// The pool that was used last, which is usually the next one too.
   private var lastPool: Pool?
   /// Requests that have ended, and have yet to be given back.
-  private var done: [CurlJob] = []
+  private var done: [CurlQuery] = []
   let sockets: CurlSockets
   /// Kept connections that carry one transfer at a time.
   private var serial: Set<curl_socket_t> = []
@@ -65,13 +65,13 @@ final class CurlQueries: CurlDriver {
 
   func carryOut(_ command: Command) {
     switch command {
-    case .start(let job):
-      guard case .new = job.place else { return finish(job, .failure(.cancelled)) }
-      pool(of: job).start(job)
-    case .cancel(let job):
-      switch job.place {
-      case .new: job.place = .cancelled
-      case .pool(let id): pool(of: job).cancel(id)
+    case .start(let query):
+      guard case .new = query.place else { return finish(query, .failure(.cancelled)) }
+      pool(of: query).start(query)
+    case .cancel(let query):
+      switch query.place {
+      case .new: query.place = .cancelled
+      case .pool(let id): pool(of: query).cancel(id)
       case .cancelled, .done: break
       }
     }
@@ -98,17 +98,17 @@ final class CurlQueries: CurlDriver {
     return due
   }
 
-  func finish(_ job: CurlJob, _ result: Result<HTTPReply, HTTPTransportError>) {
-    job.finish(result)
-    done.append(job)
+  func finish(_ query: CurlQuery, _ result: Result<HTTPReply, HTTPTransportError>) {
+    query.finish(result)
+    done.append(query)
   }
 
   /// Gives ended requests back, all those of a recipient together; there is nearly always only one recipient.
   private func deliverDone() {
     guard !done.isEmpty else { return }
-    var jobs: [CurlJob] = []
-    swap(&jobs, &done)
-    var rest = jobs[...]
+    var queries: [CurlQuery] = []
+    swap(&queries, &done)
+    var rest = queries[...]
     while let recipient = rest.first?.recipient {
       let own = rest.prefix { $0.recipient === recipient }
       rest = rest.dropFirst(own.count)
@@ -118,9 +118,9 @@ final class CurlQueries: CurlDriver {
 
   // MARK: Pools
 
-  private func pool(of job: CurlJob) -> Pool {
-    if let lastPool, lastPool.route === job.request.route { return lastPool }
-    let pool = knownPool(of: job.request.route)
+  private func pool(of query: CurlQuery) -> Pool {
+    if let lastPool, lastPool.route === query.request.route { return lastPool }
+    let pool = knownPool(of: query.request.route)
     lastPool = pool
     return pool
   }

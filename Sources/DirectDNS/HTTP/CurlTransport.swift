@@ -73,10 +73,10 @@ public final class CurlTransport: HTTPTransport, NonBlocking {
   }
 
   /// Sends a request; the loop's thread gives it back to its recipient at the end.
-  func start(_ job: CurlJob) { loop.start(job) }
+  func start(_ query: CurlQuery) { loop.start(query) }
 
   /// Cancels a request; its recipient still gets it back.
-  func cancel(_ job: CurlJob) { loop.cancel(job) }
+  func cancel(_ query: CurlQuery) { loop.cancel(query) }
 
   /// The request in the form that the loop needs.
   func request(

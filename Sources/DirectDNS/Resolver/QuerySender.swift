@@ -18,7 +18,7 @@ final class QuerySender: CurlRecipient {
   /// A query that is under way.
   private enum Sent: Sendable {
     case starting
-    case transfer(CurlJob, Query)
+    case transfer(CurlQuery, Query)
     case task(Task<Void, Never>)
   }
 
@@ -68,9 +68,9 @@ final class QuerySender: CurlRecipient {
     }
     do throws(HTTPTransportError) {
       let request = try curl.request(message, target, timeout)
-      let job = CurlJob(request, number: query.number.rawValue, for: self)
-      sent.withLock { $0[query.number] = .transfer(job, query) }
-      curl.start(job)
+      let transfer = CurlQuery(request, number: query.number.rawValue, for: self)
+      sent.withLock { $0[query.number] = .transfer(transfer, query) }
+      curl.start(transfer)
     } catch {
       query.recipient.ended([query.reply(.failure(error), asked: query.begun, noting: target, bootstrap)])
     }
@@ -88,14 +88,14 @@ final class QuerySender: CurlRecipient {
   }
 
   /// Gets ended queries back from libcurl's loop.
-  func receive(_ jobs: ArraySlice<CurlJob>) {
+  func receive(_ transfers: ArraySlice<CurlQuery>) {
     var replies: [QueryReply] = []
-    replies.reserveCapacity(jobs.count)
+    replies.reserveCapacity(transfers.count)
     var recipient: (any QueryRecipient)?
-    for job in jobs {
-      let number = QueryMachine.QueryNumber(rawValue: job.number)
+    for transfer in transfers {
+      let number = QueryMachine.QueryNumber(rawValue: transfer.number)
       guard case .transfer(_, let query)? = sent.withLock({ $0.removeValue(forKey: number) }) else { continue }
-      replies.append(query.reply(job.takeResult(), asked: query.begun, noting: query.server.target, bootstrap))
+      replies.append(query.reply(transfer.takeResult(), asked: query.begun, noting: query.server.target, bootstrap))
       if recipient == nil { recipient = query.recipient }
     }
     recipient?.ended(replies)
@@ -107,7 +107,7 @@ final class QuerySender: CurlRecipient {
   func cancel(_ number: QueryMachine.QueryNumber) {
     // It stays there until it has ended.
     switch sent.withLock({ $0[number] }) {
-    case .transfer(let job, _)?: curl?.cancel(job)
+    case .transfer(let transfer, _)?: curl?.cancel(transfer)
     case .task(let task)?: task.cancel()
     case .starting?, nil: break
     }

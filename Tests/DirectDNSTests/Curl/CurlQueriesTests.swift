@@ -24,13 +24,13 @@ struct CurlQueriesTests {
     let poller = try #require(WakeUp().flatMap { Poller($0) })
     let driver = try #require(CurlQueries((), poller: poller))
     let route = QueryRoute.sample(width: 1)
-    let jobs = (0..<2).map { _ in CurlJob(.sample("http://127.0.0.1:1/", route: route), for: Nobody()) }
+    let queries = (0..<2).map { _ in CurlQuery(.sample("http://127.0.0.1:1/", route: route), for: Nobody()) }
     #expect(driver.idleLimit == 120_000)
-    for job in jobs {
-      driver.carryOut(.start(job))
+    for query in queries {
+      driver.carryOut(.start(query))
       #expect(driver.idleLimit == nil)
     }
-    for job in jobs { driver.carryOut(.cancel(job)) }
+    for query in queries { driver.carryOut(.cancel(query)) }
     _ = driver.turn(hasNews: true)
     #expect(driver.idleLimit == 120_000)
     driver.stop()
@@ -38,7 +38,7 @@ struct CurlQueriesTests {
   }
 
   private final class Nobody: CurlRecipient {
-    func receive(_ jobs: ArraySlice<CurlJob>) {}
+    func receive(_ queries: ArraySlice<CurlQuery>) {}
   }
 
   @Test func `a pool has its own width and queue`() async throws {

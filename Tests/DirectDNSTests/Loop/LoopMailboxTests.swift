@@ -11,7 +11,7 @@ struct LoopMailboxTests {
     #expect(!mailbox.take(into: &commands))
     mailbox.stop()
     #expect(!mailbox.mayWait())
-    #expect(!mailbox.post(.start(CurlJob(.sample("http://127.0.0.1:1/"), for: Nobody()))))
+    #expect(!mailbox.post(.start(CurlQuery(.sample("http://127.0.0.1:1/"), for: Nobody()))))
     #expect(mailbox.take(into: &commands) && commands.isEmpty)
   }
 
@@ -27,7 +27,7 @@ struct LoopMailboxTests {
     let mailbox = LoopMailbox<CurlQueries>(()) { name, body in
       canStart.withLock { $0 } && WorkerThread.start(name, body)
     }
-    let command = CurlQueries.Command.cancel(CurlJob(.sample("http://127.0.0.1:1/"), for: Nobody()))
+    let command = CurlQueries.Command.cancel(CurlQuery(.sample("http://127.0.0.1:1/"), for: Nobody()))
     #expect(!mailbox.post(command) && !mailbox.isRunning)
     #expect(
       mailbox.refusal == .noSocket("this process may start no further threads (ulimit -u, or its container's pids.max)")
@@ -38,7 +38,7 @@ struct LoopMailboxTests {
   }
 
   private final class Nobody: CurlRecipient {
-    func receive(_ jobs: ArraySlice<CurlJob>) {}
+    func receive(_ queries: ArraySlice<CurlQuery>) {}
   }
 }
 

@@ -2,7 +2,7 @@
 /// One DNS request on its way through the loop.
 ///
 /// Once it is posted, what changes of it belongs to the loop's thread, and after its end to the recipient.
-final class CurlJob: @unchecked Sendable {
+final class CurlQuery: @unchecked Sendable {
   // Safe to share: it is handed to the loop's thread by the mailbox's lock, and back to the recipient at its end.
 
   enum Place {
@@ -17,7 +17,7 @@ final class CurlJob: @unchecked Sendable {
   /// By which its recipient knows it.
   let number: Int
   let deadline: Int64
-  /// Gets the job back at its end.
+  /// Gets the query back at its end.
   let recipient: any CurlRecipient
   var place = Place.new
   private var result = Result<HTTPReply, HTTPTransportError>.failure(.shutDown)
@@ -42,9 +42,9 @@ final class CurlJob: @unchecked Sendable {
   }
 }
 
-/// Gets jobs back that have ended: all those of one turn of the loop in one call.
+/// Gets queries back that have ended: all those of one turn of the loop in one call.
 protocol CurlRecipient: AnyObject, Sendable {
-  func receive(_ jobs: ArraySlice<CurlJob>)
+  func receive(_ queries: ArraySlice<CurlQuery>)
 }
 
 extension Loop<CurlQueries> {
@@ -52,14 +52,14 @@ extension Loop<CurlQueries> {
   convenience init() { self.init(()) }
 
   /// Starts a transfer, or ends it at once if the loop takes none.
-  func start(_ job: CurlJob) {
-    guard !post(.start(job)) else { return }
-    job.finish(.failure(refusal))
-    job.recipient.receive([job])
+  func start(_ query: CurlQuery) {
+    guard !post(.start(query)) else { return }
+    query.finish(.failure(refusal))
+    query.recipient.receive([query])
   }
 
   /// Cancels a transfer; its recipient still gets it back.
-  func cancel(_ job: CurlJob) { _ = post(.cancel(job)) }
+  func cancel(_ query: CurlQuery) { _ = post(.cancel(query)) }
 
   /// Sends a request and waits for its response.
   ///
@@ -67,12 +67,12 @@ extension Loop<CurlQueries> {
   func perform(_ request: QueryRequest) async throws(HTTPTransportError) -> HTTPReply {
     guard !Task.isCancelled else { throw .cancelled }
     let caller = CurlCaller()
-    let job = CurlJob(request, for: caller)
-    start(job)
+    let query = CurlQuery(request, for: caller)
+    start(query)
     let result = await withTaskCancellationHandler {
       await caller.result.value()
     } onCancel: {
-      cancel(job)
+      cancel(query)
     }
     return try result.get()
   }
@@ -82,5 +82,5 @@ extension Loop<CurlQueries> {
 private final class CurlCaller: CurlRecipient {
   let result = Promise<Result<HTTPReply, HTTPTransportError>>()
 
-  func receive(_ jobs: ArraySlice<CurlJob>) { for job in jobs { result.fulfil(job.takeResult()) } }
+  func receive(_ queries: ArraySlice<CurlQuery>) { for query in queries { result.fulfil(query.takeResult()) } }
 }
