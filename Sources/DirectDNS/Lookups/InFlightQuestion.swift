@@ -76,6 +76,13 @@ struct InFlightQuestion: Sendable {
   }
 }
 
+extension InFlightQuestion.Key {
+  /// A question of the server that its name's route leads to.
+  init(_ question: AddressQuestion, by route: NameRoute) {
+    self.init(question: question, server: route == .system ? .system : .providers)
+  }
+}
+
 /// The questions that are being asked, by their numbers and by what they ask of whom: a value.
 struct InFlightQuestions: Sendable {
   private var questions = NumberTable<InFlightQuestion, InFlightQuestion>()

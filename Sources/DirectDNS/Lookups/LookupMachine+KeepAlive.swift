@@ -40,7 +40,7 @@ extension LookupMachine {
     guard !families.isEmpty else { return }
     report(.refreshAhead)
     for family in families.members {
-      join(AddressQuestion(host, family), route, deadlines(nil, from: now), .keepAlive(host), at: now)
+      join(.init(AddressQuestion(host, family), by: route), deadlines(nil, from: now), .keepAlive(host), at: now)
     }
   }
 

@@ -21,8 +21,10 @@ extension LookupMachine {
   private func staleServesAt(
     _ families: AddressFamilies, _ request: LookupRequest, _ timeout: Duration, at now: ResolverInstant
   ) -> ResolverInstant {
-    (families.members.compactMap { questionBegan(AddressQuestion(request.host, $0), request.route) }.max() ?? now)
-      + timeout
+    let began = families.members.compactMap { family in
+      questionBegan(.init(AddressQuestion(request.host, family), by: request.route))
+    }
+    return (began.max() ?? now) + timeout
   }
 
   /// Asks for everything that is not known; what fails falls back on expired answers and on the system's DNS.
@@ -43,7 +45,8 @@ extension LookupMachine {
       case nil:
         asked.insert(AddressFamilies(family))
         join(
-          question, request.route, caller.deadlines, .lookup(caller.number), restored: caller.restored[family], at: now)
+          .init(question, by: request.route), caller.deadlines, .lookup(caller.number),
+          restored: caller.restored[family], at: now)
       }
     }
     wait(
@@ -63,8 +66,8 @@ extension LookupMachine {
   ) {
     let request = caller.request
     for family in open.members {
-      join(
-        AddressQuestion(request.host, family), request.route, caller.deadlines, .lookup(caller.number), at: now)
+      let question = AddressQuestion(request.host, family)
+      join(.init(question, by: request.route), caller.deadlines, .lookup(caller.number), at: now)
     }
     let timeout = max(settings.configuration.cache.clientResponseTimeout, FamilyWait.resolutionDelay)
     let end = min(now + FamilyWait.resolutionDelay, staleServesAt(open, request, timeout, at: now))

@@ -3,18 +3,7 @@
 extension LookupMachine {
   // MARK: Joining
 
-  /// Lets somebody wait for a question, which is asked of the server that the name's route leads to unless it is
-  /// already.
-  mutating func join(
-    _ question: AddressQuestion, _ route: NameRoute, _ deadlines: LookupDeadlines,
-    _ waiter: InFlightQuestion.Waiter? = nil, restored: CacheEntry? = nil, batch: Number<QuestionBatch>? = nil,
-    at now: ResolverInstant
-  ) {
-    join(
-      .init(question: question, server: route == .system ? .system : .providers), deadlines, waiter,
-      restored: restored, batch: batch, at: now)
-  }
-
+  /// Lets somebody wait for a question, which is asked unless it is already.
   mutating func join(
     _ key: InFlightQuestion.Key, _ deadlines: LookupDeadlines, _ waiter: InFlightQuestion.Waiter?,
     restored: CacheEntry? = nil, batch: Number<QuestionBatch>? = nil, at now: ResolverInstant
@@ -58,8 +47,7 @@ extension LookupMachine {
   }
 
   /// When a question that is under way was asked, or asked again on this network; nil if it is not under way.
-  func questionBegan(_ question: AddressQuestion, _ route: NameRoute) -> ResolverInstant? {
-    let key = InFlightQuestion.Key(question: question, server: route == .system ? .system : .providers)
+  func questionBegan(_ key: InFlightQuestion.Key) -> ResolverInstant? {
     guard let asked = questions.number(of: key).flatMap({ questions[$0]?.asked }) else { return nil }
     return max(asked, networkChangedAt ?? asked)
   }
@@ -82,7 +70,7 @@ extension LookupMachine {
       let question = AddressQuestion(host, family)
       if let entry = value?[family].entry, cache.phase(of: entry, at: now) == .fresh { continue }
       guard cache.mayRefresh(question, at: now) else { continue }
-      join(question, route, deadlines, waiter, restored: restored[family], batch: batch, at: now)
+      join(.init(question, by: route), deadlines, waiter, restored: restored[family], batch: batch, at: now)
       started.insert(AddressFamilies(family))
     }
     return started
