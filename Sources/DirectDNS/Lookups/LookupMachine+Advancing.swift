@@ -39,22 +39,24 @@ extension LookupMachine {
   /// Handles what the servers and ended questions lead to, until nothing more follows.
   mutating func advance(at now: ResolverInstant) {
     while true {
-      guard servers.hasActions || !questionOutcomes.isEmpty else { return }
-      var answers: [QueryMachine.Action] = []
-      swap(&answers, &room)
-      servers.takeActions(into: &answers)
-      for action in answers {
-        switch action {
-        case .finished(let number, let result): serversAnswered(.init(sameAs: number), result, at: now)
-        case .finishedBatch(let number, let outcomes): batchAnswered(.init(sameAs: number), outcomes, at: now)
-        case .finishedRecords(let number, let result):
+      guard servers.hasNews || !questionOutcomes.isEmpty else { return }
+      servers.takeActions(into: &actionRoom)
+      for action in actionRoom { actions.append(.query(action)) }
+      actionRoom.removeAll(keepingCapacity: true)
+      var ended: [QueryMachine.Ending] = []
+      swap(&ended, &endingRoom)
+      servers.takeEndings(into: &ended)
+      for ending in ended {
+        switch ending {
+        case .one(let number, let result): serversAnswered(.init(sameAs: number), result, at: now)
+        case .batch(let number, let outcomes): batchAnswered(.init(sameAs: number), outcomes, at: now)
+        case .records(let number, let result):
           if case .success(let answered) = result { serverAnswered(.provider(answered.server.value), at: now) }
           endings.append(.records(.init(sameAs: number), result))
-        default: actions.append(.query(action))
         }
       }
-      answers.removeAll(keepingCapacity: true)
-      swap(&answers, &room)
+      ended.removeAll(keepingCapacity: true)
+      swap(&ended, &endingRoom)
       // Outcomes that these lead to wait for the next round.
       let count = questionOutcomes.count
       for index in 0..<count {

@@ -91,8 +91,9 @@ struct LookupMachine: StateMachine {
   var storeTimers = TimerQueue<Number<InFlightQuestion>, ResolverInstant>()
   var actions: [Action] = []
   var endings: [Ending] = []
-  /// An empty array that is kept for its capacity, between one ``advance(at:)`` and the next.
-  var room: [QueryMachine.Action] = []
+  /// Empty arrays that are kept for their capacity, between one ``advance(at:)`` and the next.
+  var actionRoom: [QueryMachine.Action] = []
+  var endingRoom: [QueryMachine.Ending] = []
   /// The source that answered last, and its code.
   var lastSource = (provider: "", code: SourceNames.system)
   /// The number of the present configuration.

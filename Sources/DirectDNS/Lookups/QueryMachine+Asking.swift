@@ -175,9 +175,9 @@ extension QueryMachine {
   ) {
     timers.set(number, at: nil)
     switch subject {
-    case .one: actions.append(.finished(number, .failure(failed)))
-    case .batch: actions.append(.finishedBatch(number, [:]))
-    case .records: actions.append(.finishedRecords(number, .failure(failed)))
+    case .one: endings.append(.one(number, .failure(failed)))
+    case .batch: endings.append(.batch(number, [:]))
+    case .records: endings.append(.records(number, .failure(failed)))
     }
   }
 
@@ -210,7 +210,7 @@ extension QueryMachine {
       case (.failure, _): .alone(after: nil)
       }
     }
-    actions.append(.finishedBatch(attempt.question, outcomes))
+    endings.append(.batch(attempt.question, outcomes))
   }
 
   /// Notes what a query's end says about its server, and reports it to metrics and the observer.

@@ -35,7 +35,7 @@ extension QueryMachine {
     at now: ResolverInstant
   ) {
     guard !isShutDown, let first = states.batchServer(at: now) else {
-      actions.append(.finishedBatch(number, [:]))
+      endings.append(.batch(number, [:]))
       return
     }
     let question = PendingQuestion(
@@ -58,13 +58,13 @@ extension QueryMachine {
       timers.set(attempt.question, at: nil)
       let answered = Answered(
         answer: answer, server: attempt.server.number, provider: attempt.server.name, asked: reply.asked)
-      actions.append(.finished(attempt.question, .success(answered)))
+      endings.append(.one(attempt.question, .success(answered)))
     case (.records(.success(let answer)), _):
       endRace(question)
       timers.set(attempt.question, at: nil)
       let answered = AnsweredRecords(
         answer: answer, server: attempt.server.number, provider: attempt.server.name)
-      actions.append(.finishedRecords(attempt.question, .success(answered)))
+      endings.append(.records(attempt.question, .success(answered)))
     case (_, .failure(let failure)):
       question.candidates.note(reply.failure(failure, of: attempt.server))
       if case .rateLimited = failure.kind, states.isBlocked(attempt.server.number, at: now) {
@@ -146,7 +146,7 @@ extension QueryMachine {
         attempts[attempt] = nil
       }
       if case .batch = question.subject {
-        actions.append(.finishedBatch(number, [:]))
+        endings.append(.batch(number, [:]))
         continue
       }
       (question.running, question.turn) = ([], nil)

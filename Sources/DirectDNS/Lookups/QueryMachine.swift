@@ -3,8 +3,8 @@
 /// instead, and when none is left.
 ///
 /// A value without a clock or a socket. It is told events (`QueryMachine+Events.swift`) and the time, and returns what is
-/// to be done as actions.
-struct QueryMachine: Sendable {
+/// to be done as actions, and how questions have ended.
+struct QueryMachine: StateMachine {
   /// What is asked for: a name's addresses, those of several names in one query, or records of any type.
   enum Subject: Sendable, Hashable {
     case one(AddressQuestion)
@@ -33,12 +33,6 @@ struct QueryMachine: Sendable {
     case send(QueryNumber, to: DNSServer, Subject, timeout: Duration)
     /// Cancel a query; its end is still to be told.
     case cancel(QueryNumber)
-    /// A question has ended.
-    case finished(QuestionNumber, Result<Answered, QuestionFailure>)
-    /// A batch has ended; questions without an outcome have to be asked by themselves.
-    case finishedBatch(QuestionNumber, [AddressQuestion: BatchOutcome])
-    /// A question for records has ended.
-    case finishedRecords(QuestionNumber, Result<AnsweredRecords, QuestionFailure>)
     /// A query has ended; for logs, metrics and the observer.
     case ended(EndedQuery)
     /// A question has to wait, since the request rates of all servers are used up.
@@ -49,6 +43,15 @@ struct QueryMachine: Sendable {
     case removed(DNSServer)
     /// A server's breaker has just opened, for the log.
     case opened(DNSServer)
+  }
+
+  enum Ending: Sendable {
+    /// A question has ended.
+    case one(QuestionNumber, Result<Answered, QuestionFailure>)
+    /// A batch has ended; questions without an outcome have to be asked by themselves.
+    case batch(QuestionNumber, [AddressQuestion: BatchOutcome])
+    /// A question for records has ended.
+    case records(QuestionNumber, Result<AnsweredRecords, QuestionFailure>)
   }
 
   /// A query that has ended, for logs, metrics and the observer.
@@ -115,6 +118,7 @@ struct QueryMachine: Sendable {
   var pending = NumberTable<Subject, PendingQuestion>()
   var attempts = NumberTable<Attempt, Attempt>()
   var actions: [Action] = []
+  var endings: [Ending] = []
   var timers = TimerQueue<QuestionNumber, ResolverInstant>()
   var lastAttempt = 0
   let isObserved: Bool
@@ -130,15 +134,16 @@ struct QueryMachine: Sendable {
     reportBreakers()
   }
 
-  /// Moves the actions into an empty array; see ``StateMachine``.
   mutating func takeActions(into taken: inout [Action]) { swap(&taken, &actions) }
+
+  mutating func takeEndings(into taken: inout [Ending]) { swap(&taken, &endings) }
 
   mutating func nextInstant() -> ResolverInstant? { timers.next() }
 
   // MARK: Questions
 
-  /// Whether there is something to be done.
-  var hasActions: Bool { !actions.isEmpty }
+  /// Whether there is something to be done, or a question has ended.
+  var hasNews: Bool { !actions.isEmpty || !endings.isEmpty }
 
   /// The names of which records are asked for, by the numbers of the questions.
   var recordNames: [(number: QuestionNumber, name: DNSName)] {

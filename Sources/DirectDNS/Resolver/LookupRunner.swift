@@ -113,8 +113,6 @@ final class LookupRunner: QueryRecipient {
     case .breaker(let server, let isOpen): lookupTelemetry.queries.breaker(of: server, isOpen: isOpen)
     case .removed(let server): lookupTelemetry.queries.removed(server)
     case .opened(let server): lookupTelemetry.queries.opened(server)
-    // These are for the lookup machine, and do not get here.
-    case .finished, .finishedBatch, .finishedRecords: break
     }
   }
 

@@ -33,18 +33,20 @@ struct QueryMachineAskingTests {
       query, .init(asked: Sample.at(seconds), reading: .one(answer), status: 200), at: Sample.at(seconds))
   }
 
-  /// Moves time on, and tells what is sent and what ends by then.
+  /// Moves time on, and tells what is sent and then what ends by then.
   private mutating func words(at seconds: Double) -> [String] {
     machine.timePassed(at: Sample.at(seconds))
-    return machine.takeActions().compactMap { action in
-      switch action {
-      case .send(let query, let server, let subject, _):
-        "\(query) to \(server.number): \(subject.host.map(\.text)?.prefix(2) ?? "")"
-      case .finished(let number, .success): "n\(number) answered"
-      case .finished(let number, .failure(let failed)): "n\(number) failed: \(failed.attempts.count)"
-      default: nil
+    var words: [String] = []
+    for case .send(let query, let server, let subject, _) in machine.takeActions() {
+      words.append("\(query) to \(server.number): \(subject.host.map(\.text)?.prefix(2) ?? "")")
+    }
+    for case .one(let number, let result) in machine.takeEndings() {
+      switch result {
+      case .success: words.append("n\(number) answered")
+      case .failure(let failed): words.append("n\(number) failed: \(failed.attempts.count)")
       }
     }
+    return words
   }
 
   /// The queries that are to be sent.
@@ -226,8 +228,8 @@ struct QueryMachineAskingTests {
   @Test mutating func `a server that says 429 is told as one that limits its rate`() throws {
     ask(at: 0)
     reply(1, .rateLimited(retryAfter: .seconds(60)), at: 0)
-    let failed = machine.takeActions().compactMap { action -> [DirectDNSError.Attempt]? in
-      if case .finished(_, .failure(let failed)) = action { failed.attempts } else { nil }
+    let failed = machine.takeEndings().compactMap { ending -> [DirectDNSError.Attempt]? in
+      if case .one(_, .failure(let failed)) = ending { failed.attempts } else { nil }
     }
     #expect(try LookupMachine.advice(#require(failed.first)) == "Ask less often, or name other providers.")
   }

@@ -31,17 +31,12 @@ struct QueryMachineEventsTests {
     QueryMachine.Reply(ProviderFailure(error), error, asked: Sample.at(0), to: .one(question))
   }
 
-  /// What a machine wants done, and what has ended, in words.
+  /// What a machine wants done, and then what has ended, in words.
   private static func words(_ machine: inout QueryMachine) -> [String] {
-    machine.takeActions().map { action in
+    let actions = machine.takeActions().map { action -> String in
       switch action {
       case .send(let query, let server, _, _): "\(query) to \(server.number)"
       case .cancel(let query): "cancel \(query)"
-      case .finished(let number, .success(let answered)): "\(number) answered by \(answered.provider)"
-      case .finished(let number, .failure(let failed)): "\(number) \(failed.cause): \(failed.attempts.map(\.server))"
-      case .finishedBatch(let number, let outcomes): "batch \(number): \(outcomes.count)"
-      case .finishedRecords(let number, .success): "records \(number)"
-      case .finishedRecords(let number, .failure(let failed)): "records \(number) \(failed.cause)"
       case .ended: "ended"
       case .waits: "waits"
       case .breaker(let server, let isOpen): "\(server.name) \(isOpen ? "open" : "closed")"
@@ -49,6 +44,16 @@ struct QueryMachineEventsTests {
       case .opened(let server): "\(server.name) opened"
       }
     }
+    let endings = machine.takeEndings().map { ending -> String in
+      switch ending {
+      case .one(let number, .success(let answered)): "\(number) answered by \(answered.provider)"
+      case .one(let number, .failure(let failed)): "\(number) \(failed.cause): \(failed.attempts.map(\.server))"
+      case .batch(let number, let outcomes): "batch \(number): \(outcomes.count)"
+      case .records(let number, .success): "records \(number)"
+      case .records(let number, .failure(let failed)): "records \(number) \(failed.cause)"
+      }
+    }
+    return actions + endings
   }
 
   // MARK: One question
@@ -130,7 +135,7 @@ struct QueryMachineEventsTests {
       machine.shutdown()
       #expect(
         Self.words(&machine) == [
-          "cancel 1", "1 cancelled: []", "cancel 2", "records 2 cancelled", "cancel 3", "batch 3: 0",
+          "cancel 1", "cancel 2", "cancel 3", "1 cancelled: []", "records 2 cancelled", "batch 3: 0",
         ])
     }
     #expect(machine.nextInstant() == nil && machine.pending.isEmpty)

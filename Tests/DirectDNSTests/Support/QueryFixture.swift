@@ -2,12 +2,6 @@
 @testable import DirectDNS
 @testable import DirectDNSTesting
 
-/// By itself, as the fixture runs it.
-extension QueryMachine: StateMachine {
-  /// Nobody waits for it: what becomes of questions are actions of the lookups' machine.
-  mutating func takeEndings(into taken: inout [Never]) {}
-}
-
 /// The servers' machine with a scripted transport around it, and no cache before it.
 final class QueryFixture: QueryRecipient {
   private let runner: MachineRunner<QueryMachine>
@@ -29,7 +23,7 @@ final class QueryFixture: QueryRecipient {
 
   private func send<Result>(_ event: (inout QueryMachine, ResolverInstant) -> Result) -> Result {
     runner.send(
-      event, perform: perform, resume: { _ in }, wake: { [weak self] in self?.send { $0.timePassed(at: $1) } })
+      event, perform: perform, resume: resume, wake: { [weak self] in self?.send { $0.timePassed(at: $1) } })
   }
 
   private func perform(_ action: QueryMachine.Action) {
@@ -37,9 +31,13 @@ final class QueryFixture: QueryRecipient {
     case .send(let number, let server, let subject, let timeout):
       sender.send(number, to: server, subject, timeout: timeout, for: self)
     case .cancel(let number): sender.cancel(number)
-    case .finished(let number, let outcome):
+    case .ended, .waits, .breaker, .removed, .opened: break
+    }
+  }
+
+  private func resume(_ endings: [QueryMachine.Ending]) {
+    for case .one(let number, let outcome) in endings {
       waiting.withLock { $0.callers.removeValue(forKey: number) }?.resume(returning: outcome)
-    case .finishedBatch, .finishedRecords, .ended, .waits, .breaker, .removed, .opened: break
     }
   }
 
