@@ -35,7 +35,7 @@ struct HouseTests {
     "Sources/DirectDNS/Client/RequestOptions.swift":
       "DirectClientTests, RequestBodyTests, DirectClientConfigurationTests",
     "Sources/DirectDNS/Client/RequestContext.swift": "DirectClientFailureTests",
-    // An exchange's parts need a server and a loop: the client's tests drive them.
+    // A transfer's parts need a server and a loop: the client's tests drive them.
     "Sources/DirectDNS/Curl/CurlDriver.swift": "CurlQueriesTests, CurlMultiTests",
     "Sources/DirectDNS/Curl/CurlQuery.swift": "LoopTests",
     "Sources/DirectDNS/Curl/CurlProbe.swift": "ProviderProbeTests, SystemPackagesTests",

@@ -35,7 +35,7 @@ extension CurlTransfers {
     sockets.silenceLimit = Self.silence(attempt.transfer?.request.terms.connectTimeout ?? 0)
   }
 
-  /// A connection stands: what was allowed for making it is over.
+  /// A connection is established: what was allowed for making it is over.
   func connected(_ attempt: ConnectAttempt) {
     guard let socket = attempt.dialled, let terms = attempt.transfer?.request.terms,
       Self.silence(terms.connectTimeout) > Self.silenceLimit, sockets.open.contains(socket)

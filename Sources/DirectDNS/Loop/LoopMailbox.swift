@@ -237,9 +237,9 @@ struct LoopThread<Driver: LoopDriver>: ~Copyable {
   /// - Returns: whether anything happened before that instant.
   private func wait(until due: Int64) -> Bool {
     let began = LoopTime.now
-    let patience = due <= began ? 0 : min(due - began, Self.longestWait)
-    let mayWait = patience > 0 && mailbox.mayWait()
-    let hasEvents = poller.wait(mayWait ? patience : 0)
+    let timeout = due <= began ? 0 : min(due - began, Self.longestWait)
+    let mayWait = timeout > 0 && mailbox.mayWait()
+    let hasEvents = poller.wait(mayWait ? timeout : 0)
     driver.now = LoopTime.now
     if hasEvents { poller.forEach { driver.act(on: $0, $1, owner: $2) } }
     return hasEvents
