@@ -50,7 +50,7 @@ public final class CurlTransport: HTTPTransport, NonBlocking {
   }
 
   /// The authorities that are trusted.
-  var trust: CurlTrust { pools.withLock(\.trust) }
+  var trust: CurlTrust { routes.withLock(\.trust) }
 
   /// Changes the trusted authorities and the number of connections, from the next request on.
   func update(_ trust: CurlTrust?, connections: Int) {
