@@ -33,9 +33,10 @@ public final class ProxyServer: Service {
     var listeners: [ProxyListener.Opened] = []
 
     func closeListeners() async {
-      for listener in listeners { try? await listener.channel.close() }
-      // Another process may be waiting for the path.
+      // First, while nobody else takes the paths over: once these sockets are closed another process may, and many file
+      // systems give its file the number of ours at once.
       for listener in listeners { listener.file?.remove() }
+      for listener in listeners { try? await listener.channel.close() }
     }
   }
 

@@ -104,6 +104,32 @@ struct UnixSocketTests {
     #expect(!FileManager.default.fileExists(atPath: path))
   }
 
+  @Test func `the file of a socket goes before the socket, so that nobody takes it over in between`() async throws {
+    // Many, so that the others take some time to end when the first one has.
+    let paths = (0..<32).map { folder.appending(path: "\($0)").path }
+    let proxy = try await ProxyFixture { $0.listeners += paths.map { .unix(path: $0) } }
+    async let refusal = firstRefusal(at: paths[0])
+    await proxy.stop()
+    #expect(try await refusal == ENOENT)
+  }
+
+  /// Connects to a socket until that fails, and says why it does.
+  private func firstRefusal(at path: String) async throws -> Int32 {
+    while true {
+      let code = try connectOnce(to: path)
+      guard code == 0 else { return code }
+      await Task.yield()
+    }
+  }
+
+  /// Connects to a socket, and hangs up; the error, or 0.
+  private func connectOnce(to path: String) throws -> Int32 {
+    let address = try SocketAddress(unixDomainSocketPath: path)
+    let client = socket(AF_UNIX, Self.stream, 0)
+    defer { close(client) }
+    return unsafe address.withSockAddr { unsafe connect(client, $0, socklen_t($1)) == 0 ? 0 : errno }
+  }
+
   @Test func `of two that take over a dead socket at once, one listens and the other is told of it`() async throws {
     let path = folder.appending(path: "raced").path
     for _ in 0..<200 {

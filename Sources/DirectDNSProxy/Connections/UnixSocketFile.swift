@@ -54,6 +54,8 @@ struct UnixSocketFile: Sendable {
   }
 
   /// Removes the file if it is still the one that was noted.
+  ///
+  /// The socket has to be open still: as long as it is, no other file gets the number of this one.
   func remove() {
     guard let now = UnixSocketFile(at: path), now.device == device, now.node == node else { return }
     _ = unsafe unlink(path)
