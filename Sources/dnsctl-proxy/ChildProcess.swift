@@ -111,10 +111,11 @@ struct ChildProcess: Sendable {
     unsafe posix_spawnattr_init(&attributes)
     defer { unsafe posix_spawnattr_destroy(&attributes) }
     // Pool threads block signals, and we ignore SIGPIPE and the signals that we pass on: the program must inherit
-    // neither. It does inherit what our parent made us ignore, for example by nohup.
+    // neither. It does inherit what our parent made us ignore, for example by nohup, and SIGPIPE as a service.
+    let changed = signals.heard + (CommandSignals.inheritedIgnoredSIGPIPE ? [] : [SIGPIPE])
     var (defaults, blocked) = (sigset_t(), sigset_t())
     unsafe sigemptyset(&defaults)
-    for number in signals.heard + [SIGPIPE] { unsafe sigaddset(&defaults, number) }
+    for number in changed { unsafe sigaddset(&defaults, number) }
     unsafe sigemptyset(&blocked)
     unsafe posix_spawnattr_setsigdefault(&attributes, &defaults)
     unsafe posix_spawnattr_setsigmask(&attributes, &blocked)

@@ -34,6 +34,22 @@ struct ExecProcessTests {
     #expect(output == "\(status)\n")
   }
 
+  @Test(arguments: [("SIG_IGN", "0:goes on"), ("SIG_DFL", "141:")])
+  func `a broken pipe is to the program what it is to whoever started it, as a service of systemd, too`(
+    action: String, expected: String
+  ) async throws {
+    let output = try await python(
+      """
+      def prepare(): signal.signal(signal.SIGPIPE, getattr(signal, sys.argv[2]))
+      for variable in '', 'export WATCHDOG_PID=$$; ':
+        start = variable + 'exec "$0" exec --no-system -- sh -c "$1"'
+        words = ['sh', '-c', start, sys.argv[1], 'kill -PIPE $$; echo goes on']
+        result = subprocess.run(words, preexec_fn=prepare, stdout=subprocess.PIPE)
+        print(result.returncode, result.stdout.decode().strip(), sep=':')
+      """, [action])
+    #expect(output == "\(expected)\n\(expected)\n")
+  }
+
   @Test func `every signal goes to the program but those of faults, of our own and those that nobody can catch`()
     async throws
   {

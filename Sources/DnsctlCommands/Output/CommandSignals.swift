@@ -12,10 +12,18 @@ internal import Synchronization
 
 /// Signals, and the end of the process.
 package enum CommandSignals {
+  /// Whether our parent made us ignore SIGPIPE, as systemd has its services do (IgnoreSIGPIPE= of systemd.exec(5)).
+  ///
+  /// It is ignored from then on; ``prepare()`` is the first to ask, before SwiftNIO ignores it, too.
+  package static let inheritedIgnoredSIGPIPE: Bool = {
+    let previous = signal(SIGPIPE, SIG_IGN)
+    return unsafe unsafeBitCast(previous, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
+  }()
+
   /// Makes writing to a closed pipe an error instead of a signal, and an interrupt end the process, even if it is the
   /// first one of a container.
   static func prepare() {
-    signal(SIGPIPE, SIG_IGN)
+    _ = inheritedIgnoredSIGPIPE
     let previous = signal(SIGINT) { _ in CommandSignals.terminateBySIGINT() }
     // If our parent made us ignore interrupts, as shells do for background jobs, they stay ignored.
     if unsafe unsafeBitCast(previous, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) {
