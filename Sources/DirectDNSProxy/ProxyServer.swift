@@ -217,7 +217,10 @@ public final class ProxyServer: Service {
     await running.closeListeners()
     for loop in running.loops { try? await loop.eventLoop.submit { loop.value.drain() }.get() }
     let end = ContinuousClock.now + shared.settings.limits.drainTimeout
-    while shared.clients.value > 0, ContinuousClock.now < end, !isHurried.withLock(\.self) {
+    // A tunnel may be without its client, while its origin still takes what that has sent.
+    while shared.clients.value > 0 || shared.tunnels.value > 0, ContinuousClock.now < end,
+      !isHurried.withLock(\.self)
+    {
       do { try await Task.sleep(for: .milliseconds(20)) } catch { break }
     }
     for loop in running.loops { try? await loop.eventLoop.submit { loop.value.stop() }.get() }

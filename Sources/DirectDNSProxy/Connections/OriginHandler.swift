@@ -45,6 +45,8 @@ final class OriginHandler: ChannelDuplexHandler {
   private(set) var hasAnsweredEarly = false
   var interimCount = 0
   private(set) var hasFinishedSending = false
+  /// Whether everything was out before the sending direction was closed.
+  private var hasSentAll = false
   /// Whether nothing came after the response, neither bytes nor the end.
   var isClean = false
   private(set) var headSize = 65_536
@@ -89,6 +91,13 @@ final class OriginHandler: ChannelDuplexHandler {
     state = .closed
     client = nil
     context?.closeBehindWrites(.all)
+  }
+
+  /// The same, and calls back once everything was written, or never will be, and says which.
+  func close(_ completion: @escaping (Bool) -> Void) {
+    // What `finishSending` waits for comes before that, and may close the connection under it.
+    whenWrittenOut { [self] isWritten in completion(isWritten || hasSentAll) }
+    close()
   }
 
   /// Closes by a reset, so that what was cut off does not look complete.
@@ -143,6 +152,9 @@ final class OriginHandler: ChannelDuplexHandler {
   /// Whether nothing waits to be written.
   var isWrittenOut: Bool { context?.isWrittenOut ?? true }
 
+  /// Whether something waits to be written to a connection that has not ended.
+  var hasUnwritten: Bool { context.map { $0.channel.isActive && !$0.isWrittenOut } ?? false }
+
   func write(_ buffer: ByteBuffer) {
     writes.wrote()
     guard let context else { return }
@@ -168,7 +180,10 @@ final class OriginHandler: ChannelDuplexHandler {
   func finishSending() {
     guard !hasFinishedSending else { return }
     hasFinishedSending = true
-    context?.closeBehindWrites(.output)
+    whenWrittenOut { [self] isWritten in
+      hasSentAll = isWritten
+      context?.close(mode: .output, promise: nil)
+    }
   }
 
   /// The client can take more.

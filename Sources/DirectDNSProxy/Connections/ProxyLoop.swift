@@ -10,6 +10,8 @@ final class ProxyLoop {
   let shared: ProxyShared
   let pool: OriginPool
   private var clients: [ObjectIdentifier: ClientHandler] = [:]
+  /// Tunnels whose clients are done, while their origins still take what was sent to them.
+  private var ending: [ObjectIdentifier: Tunnel] = [:]
   private var sweep: RepeatedTask?
   private var lastCall: Scheduled<Void>?
 
@@ -49,6 +51,10 @@ final class ProxyLoop {
 
   func remove(_ client: ClientHandler) { clients[ObjectIdentifier(client)] = nil }
 
+  func add(_ tunnel: Tunnel) { ending[ObjectIdentifier(tunnel)] = tunnel }
+
+  func remove(_ tunnel: Tunnel) { ending[ObjectIdentifier(tunnel)] = nil }
+
   /// Closes the connections to origins that wait for a request.
   ///
   /// - Parameters:
@@ -87,6 +93,7 @@ final class ProxyLoop {
     lastCall?.cancel()
     pool.closeAll()
     for client in clients.values { client.abort() }
+    for tunnel in ending.values { tunnel.cutOff() }
   }
 }
 

@@ -61,7 +61,7 @@ final class Tunnel {
     end(isBroken: false)
   }
 
-  /// Ends it, and reports that once.
+  /// Ends it, and reports that once, when the origin has been sent everything, or never will be.
   ///
   /// - Parameters:
   ///   - isBroken: whether the origin sees a reset.
@@ -70,11 +70,28 @@ final class Tunnel {
     guard !isEnded else { return }
     isEnded = true
     access.error = error
-    if isBroken { origin.reset() } else { origin.close() }
+    let (loop, settings) = (client.loop, client.settings)
+    guard !isBroken, origin.hasUnwritten else {
+      if isBroken { origin.reset() } else { origin.close() }
+      return report(loop, settings)
+    }
+    // The client may be gone by then, and the proxy may be stopped before.
+    loop.add(self)
+    origin.close { [self] isWritten in
+      loop.remove(self)
+      if !isWritten { access.error = error ?? "connection_terminated" }
+      report(loop, settings)
+    }
+  }
+
+  /// Resets the connection of an origin that has not taken everything yet.
+  func cutOff() { origin.reset() }
+
+  private func report(_ loop: ProxyLoop, _ settings: ProxySettings) {
     slot.leave()
-    client.loop.shared.telemetry.tunnels(-1)
+    loop.shared.telemetry.tunnels(-1)
     access.duration = Duration(.now() - began)
-    client.settings.ended(access, client.loop.shared.telemetry)
+    settings.ended(access, loop.shared.telemetry)
   }
 }
 

@@ -83,8 +83,11 @@ extension SlowReaders {
   }
 
   /// A client's tunnel that has just begun, and both its sides.
-  func withTunnel(_ body: (ClientHandler, _ client: TunnelSide, _ origin: TunnelSide) throws -> Void) throws {
-    try withClient(sending: "") { client, channel, reader in
+  func withTunnel(
+    log: (@Sendable (ProxyAccess) -> Void)? = nil,
+    _ body: (ClientHandler, _ client: TunnelSide, _ origin: TunnelSide) throws -> Void
+  ) throws {
+    try withClient(sending: "", log: log) { client, channel, reader in
       let (origin, originReader) = (OriginHandler(), SlowReader())
       let loop = channel.embeddedEventLoop
       let originChannel = try self.channel(origin, loop, originReader)
