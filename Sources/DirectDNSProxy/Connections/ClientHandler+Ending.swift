@@ -90,6 +90,8 @@ extension ClientHandler {
   /// connection, and a part of it must not look complete.
   private func cutOff(_ tunnel: Tunnel, _ error: String) {
     let hasAll = tunnel.hasOriginStopped && writes.hasAll
+    // For a tunnel that has ended but for that.
+    if !hasAll { unwrittenError = "connection_write_timeout" }
     tunnel.end(isBroken: !(tunnel.hasClientStopped && tunnel.origin.writes.hasAll), error)
     hasAll ? close() : reset()
   }

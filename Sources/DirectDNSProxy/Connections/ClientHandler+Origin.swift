@@ -101,7 +101,4 @@ extension ClientHandler {
     resume()
     tunnel.origin.resume()
   }
-
-  /// The origin has stopped sending: the client is told so, and may still send.
-  func finishSending() { context?.closeBehindWrites(.output) }
 }

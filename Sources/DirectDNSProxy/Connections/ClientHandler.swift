@@ -52,6 +52,8 @@ final class ClientHandler: ChannelDuplexHandler {
   private var pending = PendingWrites()
   /// Why what has not been written will never be, once the connection has ended.
   var unwrittenError = "connection_terminated"
+  /// Whether everything was out before the sending direction was closed.
+  private var hasSentAll = false
   private(set) var address: IPAddress?
   /// The origin of its last request that was answered.
   var lastOrigin: ForwardOrigin?
@@ -143,6 +145,25 @@ final class ClientHandler: ChannelDuplexHandler {
   func whenWrittenOut(_ completion: @escaping (String?) -> Void) {
     guard let context, !isGone else { return completion(unwrittenError) }
     context.whenWrittenOut { [self] isWritten in completion(isWritten ? nil : unwrittenError) }
+  }
+
+  /// Whether something waits to be written to a connection that has not ended.
+  var hasUnwritten: Bool { context?.hasUnwritten ?? false }
+
+  /// Calls back once everything was written to a client that is told that nothing follows, or never will be: with the
+  /// error then.
+  func whenSentAll(_ completion: @escaping (String?) -> Void) {
+    guard let context, context.hasUnwritten else { return completion(nil) }
+    // What `finishSending` waits for comes before that, and may close the connection under it.
+    context.whenWrittenOut { [self] isWritten in completion(isWritten || hasSentAll ? nil : unwrittenError) }
+  }
+
+  /// The other side has stopped sending: the client is told so, and may still send.
+  func finishSending() {
+    context?.whenWrittenOut { [self] isWritten in
+      hasSentAll = isWritten
+      context?.close(mode: .output, promise: nil)
+    }
   }
 
   var canTakeMore: Bool { !pending.isFull && context?.channel.isWritable ?? true }

@@ -73,6 +73,9 @@ extension ChannelHandlerContext {
 
   /// Whether nothing waits to be written.
   var isWrittenOut: Bool { (try? channel.syncOptions?.getOption(.bufferedWritableBytes)) == 0 }
+
+  /// Whether something does, and the connection has not ended.
+  var hasUnwritten: Bool { channel.isActive && !isWrittenOut }
 }
 
 extension ByteBuffer {

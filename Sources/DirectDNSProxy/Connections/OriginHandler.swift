@@ -95,9 +95,14 @@ final class OriginHandler: ChannelDuplexHandler {
 
   /// The same, and calls back once everything was written, or never will be, and says which.
   func close(_ completion: @escaping (Bool) -> Void) {
-    // What `finishSending` waits for comes before that, and may close the connection under it.
-    whenWrittenOut { [self] isWritten in completion(isWritten || hasSentAll) }
-    close()
+    if hasUnwritten {
+      // What `finishSending` waits for comes before that, and may close the connection under it.
+      whenWrittenOut { [self] isWritten in completion(isWritten || hasSentAll) }
+      close()
+    } else {
+      close()
+      completion(true)
+    }
   }
 
   /// Closes by a reset, so that what was cut off does not look complete.
@@ -153,7 +158,7 @@ final class OriginHandler: ChannelDuplexHandler {
   var isWrittenOut: Bool { context?.isWrittenOut ?? true }
 
   /// Whether something waits to be written to a connection that has not ended.
-  var hasUnwritten: Bool { context.map { $0.channel.isActive && !$0.isWrittenOut } ?? false }
+  var hasUnwritten: Bool { context?.hasUnwritten ?? false }
 
   func write(_ buffer: ByteBuffer) {
     writes.wrote()

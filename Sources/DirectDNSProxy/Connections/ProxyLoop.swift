@@ -10,7 +10,7 @@ final class ProxyLoop {
   let shared: ProxyShared
   let pool: OriginPool
   private var clients: [ObjectIdentifier: ClientHandler] = [:]
-  /// Tunnels whose clients are done, while their origins still take what was sent to them.
+  /// Tunnels that have ended, while a side still takes what was sent to it.
   private var ending: [ObjectIdentifier: Tunnel] = [:]
   private var sweep: RepeatedTask?
   private var lastCall: Scheduled<Void>?

@@ -14,6 +14,8 @@ final class Tunnel {
   private(set) var hasClientStopped = false
   private(set) var hasOriginStopped = false
   private var isEnded = false
+  /// The sides that still take what was sent to them, once it has ended.
+  private var sidesLeft = 0
 
   init(
     _ client: ClientHandler, _ origin: OriginHandler, _ access: ProxyAccess, began: NIODeadline, _ slot: TunnelSlot
@@ -61,7 +63,7 @@ final class Tunnel {
     end(isBroken: false)
   }
 
-  /// Ends it, and reports that once, when the origin has been sent everything, or never will be.
+  /// Ends it, and reports that once, when both sides have been sent everything, or never will be.
   ///
   /// - Parameters:
   ///   - isBroken: whether the origin sees a reset.
@@ -71,17 +73,22 @@ final class Tunnel {
     isEnded = true
     access.error = error
     let (loop, settings) = (client.loop, client.settings)
-    guard !isBroken, origin.hasUnwritten else {
+    guard !isBroken, origin.hasUnwritten || client.hasUnwritten else {
       if isBroken { origin.reset() } else { origin.close() }
       return report(loop, settings)
     }
     // The client may be gone by then, and the proxy may be stopped before.
     loop.add(self)
-    origin.close { [self] isWritten in
+    sidesLeft = 2
+    let finish = { [self] (error: String?) in
+      access.error = access.error ?? error
+      sidesLeft -= 1
+      guard sidesLeft == 0 else { return }
       loop.remove(self)
-      if !isWritten { access.error = error ?? "connection_terminated" }
       report(loop, settings)
     }
+    client.whenSentAll(finish)
+    origin.close { finish($0 ? nil : "connection_terminated") }
   }
 
   /// Resets the connection of an origin that has not taken everything yet.

@@ -94,29 +94,30 @@ struct SlowReaderTests: SlowReaders {
     }
   }
 
-  @Test(arguments: [nil, "connection_terminated"])
-  func `a tunnel has ended once its origin has all of it, and is cut off if the proxy ends before`(
-    error: String?
+  @Test(arguments: [true, false], [nil, "connection_terminated"])
+  func `a tunnel has ended once both sides have all of it, and is cut off if the proxy ends before`(
+    isOriginSlow: Bool, error: String?
   ) throws {
     let log = Watched<[ProxyAccess]>([])
     try withTunnel(log: { access in log.change { $0.append(access) } }) { handler, client, origin in
       let (loop, tunnels) = (client.channel.embeddedEventLoop, handler.loop.shared.tunnels)
-      client.reader.reads = true
-      origin.channel.pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
-      try client.channel.writeInbound(ByteBuffer(string: "all of it"))
-      client.channel.pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
+      let (slow, other) = isOriginSlow ? (origin, client) : (client, origin)
+      other.reader.reads = true
+      slow.channel.pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
+      try other.channel.writeInbound(ByteBuffer(string: "all of it"))
+      other.channel.pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
       loop.run()
-      #expect(!client.channel.isActive && origin.channel.isActive)
+      #expect(!other.channel.isActive && slow.channel.isActive)
       // Stopping waits as long as there is a tunnel.
       #expect(tunnels.value == 1 && log.value.isEmpty)
       if error == nil {
-        origin.reader.reads = true
-        origin.channel.flush()
+        slow.reader.reads = true
+        slow.channel.flush()
       } else {
         handler.loop.stop()
       }
       loop.run()
-      #expect(!origin.channel.isActive && tunnels.value == 0)
+      #expect(!slow.channel.isActive && tunnels.value == 0)
       #expect(log.value.map(\.error) == [error])
     }
   }
