@@ -7,13 +7,16 @@ extension AddressPolicy {
 
   /// `publicOnly`, `any`, or an object with a base, lists of networks and names, and NAT64 prefixes.
   init(_ node: ConfigurationNode) throws(ConfigurationFault) {
+    let expectation = "Give \"publicOnly\", \"any\", or an object with base, allow, deny and nat64."
     if case .text = node.value {
-      self.init(try Self.base(node))
+      self.init(try Self.base(node, expectation))
       return
     }
-    let object = try node.object(
-      Key.self, "Give \"publicOnly\", \"any\", or an object with base, allow, deny and nat64.")
-    self.init(try object[.base].map { node throws(ConfigurationFault) in try Self.base(node) } ?? .publicOnly)
+    let object = try node.object(Key.self, expectation)
+    self.init(
+      try object[.base].map { node throws(ConfigurationFault) in
+        try Self.base(node, "Give \"publicOnly\", \"any\", or a list of networks.")
+      } ?? .publicOnly)
     for rule in try Self.rules(object[.allow]) { rule.add(to: &self, \.allowedNetworks, \.allowedSuffixes) }
     for rule in try Self.rules(object[.deny]) { rule.add(to: &self, \.deniedNetworks, \.deniedSuffixes) }
     nat64Prefixes = try (object[.nat64]?.list("Give a list of NAT64 prefixes.") ?? []).map {
@@ -26,8 +29,9 @@ extension AddressPolicy {
     }
   }
 
-  private static func base(_ node: ConfigurationNode) throws(ConfigurationFault) -> Base {
-    let expectation = "Give \"publicOnly\", \"any\", or a list of networks."
+  private static func base(
+    _ node: ConfigurationNode, _ expectation: String
+  ) throws(ConfigurationFault) -> Base {
     switch node.value {
     case .text("publicOnly"): return .publicOnly
     case .text("any"): return .any

@@ -17,7 +17,9 @@ import Testing
   }
 
   @Test(arguments: [
-    (#"{ addressPolicy: "some" }"#, #"addressPolicy is "some". Give "publicOnly", "any", or"#),
+    (#"{ addressPolicy: "some" }"#, #"addressPolicy is "some". Give "publicOnly", "any", or an object with base"#),
+    (#"{ addressPolicy: ["10.0.0.0/8"] }"#, #"addressPolicy is a list. Give "publicOnly", "any", or an object"#),
+    (#"{ addressPolicy: { base: "some" } }"#, #"is "some". Give "publicOnly", "any", or a list of networks."#),
     (#"{ addressPolicy: { base: ["10.1.2.3/8"] } }"#, #"addressPolicy.base[0] is "10.1.2.3/8""#),
     (#"{ addressPolicy: { base: ["a.example"] } }"#, #"is "a.example". Give a network such as 10.0.0.0/8."#),
     (#"{ addressPolicy: { deny: ["::1", "10.1.2.3/8"] } }"#, #"has bits beyond its prefix. Write 10.0.0.0/8"#),
