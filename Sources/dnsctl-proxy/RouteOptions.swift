@@ -54,6 +54,13 @@ struct RouteOptions: ParsableArguments {
       entry.upstream?.resolvesNames = true
     }
     for rule in rules { entry.routes.set(rule.pattern, rule.route) }
+    // Of the rules that lead nowhere, those of the file are no mistake of the command line.
+    let lost = entry.upstream == nil ? entry.routes.rules.filter { $0.route == .upstream } : []
+    if let rule = lost.first(where: { rule in !rules.contains { $0.pattern == rule.pattern } }) {
+      throw SettingsError(
+        .configuration,
+        "proxy.routes: \(rule): there is no upstream proxy to go through: give one (--upstream, proxy.upstream).")
+    }
     return entry
   }
 }

@@ -121,7 +121,33 @@ struct ProxyInputsTests {
     #expect {
       try inputs.check(settings, for: server)
     } throws: {
-      "\($0)".contains("no upstream proxy")
+      "\($0)".contains("proxy.routes: b.test=upstream: there is no upstream proxy")
     }
+  }
+
+  @Test(
+    arguments: [
+      ([], ExitStatus.configuration), (["--route", "b.test=upstream"], .usage),
+      (["--route", "b.test=direct"], .answered), (["--upstream", "http://192.0.2.1:1"], .answered),
+    ] as [([String], ExitStatus)])
+  func `a route of the configuration file that leads nowhere is the file's mistake`(
+    options: [String], status: ExitStatus
+  ) async throws {
+    var settings = try DirectSettings()
+    settings.proxy.routes.set(try ProxyRoutes.Pattern("b.test"), .upstream)
+    let context = ProxyDesk([:]).context
+    let inputs = try ProxyInputs(settings, RouteOptions.parse(options), nil, in: context) { _, entry, _ in
+      ProxyConfiguration(
+        listeners: [.tcp(.loopback(), port: 0)], upstream: entry.upstream, routes: entry.routes)
+    }
+    let resolver = try DirectResolver()
+    defer { resolver.shutdown() }
+    var said = ExitStatus.answered
+    do throws(SettingsError) {
+      try await ProxyRun.serve(inputs, resolver, in: context) { _ in }
+    } catch {
+      said = error.status
+    }
+    #expect(said == status)
   }
 }
