@@ -53,10 +53,20 @@ struct EndpointSocket: Sendable, Hashable {
   private static func start(_ descriptor: Int32) -> Bool { endpointListen(descriptor) == 0 }
 
   private static func failure(_ address: IPAddress, _ port: UInt16) -> DirectDNSError {
-    let reason = unsafe String(cString: strerror(errno))
+    let code = errno
+    let reason = unsafe String(cString: strerror(code))
     return DirectDNSError(
       .cannotListen,
-      "The metrics endpoint cannot listen on \(address.bracketed):\(port): \(reason). Choose another port.")
+      "The metrics endpoint cannot listen on \(address.bracketed):\(port): \(reason). \(advice(on: code))")
+  }
+
+  /// What helps against an error of socket(2), bind(2) or listen(2).
+  static func advice(on code: Int32) -> String {
+    switch code {
+    case EADDRNOTAVAIL, EAFNOSUPPORT: "Choose an address that this machine has, such as 127.0.0.1."
+    case EMFILE, ENFILE: "Raise the limit of open files (ulimit -n)."
+    default: "Choose another port."
+    }
   }
 
   private static func fill(_ storage: inout sockaddr_storage, _ address: IPAddress, _ port: UInt16) -> socklen_t {

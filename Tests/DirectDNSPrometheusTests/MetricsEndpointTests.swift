@@ -61,6 +61,16 @@ struct MetricsEndpointTests {
     }
   }
 
+  @Test(
+    arguments: [
+      (EADDRINUSE, "Choose another port."), (EACCES, "Choose another port."),
+      (EADDRNOTAVAIL, "Choose an address that this machine has, such as 127.0.0.1."),
+      (EMFILE, "Raise the limit of open files (ulimit -n)."),
+    ])
+  func `what helps where it cannot listen depends on the reason`(code: Int32, advice: String) {
+    #expect(EndpointSocket.advice(on: code) == advice)
+  }
+
   @Test func `our own client gets them too`() async throws {
     let (endpoint, url, _) = try await start()
     var configuration = DirectClientConfiguration()
