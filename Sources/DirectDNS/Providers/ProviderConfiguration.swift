@@ -148,9 +148,11 @@ extension ProviderCredentials {
   func alidnsSignature(for provider: String) throws(DirectDNSError) -> JSONProvider.Signature? {
     guard !isEmpty else { return nil }
     guard let account, let keyID, let secret else {
+      let parts = [("account", self.account == nil), ("keyID", self.keyID == nil), ("secret", self.secret == nil)]
+      let missing = parts.filter(\.1).map(\.0).joined(separator: " and ")
       throw DirectDNSError(
         .invalidConfiguration,
-        "Provider \(provider): signing needs account, keyID and secret, and one of them is missing.")
+        "Provider \(provider): signing needs account, keyID and secret. Give \(missing) too.")
     }
     return JSONProvider.Signature(account: account, keyID: keyID, secret: secret)
   }

@@ -126,16 +126,16 @@ struct ProviderPresetsTests {
     let credentials = ProviderCredentials(account: "1", keyID: "2", secret: "3")
     let provider = try ProviderConfiguration("alidns", credentials: credentials).provider
     #expect(provider.request(for: .init("a.test"), at: 9).url.contains("&uid=1&ak=2&ts=9&key="))
-    for partial in [
-      ProviderCredentials(account: "1"), .init(keyID: "2"), .init(secret: "3"),
-      .init(account: "1", keyID: "2"),
-      .init(account: "1", secret: "3"),
-    ] {
+    for (partial, missing) in [
+      (ProviderCredentials(account: "1"), "keyID and secret"), (.init(keyID: "2"), "account and secret"),
+      (.init(secret: "3"), "account and keyID"), (.init(account: "1", keyID: "2"), "secret"),
+      (.init(account: "1", secret: "3"), "keyID"),
+    ] as [(ProviderCredentials, String)] {
       let error = #expect(throws: DirectDNSError.self) {
         try ProviderConfiguration("alidns", credentials: partial)
       }
       #expect(
-        error?.code == .invalidConfiguration && error?.message.contains("one of them is missing") == true)
+        error?.code == .invalidConfiguration && error?.message.hasSuffix(" Give \(missing) too.") == true)
     }
   }
 
