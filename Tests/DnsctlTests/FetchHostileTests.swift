@@ -163,7 +163,7 @@ import Testing
       #expect(unsafe mknod(path, S_IFSOCK | 0o600, 0) == 0)
       let outcome = await fixture.fetch(["-T", path, fixture.url("/x")])
       #expect(outcome.status == 74 && fixture.origin.requests.isEmpty)
-      #expect(outcome.errors == "dnsctl: The file \(path) is not a regular file. Check its path and rights.\n")
+      #expect(outcome.errors == "dnsctl: The file \(path) is not a regular file. Check its path and permissions.\n")
       // A device may lead nowhere, such as /dev/tty without a terminal.
       await #expect(throws: StreamError.failed("\(path) cannot be read: No such device or address")) {
         try await PipeInput(path).read()

@@ -35,7 +35,7 @@ extension ClientIdentity {
   }
 
   private static func invalid(_ reason: String) -> DirectDNSError {
-    DirectDNSError(.invalidConfiguration, "identity: \(reason)")
+    DirectDNSError(.invalidConfiguration, "Client certificate: \(reason)")
   }
 
   /// The content of a file; nil for something else, such as a pipe.
@@ -43,7 +43,8 @@ extension ClientIdentity {
     guard !ReadableFile.isReadable(path) || ReadableFile.isRegular(path) else { return nil }
     do throws(FileFailure) { return try ReadableFile(path, waits: false).readToEnd() } catch {
       throw DirectDNSError(
-        .invalidConfiguration, "identity: \(path) cannot be read: \(error.reason). Check its path and rights.",
+        .invalidConfiguration,
+        "Client certificate: \(path) cannot be read: \(error.reason). Check its path and permissions.",
         underlying: error)
     }
   }

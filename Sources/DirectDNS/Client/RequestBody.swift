@@ -186,7 +186,7 @@ private struct SentFile: Sendable {
   }
 
   private func unusable(_ reason: String) -> DirectDNSError {
-    DirectDNSError(.fileUnusable, "The file \(path) \(reason). Check its path and rights.")
+    DirectDNSError(.fileUnusable, "The file \(path) \(reason). Check its path and permissions.")
   }
 }
 

@@ -57,7 +57,7 @@ package final class WritableFile {
     do throws(FileFailure) {
       guard fchown(draft.descriptor, uid_t.max, gid_t(rights.group)) == 0,
         fchmod(draft.descriptor, mode_t(rights.mode)) == 0
-      else { throw .last("giving the new file the old one's rights") }
+      else { throw .last("giving the new file the old one's permissions") }
       return draft
     } catch {
       draft.remove()

@@ -80,7 +80,7 @@ public struct TrustStore: Sendable, Hashable {
         if !file.isRegular { areFiles = false }
       } catch {
         throw DirectDNSError(
-          .invalidConfiguration, "The CA file \(path) cannot be read: \(error.reason). Check its path and rights.",
+          .invalidConfiguration, "The CA file \(path) cannot be read: \(error.reason). Check its path and permissions.",
           underlying: error)
       }
       all += bytes + [UInt8(ascii: "\n")]

@@ -49,6 +49,7 @@ struct ClientIdentityCheckTests {
   func `a file without a certificate or a key is named`(_ text: String) throws {
     let identity = try TestCertificateAuthority().issueClient(name: "pipeline")
     #expect(try complaint(text, identity.privateKey)?.contains("cert.pem holds no certificate") == true)
+    #expect(try complaint(text, identity.privateKey)?.hasPrefix("Client certificate: /") == true)
     #expect(try complaint(identity.certificates[0], text)?.contains("key.pem holds no key") == true)
     #expect(try complaint(identity.certificates[0], nil)?.contains("cert.pem holds no key") == true)
   }
