@@ -67,7 +67,7 @@ extension DirectResolver {
     case .system:
       throw DirectDNSError(
         .refused,
-        "\(name.shown) is a name of this network: no provider is asked for it, and the system's DNS for its addresses alone."
+        "\(name.shown) is a name of this network: no provider is asked for it, and the system's DNS is asked for addresses alone. Ask this network's own DNS server, by dig for example."
       )
     }
   }

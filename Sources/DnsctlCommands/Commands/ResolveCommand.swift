@@ -44,7 +44,7 @@ struct ResolveCommand: ContextCommand {
         error          null, or an object with code and message; with an
                        error all but host and elapsedMs is null
 
-      With -t or -x there is a line for each type, with type, records (each has name, type, ttl, null where it does not expire, and data as text) and authenticated (whether the provider has validated by DNSSEC; null for addresses) in place of addresses and ttl.
+      With -t or -x there is a line for each type: host, type, canonicalName, records (each has name, type, ttl, null where it does not expire, and data as text), age, freshness, source, provider, authenticated (whether the provider has validated by DNSSEC; null for addresses), elapsedMs and error.
 
       An error's code is nameNotFound, noAddress, noRecord (with -t or -x) or invalidName, which end with 1; upstreamFailed, timedOut, cancelled or shutDown, with 2; refused, with 3; invalidConfiguration (a type that no provider carries), with 78.
 
