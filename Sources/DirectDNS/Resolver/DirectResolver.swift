@@ -102,7 +102,8 @@ public final class DirectResolver: Sendable {
   ///   - host: such as `www.example.com`, `bücher.example` or `192.0.2.1`.
   ///   - options: which families to ask for, whether expired answers may be served, and how long it may take.
   /// - Returns: at least one address, in the order of use.
-  /// - Throws: why there is none, with every provider that was asked.
+  /// - Throws: `invalidName` for a text that is neither a name nor an address, or what
+  ///   ``resolve(_:options:)-(HostName,_)`` throws.
   nonisolated(nonsending) public func resolve(
     _ host: String, options: LookupOptions = LookupOptions()
   ) async throws(DirectDNSError) -> Resolution {
@@ -122,6 +123,14 @@ public final class DirectResolver: Sendable {
   }
 
   /// Looks up a name; of two families, the second one is waited for until 50 ms after the first one has come.
+  ///
+  /// - Parameters:
+  ///   - host: the name.
+  ///   - options: which families to ask for, whether expired answers may be served, and how long it may take.
+  /// - Returns: at least one address, in the order of use.
+  /// - Throws: `nameNotFound` or `noAddress` if there is none; `upstreamFailed` or `timedOut` if nobody answered, with
+  ///   every server that was asked; `refused` for a name that nobody may be asked about; `invalidRequest` if no family
+  ///   is wanted; `cancelled` or `shutDown`.
   nonisolated(nonsending) public func resolve(
     _ host: HostName, options: LookupOptions = LookupOptions()
   ) async throws(DirectDNSError) -> Resolution {
