@@ -68,9 +68,9 @@ struct RequestContext: Sendable {
     case .connect(let reason): unconnected(failure, reason)
     case .refusedByProxy(let status): refused(status)
     case .noSocket(let reason): "\(origin) could not be connected to: \(reason)"
-    case .tls(let reason): "TLS with \(origin) failed: \(reason)\(Self.tlsAdvice(reason))"
+    case .tls(let reason): "TLS with \(tlsPeers) failed: \(reason)\(Self.tlsAdvice(reason))"
     case .tlsSetup(let reason):
-      "TLS with \(origin) could not be set up on this machine: \(reason); check the client's certificate and key, and "
+      "TLS with \(tlsPeers) could not be set up on this machine: \(reason); check the client's certificate and key, and "
         + "the authorities' files"
     case .connectionLost(let reason): lost(failure, reason, inBody)
     case .malformedResponse(let reason): malformed(failure, reason, inBody)
@@ -82,6 +82,12 @@ struct RequestContext: Sendable {
     case .cancelled: "the request to \(origin) was cancelled"
     case .shutDown: "the client was shut down"
     }
+  }
+
+  /// Whose TLS has failed: libcurl does not tell a proxy's from that of the origin behind it.
+  private var tlsPeers: String {
+    guard let proxy, proxy.scheme.isSecure else { return "\(origin)" }
+    return origin.scheme.isSecure ? "the proxy \(proxy) or with \(origin)" : "the proxy \(proxy)"
   }
 
   private func unconnected(_ failure: TransferFailure, _ reason: String) -> String {

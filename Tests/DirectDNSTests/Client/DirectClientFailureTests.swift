@@ -238,6 +238,25 @@ struct DirectClientFailureTests {
     #expect(ours.message == "no connection to http://shop.test within 5.0 seconds: its addresses are silent")
   }
 
+  @Test(
+    arguments: [
+      ("http://proxy.test:3128", "https://shop.test/", "https://shop.test"),
+      ("https://proxy.test:3128", "http://shop.test/", "the proxy https://proxy.test:3128"),
+      (
+        "https://proxy.test:3128", "https://shop.test/",
+        "the proxy https://proxy.test:3128 or with https://shop.test"
+      ),
+    ])
+  func `where TLS fails, the proxy is named if it may be the proxy's`(proxy: String, url: String, peer: String) throws {
+    var configuration = DirectClientConfiguration()
+    configuration.proxy = .url(try WebURL(proxy))
+    let context = RequestContext(
+      try WebURL(url), RequestTimeouts(), try ClientSettings(configuration), isRetryable: true)
+    #expect(context.error(TransferFailure(.tls("no"))).message == "TLS with \(peer) failed: no")
+    let local = context.error(TransferFailure(.tlsSetup("no"))).message
+    #expect(local.hasPrefix("TLS with \(peer) could not be set up on this machine: no"))
+  }
+
   @Test func `a body that goes silent costs the time that its pauses may take`() async throws {
     let server = try #require(TalkativeServer("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nfirst", then: ""))
     let client = try ClientSample.client { $0.timeouts.idle = .milliseconds(300) }
