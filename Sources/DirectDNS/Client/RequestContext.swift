@@ -70,8 +70,8 @@ struct RequestContext: Sendable {
     case .noSocket(let reason): "\(origin) could not be connected to: \(reason)"
     case .tls(let reason): "TLS with \(tlsPeers) failed: \(reason)\(Self.tlsAdvice(reason))"
     case .tlsSetup(let reason):
-      "TLS with \(tlsPeers) could not be set up on this machine: \(reason); check the client's certificate and key, and "
-        + "the authorities' files"
+      "TLS with \(tlsPeers) could not be set up on this machine: \(reason); check the client's certificate and key, "
+        + "and the authorities' files"
     case .connectionLost(let reason): lost(failure, reason, inBody)
     case .malformedResponse(let reason): malformed(failure, reason, inBody)
     case .invalidRequest(let reason): "the request to \(origin) cannot be sent: \(reason)"
