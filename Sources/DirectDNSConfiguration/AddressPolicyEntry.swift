@@ -29,9 +29,7 @@ extension AddressPolicy {
     }
   }
 
-  private static func base(
-    _ node: ConfigurationNode, _ expectation: String
-  ) throws(ConfigurationFault) -> Base {
+  private static func base(_ node: ConfigurationNode, _ expectation: String) throws(ConfigurationFault) -> Base {
     switch node.value {
     case .text("publicOnly"): return .publicOnly
     case .text("any"): return .any
