@@ -91,6 +91,7 @@ extension LookupMachine {
     return switch kinds {
     case [.certificate]:
       "If this machine's clock and certificate authorities are right, the connection is being intercepted: name other providers, or trust a private authority."
+    case [.setup]: "Check the files of authorities that are named (SSL_CERT_FILE, SSL_CERT_DIR; dnsctl: --ca)."
     case [.reply]: "The providers can be reached: check their URLs and credentials, or name others."
     case [.rate]: "Ask less often, or name other providers."
     default: "Check this machine's network, or name other providers."
@@ -103,6 +104,7 @@ extension DirectDNSError.Attempt.FailureKind {
     self =
       switch error {
       case .tls: .certificate
+      case .tlsSetup: .setup
       case .malformedResponse, .bodyTooLarge, .fieldsTooLarge: .reply
       case nil where hasReply: .reply
       default: .network

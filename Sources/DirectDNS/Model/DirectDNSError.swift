@@ -92,6 +92,8 @@ public struct DirectDNSError: Error, Sendable, CustomStringConvertible {
       case network
       /// The server's certificate was not accepted.
       case certificate
+      /// This machine could not set up TLS, for example for want of a file of authorities.
+      case setup
       /// The server was reached, and its reply is not an answer.
       case reply
       /// A rate limit is used up: the configured one, or the server's (429).

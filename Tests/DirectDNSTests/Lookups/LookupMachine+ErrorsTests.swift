@@ -41,6 +41,8 @@ struct ResolverErrorsTests {
       Script.error(.tls("self-signed certificate")), Script.error(.tls("expired")),
       "authorities are right, the connection is being intercepted"
     ),
+    (.error(.tlsSetup("no such file")), .error(.tlsSetup("no such file")), "Check the files of authorities"),
+    (.error(.tlsSetup("no such file")), .down, "Check this machine's network"),
     (.status(403), .code(.refused), "check their URLs and credentials"),
     (.error(.malformedResponse("no HTTP")), .status(403), "check their URLs and credentials"),
     (.error(.bodyTooLarge), .error(.fieldsTooLarge), "The providers can be reached"),
