@@ -59,6 +59,11 @@ struct FindingTests {
     #expect(finding.advice?.contains(word) == true)
   }
 
+  @Test func `where this machine cannot set up TLS, nobody is suspected of intercepting it`() throws {
+    let error = DirectDNSError(.tlsFailed, "no such file", underlying: HTTPTransportError.tlsSetup("no such file"))
+    #expect(Finding.probe(try Self.report(.failure(error)), at: Self.now).advice?.contains("SSL_CERT_FILE") == true)
+  }
+
   @Test(
     arguments: [
       ([], Finding.Grade.warn, "no provider sent"), ([0], .ok, "right to 2 s"), ([-1], .ok, "right to 2 s"),

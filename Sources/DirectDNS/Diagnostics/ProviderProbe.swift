@@ -116,7 +116,7 @@ public struct ProbeReport: Sendable {
         error.code
       case .bodyTooLarge, .fieldsTooLarge, .invalidRequest, .cancelled, .shutDown: .upstreamFailed
       }
-    return DirectDNSError(code, "\(provider.name) at \(address): \(error.text)")
+    return DirectDNSError(code, "\(provider.name) at \(address): \(error.text)", underlying: error)
   }
 
   /// The field has whole seconds, so half a second is added, by which it is behind on average.

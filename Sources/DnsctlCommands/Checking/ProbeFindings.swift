@@ -47,6 +47,8 @@ extension Finding {
 
   private static func advice(_ error: DirectDNSError) -> String {
     switch error.code {
+    case .tlsFailed where (error.underlying as? HTTPTransportError)?.isSetup == true:
+      "Check the files of authorities that are named: --ca, SSL_CERT_FILE, SSL_CERT_DIR."
     case .tlsFailed:
       "If this machine's clock and authorities are right, the connection is being intercepted: name another provider, or add a private authority by --ca."
     case .connectFailed: "Is the address right, and may this machine send there? Check routes and firewall."
@@ -108,6 +110,11 @@ extension Finding {
     }
     return .ok("clock", detail)
   }
+}
+
+extension HTTPTransportError {
+  /// Whether this machine could not set up TLS, which says nothing about the provider.
+  fileprivate var isSetup: Bool { if case .tlsSetup = self { true } else { false } }
 }
 
 extension Duration {
