@@ -6,7 +6,7 @@ import Testing
 
 @testable import DirectDNS
 
-/// What little bytes may decode to.
+/// Bodies that are compressed, and what little of one may decode to.
 extension ResponseBodyTests {
   /// Zeros, by `head -c N /dev/zero | gzip -9n | gzip -9n | base64`.
   private static let zeros: [Int: String] = [
@@ -23,6 +23,34 @@ extension ResponseBodyTests {
     AASvdz6O6xZgX+66M3sAAAAAAAAAQPC+ittG1QJk5fzxLQIAAIAwXaf327tNtH1P/wATl7eyYy8BAA==
     """,
   ]
+
+  @Test func `what is compressed stays so, unless it is to be decoded`() async throws {
+    let origin = try await FakeOrigin.start { _ in OriginResponse(body: "plain text").gzipped() }
+    let request = try ClientSample.get(origin.url("/", host: "shop.test"))
+    let client = try ClientSample.client()
+    #expect(try await client.execute(request).body.collect(upTo: 1000) != Array("plain text".utf8))
+    let decoding = RequestOptions(decompresses: true)
+    #expect(try await client.execute(request, options: decoding).body.text() == "plain text")
+    #expect(origin.requests[0].fields[.acceptEncoding] == nil)
+    #expect(origin.requests[1].fields[.acceptEncoding]?.contains("gzip") == true)
+    await client.shutdown()
+    await origin.stop()
+  }
+
+  @Test func `what stands behind compressed data is an error that says so`() async throws {
+    var twice = OriginResponse(body: "plain text").gzipped()
+    twice.body += twice.body
+    let response = twice
+    let origin = try await FakeOrigin.start { _ in response }
+    let client = try ClientSample.client()
+    let error = await #expect(throws: DirectDNSError.self) {
+      let request = try ClientSample.get(origin.url("/", host: "shop.test"))
+      _ = try await client.execute(request, options: RequestOptions(decompresses: true)).body.text()
+    }
+    #expect(error?.code == .malformedResponse && error?.message.contains("follows what could be decompressed") == true)
+    await client.shutdown()
+    await origin.stop()
+  }
 
   /// libcurl keeps at most 64 MB of what one read decodes to while its reader is behind; so says the page *Trust*.
   @Test func `what one read decodes to is kept up to 64 MB, and beyond is an error that says so`() async throws {
