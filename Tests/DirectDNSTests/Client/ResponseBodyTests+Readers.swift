@@ -8,25 +8,33 @@ import Testing
 /// Readers that are slow, or leave before the end.
 extension ResponseBodyTests {
   @Test func `a reader that does not read makes the server wait`() async throws {
+    // More than both ends' sockets hold.
+    let length = 64 << 20
+    let written = Locked(0)
     let origin = try await FakeOrigin.start { _ in
-      OriginResponse(length: 16 << 20) { body in
+      OriginResponse(length: length) { body in
         let piece = [UInt8](repeating: 7, count: 1 << 16)
-        for _ in 0..<256 {
+        for _ in 0..<length / piece.count {
           try await body.write(piece)
+          written.withLock { $0 += piece.count }
         }
       }
     }
     let client = try ClientSample.client { $0.bufferSize = 100_000 }
     let response = try await client.execute(ClientSample.get(origin.url("/", host: "shop.test")))
+    let transfer = try #require(response.body.transfer)
+    #expect(await ProcessState.eventually { transfer.isPaused })
+    // Another exchange gives the server the time to go on, if it could.
+    let other = try await client.execute(ClientSample.get(origin.url("/other", host: "shop.test")))
+    other.body.cancel()
+    #expect(transfer.unreadCount <= 100_000 && transfer.isPaused && written.withLock { $0 } < length)
     var pieces = response.body.makeAsyncIterator()
-    let first = try #require(try await pieces.next())
-    #expect(first.count <= 100_000)
-    var count = first.count
+    var count = 0
     while let piece = try await pieces.next() {
       #expect(piece.count <= 100_000)
       count += piece.count
     }
-    #expect(count == 16 << 20)
+    #expect(count == length)
     await client.shutdown()
     await origin.stop()
   }
@@ -101,19 +109,21 @@ extension ResponseBodyTests {
   @Test func `dropping a body unread ends its transfer and no other`() async throws {
     let gate = Gate()
     let origin = try await FakeOrigin.start { request in
-      guard request.path == "/long" else { return OriginResponse(body: "short") }
-      return OriginResponse(length: 1 << 30) { body in
-        try await body.write("beginning")
+      OriginResponse(length: request.path == "/long" ? 1 << 30 : 9) { body in
+        try await body.write("first")
         try await gate.pass()
+        try await body.write("last")
       }
     }
     let client = try ClientSample.client()
+    let other = try await client.execute(ClientSample.get(origin.url("/", host: "shop.test")))
     do {
       let dropped = try await client.execute(ClientSample.get(origin.url("/long", host: "shop.test")))
-      #expect(dropped.status == .ok)
+      #expect(dropped.status == .ok && origin.openConnectionCount == 2)
     }
-    #expect(await origin.waitForOpenConnections(0))
-    #expect(try await client.execute(ClientSample.get(origin.url("/", host: "shop.test"))).body.text() == "short")
+    #expect(await origin.waitForOpenConnections(1))
+    gate.open()
+    #expect(try await other.body.text() == "firstlast")
     await client.shutdown()
     await origin.stop()
   }
@@ -172,6 +182,7 @@ extension ResponseBodyTests {
     reader.cancel()
     let error = await #expect(throws: DirectDNSError.self) { try await reader.value }
     #expect(error?.code == .cancelled)
+    #expect(await origin.waitForOpenConnections(0))
     await client.shutdown()
     await origin.stop()
   }
