@@ -28,6 +28,7 @@ struct DirectClientConfigurationTests {
     ("streamsPerConnection", { $0.streamsPerConnection = .max }),
     ("bufferSize", { $0.bufferSize = .max }),
     ("timeouts.connect", { $0.timeouts.connect = .zero }),
+    ("timeouts.firstByte", { $0.timeouts.firstByte = .zero }),
     ("timeouts.idle", { $0.timeouts.idle = .zero }),
     ("timeouts.total", { $0.timeouts.total = .seconds(-1) }),
     ("userAgent", { $0.userAgent = "two\r\nlines" }),
