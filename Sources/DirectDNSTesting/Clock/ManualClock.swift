@@ -111,6 +111,11 @@ public final class ManualClock: ResolverClock {
   @discardableResult
   public func waitForSleepers(_ count: Int = 1) async -> Bool { await state.wait { $0.sleepers.count >= count } }
 
+  /// Waits, without polling, until no task sleeps.
+  ///
+  /// - Returns: whether none does; false if the task was cancelled before.
+  package func waitForNoSleepers() async -> Bool { await state.wait { $0.sleepers.isEmpty } }
+
   /// Waits until a task sleeps that is to wake within so long, and moves to its instant.
   ///
   /// - Parameter limit: how far it goes at most: who sleeps for longer, as a time limit does, is not waited for.

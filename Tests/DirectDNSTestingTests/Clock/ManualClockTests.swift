@@ -115,6 +115,20 @@ struct ManualClockTests {
     #expect(await waiting.value == false)
   }
 
+  @Test func `whoever waits until nobody sleeps goes on when the last one wakes or leaves`() async {
+    let clock = clock
+    #expect(await clock.waitForNoSleepers())
+    let sleepers = [1, 2].map { second in
+      Task { try await clock.sleep(until: ResolverInstant(nanoseconds: 0) + .seconds(second)) }
+    }
+    await clock.waitForSleepers(2)
+    let waiting = Task.immediate { await clock.waitForNoSleepers() }
+    clock.advance(by: .seconds(1))
+    #expect(clock.sleeperCount == 1)
+    sleepers[1].cancel()
+    #expect(await waiting.value && clock.sleeperCount == 0)
+  }
+
   @Test func `waiting for sleepers ends when its task is cancelled`() async {
     let clock = clock
     let task = Task { await clock.waitForSleepers() }

@@ -18,9 +18,14 @@ struct LifetimeTests {
     let request = try ClientSample.get(origin.url("/", host: "shop.test"))
     let underWay = Task { try await client.execute(request).body.text() }
     await gate.waitForArrivals()
-    let end = Task.immediate { await client.shutdown(within: .seconds(60)) }
+    let isOver = Locked(false)
+    let end = Task.immediate {
+      await client.shutdown(within: .seconds(60))
+      isOver.withLock { $0 = true }
+    }
     let error = await #expect(throws: DirectDNSError.self) { try await client.execute(request) }
     #expect(error?.code == .shutDown && origin.requests.count == 1)
+    #expect(!isOver.withLock { $0 })
     gate.open()
     #expect(try await underWay.value == "done")
     await end.value
@@ -59,9 +64,17 @@ struct LifetimeTests {
     }
     let client = try ClientSample.client()
     let response = try await client.execute(ClientSample.get(origin.url("/", host: "shop.test")))
-    let end = Task.immediate { await client.shutdown(within: .seconds(60)) }
+    let isOver = Locked(false)
+    let end = Task.immediate {
+      await client.shutdown(within: .seconds(60))
+      isOver.withLock { $0 = true }
+    }
+    var pieces = response.body.makeAsyncIterator()
+    #expect(try await pieces.next() == Array("one".utf8))
+    #expect(!isOver.withLock { $0 })
     gate.open()
-    #expect(try await response.body.text() == "onetwo")
+    #expect(try await pieces.next() == Array("two".utf8))
+    #expect(try await pieces.next() == nil)
     await end.value
     await origin.stop()
   }

@@ -12,7 +12,7 @@ struct DeadlineTests {
   @Test func `what comes in time is returned, and nothing sleeps on`() async {
     let value = await Deadline.wait(until: clock.now + .seconds(1), clock) { 1 }
     #expect(value == 1)
-    #expect(await ProcessState.eventually { clock.sleeperCount == 0 })
+    #expect(await clock.waitForNoSleepers())
   }
 
   @Test func `a wait ends in time, and what comes later is put back`() async {

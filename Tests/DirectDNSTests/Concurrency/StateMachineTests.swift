@@ -171,6 +171,6 @@ struct StateMachineTests {
     runner.send({ machine, _ in machine.wake = Sample.at(5) }, perform: { _ in }, resume: { _ in }, wake: {})
     await clock.waitForSleepers()
     runner.send({ machine, _ in machine.wake = nil }, perform: { _ in }, resume: { _ in }, wake: {})
-    #expect(await ProcessState.eventually { clock.sleeperCount == 0 })
+    #expect(await clock.waitForNoSleepers())
   }
 }

@@ -22,7 +22,7 @@ extension QueryMachineTests {
     #expect(transport.sent.map(\.timeout) == [.milliseconds(3500), .milliseconds(500)])
     await transport.waitForCancelled(1)
     #expect(transport.cancelled.map(\.provider) == ["one"])
-    #expect(await ProcessState.eventually { clock.sleeperCount == 0 })
+    #expect(await clock.waitForNoSleepers())
   }
 
   @Test(arguments: [(true, 3.4), (false, 4.5), (false, 4.89)])
@@ -101,7 +101,7 @@ extension QueryMachineTests {
       clock.advance(by: .milliseconds(1500))
       #expect(provider(await lookup.value) == place)
       await transport.waitForCancelled(place + 1)
-      #expect(await ProcessState.eventually { clock.sleeperCount == 0 })
+      #expect(await clock.waitForNoSleepers())
     }
   }
 

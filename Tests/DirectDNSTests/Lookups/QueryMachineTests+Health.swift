@@ -38,7 +38,7 @@ extension QueryMachineTests {
       clock.advance(by: .milliseconds(150))
       #expect(provider(await probe.value) == 1)
       await transport.waitForCancelled(round)
-      #expect(await ProcessState.eventually { clock.sleeperCount == 0 })
+      #expect(await clock.waitForNoSleepers())
       let next = begin(upstreams, "next\(round).example")
       await transport.waitForSent(Sample.name("next\(round).example"))
       try #require(transport.asked.suffix(3) == ["one", "two", "two"])

@@ -23,7 +23,7 @@ extension QueryMachineTests {
     // The loser was cancelled, and that says nothing about it.
     await transport.waitForCancelled(1)
     #expect(transport.cancelled.map(\.provider) == ["one"])
-    #expect(await ProcessState.eventually { clock.sleeperCount == 0 })
+    #expect(await clock.waitForNoSleepers())
   }
 
   @Test func `the first provider can still win, and then the second is cancelled`() async {
@@ -86,7 +86,7 @@ extension QueryMachineTests {
     transport.reply { $0.provider == "one" ? .down : Self.good }
     #expect(provider(await ask(upstreams)) == 1)
     #expect(clock.now == Sample.at(0))
-    #expect(await ProcessState.eventually { clock.sleeperCount == 0 })
+    #expect(await clock.waitForNoSleepers())
   }
 
   @Test func `a provider is hedged at its own 95th percentile once that is known`() async {

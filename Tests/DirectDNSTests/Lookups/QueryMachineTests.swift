@@ -191,7 +191,7 @@ struct QueryMachineTests {
     #expect(Set(transport.sent.map(\.question.host.text)).count == 10)
     // A late clock: each had its own instant, and nobody lost his to another.
     #expect(provider(await ask(upstreams, "late.example")) == 0)
-    #expect(await ProcessState.eventually { clock.sleeperCount == 0 })
+    #expect(await clock.waitForNoSleepers())
   }
 
   @Test func `a turn that comes while the provider says 429 is put off until it may be asked`() async throws {

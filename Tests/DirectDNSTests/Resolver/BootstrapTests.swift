@@ -279,10 +279,12 @@ struct BootstrapTests {
     #expect(failure?.kind == .cancelled)
     // The lookup goes on for whoever comes next, and ends by itself.
     for asked in 1...2 {
-      #expect(await ProcessState.eventually { system.count == asked && clock.sleeperCount == 1 })
+      await system.waitForAsked(asked)
+      await clock.waitForSleepers()
+      #expect(system.count == asked)
       clock.advance(by: .seconds(1))
     }
-    #expect(await ProcessState.eventually { clock.sleeperCount == 0 })
+    #expect(await clock.waitForNoSleepers())
   }
 
   @Test func `different names never wait for one another`() async throws {

@@ -186,7 +186,7 @@ struct KeepAliveTests {
     fixture.clock.advance(by: .seconds(90))
     await fixture.settle()
     #expect(fixture.transport.count == 1)
-    #expect(await ProcessState.eventually { fixture.clock.sleeperCount == 0 })
+    #expect(await fixture.clock.waitForNoSleepers())
   }
 
   @Test func `names that nobody can be asked for are not asked for`() async throws {

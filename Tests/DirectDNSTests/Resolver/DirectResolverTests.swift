@@ -235,7 +235,7 @@ struct ResolverTests {
     await clock.waitForSleepers()
     resolver = nil
     #expect(seen == nil)
-    #expect(await ProcessState.eventually { clock.sleeperCount == 0 })
+    #expect(await clock.waitForNoSleepers())
   }
 
   /// How often it was shut down.

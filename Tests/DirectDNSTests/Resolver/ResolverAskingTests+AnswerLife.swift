@@ -36,7 +36,7 @@ extension ResolverAskingTests {
     let resolution = try await lookup.value.get()
     #expect(resolution.texts == ["192.0.2.2"])
     #expect(resolution.freshness == .fresh)
-    #expect(await ProcessState.eventually { fixture.clock.sleeperCount == 0 })
+    #expect(await fixture.clock.waitForNoSleepers())
   }
 
   @Test func `patience ends after 300 ms with the stale answer, and the refresh goes on`() async throws {

@@ -173,7 +173,7 @@ struct StoreWriterTests {
       }
       await clock.waitForSleepers()
     }
-    #expect(await ProcessState.eventually { clock.sleeperCount == 0 })
+    #expect(await clock.waitForNoSleepers())
   }
 
   @Test func `a flush waits no longer than it may`() async {
