@@ -24,6 +24,7 @@ extension ResolverStoreTests {
 
   @Test func `an answer that is not to be kept takes the stored one away`() async throws {
     remember("192.0.2.7", askedAgo: .seconds(5000))
+    #expect(remembered?.content == .addresses(Sample.addresses("192.0.2.7")))
     let fixture = try member()
     try await fixture.learn("192.0.2.8", ttl: 0)
     await fixture.resolver.flushStore()

@@ -23,6 +23,7 @@ extension ResolverUpdatingTests {
     fixture.transport.answer { _ in .down }
     fixture.system.answer { _ in .answer(.addresses("192.0.2.66", ttl: 60)) }
     _ = try await fixture.resolver.resolve(Self.host)
+    #expect(fixture.resolver.snapshot().map(\.source) == [.system])
     try update(fixture) { $0.usesSystemDNS = false }
     #expect(fixture.resolver.cached(Self.host) == nil && fixture.resolver.snapshot().isEmpty)
 
