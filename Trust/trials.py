@@ -240,6 +240,13 @@ def table(rows, headings):
     sys.stdout.flush()
 
 
+def check_names(kind, wanted, known):
+    """Ends the run where one of the names that were asked for is none: it would be left out, and nobody be told."""
+    for name in wanted or []:
+        if name not in known:
+            raise SystemExit(f"there is no {kind} {name!r}: {', '.join(known)}")
+
+
 def fresh(folder):
     shutil.rmtree(folder, ignore_errors=True)
     os.makedirs(folder)
