@@ -137,6 +137,8 @@ struct CurlQueriesTests {
       for _ in 0..<5 {
         for route in routes { #expect(try await loop.perform(.sample(url, route: route)).status == .ok) }
       }
+      // One for each of them, which the other does not get.
+      #expect(server.connectionCount == 2)
     }
   }
 }
