@@ -83,7 +83,11 @@ extension ConnectAttempt {
         guard offset == 0, origin == SEEK_SET, let attempt = unsafe context.object(ConnectAttempt.self) else {
           return CURL_SEEKFUNC_FAIL
         }
-        return attempt.rewind() ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_FAIL
+        guard attempt.rewind() else {
+          attempt.withEvents { $0.cannotRewind(attempt) }
+          return CURL_SEEKFUNC_FAIL
+        }
+        return CURL_SEEKFUNC_OK
       }, context)
   }
 

@@ -78,6 +78,9 @@ extension CurlTransfers {
   /// An attempt whose request may be sent once more has a connection for its new handle.
   func goesOn(_ attempt: ConnectAttempt) { machine.goesOn(attempt.id, attempt: attempt.number) }
 
+  /// A request's body, which libcurl wants to send once more, cannot be sent from the beginning.
+  func cannotRewind(_ attempt: ConnectAttempt) { machine.cannotRewind(attempt.id, attempt: attempt.number) }
+
   /// Gives the server as long to read the request as it has to answer: the kernel would otherwise end a connection
   /// whose window stays full.
   private func allowSilence(_ milliseconds: Int64, of attempt: ConnectAttempt) {

@@ -146,13 +146,29 @@ extension PoolMachine {
     guard let (pool, address) = transfers.read(id, { ($0.pool, $0.state.attempts[number]?.address) }) else { return }
     let joins = pools.read(pool) { $0.joins }
     transfers.change(id) { transfer in
-      guard isRewound, let joins else { return transfer.state.refuseRetry() }
+      guard let joins else { return transfer.state.refuseRetry() }
+      guard isRewound else { return transfer.state.refuseRewind(joins: joins) }
       transfer.state.noteRetry(joins: joins)
       transfer.state.sent(at: now)
     }
     noteJoin(id, pool, attempt: number, address)
     // Its source may have had nothing to send, which no time ran for.
     noteDue(id)
+  }
+
+  /// libcurl has a connection to send a request once more, and cannot go back to the beginning of its body.
+  ///
+  /// That is the body's fault, and not the address's, which has just accepted a connection.
+  mutating func cannotRewind(_ id: TransferID, attempt number: Int) {
+    guard let transfer = transfers[id], transfer.state.isAwaitingResponse, transfer.state.carrier?.attempt == number,
+      let joins = pools.read(transfer.pool, { $0.joins })
+    else { return }
+    noteEstablished(transfer.state.attempts[number], transfer.pool)
+    transfers.change(id) { transfer in
+      transfer.state.isConnectedAgain()
+      transfer.state.refuseRewind(joins: joins)
+    }
+    if transfers.change(id, { $0.state.attempts.takeDialled(by: number) }) != true { noteJoin(transfer.pool) }
   }
 
   /// An attempt begins once more by a new handle of libcurl's: the connection that it had got is not used.

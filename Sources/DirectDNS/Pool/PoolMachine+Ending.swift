@@ -45,8 +45,9 @@ extension PoolMachine {
       guard transfer.state.wasRetryRefused else {
         return finish(id, transfer, transfer.state.failure(outcome.reason, delivery(of: transfer)))
       }
-      guard pools.read(transfer.pool, { $0.load.multiplexing }) != .never else {
-        return checked(id, wasRefused: false)
+      let isUnprocessed = transfer.state.isUnprocessed
+      guard !isUnprocessed, pools.read(transfer.pool, { $0.load.multiplexing }) != .never else {
+        return checked(id, wasRefused: isUnprocessed)
       }
       transfers.change(id) { $0.state.checkRefusal(at: now) }
       // Its source may have had nothing to send, which no time ran for.

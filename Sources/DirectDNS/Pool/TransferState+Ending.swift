@@ -45,8 +45,11 @@ extension TransferState {
   /// The failure of a transfer that libcurl was not allowed to repeat.
   func failureWithoutRetry(wasRefused: Bool) -> TransferFailure {
     wasRefused
-      ? failure(.connectionLost("the server refused the request unprocessed, each time"), .refused)
-      : failure(.connectionLost("the connection ended before a response came"))
+      ? failure(
+        .connectionLost(
+          "the server refused the request unprocessed, "
+            + (terms.canStartOver ? "each time" : "and its body can be sent only once")), .refused)
+      : failure(.connectionLost("nothing of it had come"))
   }
 
   // MARK: Time

@@ -65,6 +65,8 @@ struct TransferState {
   private(set) var retry = Retry.none
   /// How often libcurl has sent the request again because it was refused unprocessed.
   private(set) var refusals = 0
+  /// Whether it is known that HTTP/2 refused the request which libcurl could not send again.
+  private(set) var isUnprocessed = false
   /// The address that ``PoolLoad`` counts it under.
   private(set) var countedAddress: IPAddress?
   private(set) var startedAt: Int64 = 0
@@ -235,6 +237,12 @@ struct TransferState {
 
   /// Notes that libcurl wanted to send the request again, and may not.
   mutating func refuseRetry() { retry = .refused(before: hasRetried) }
+
+  /// Notes that libcurl wanted to send the request again, and cannot go back to the beginning of its body.
+  mutating func refuseRewind(joins: Int) {
+    isUnprocessed = wasRefused(joins: joins)
+    refuseRetry()
+  }
 
   var wasRetryRefused: Bool { if case .refused = retry { true } else { false } }
 }

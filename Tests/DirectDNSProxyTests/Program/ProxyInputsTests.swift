@@ -127,11 +127,11 @@ struct ProxyInputsTests {
 
   @Test(
     arguments: [
-      ([], ExitStatus.configuration), (["--route", "b.test=upstream"], .usage),
+      ([], DnsctlCommands.ExitStatus.configuration), (["--route", "b.test=upstream"], .usage),
       (["--route", "b.test=direct"], .answered), (["--upstream", "http://192.0.2.1:1"], .answered),
-    ] as [([String], ExitStatus)])
+    ] as [([String], DnsctlCommands.ExitStatus)])
   func `a route of the configuration file that leads nowhere is the file's mistake`(
-    options: [String], status: ExitStatus
+    options: [String], status: DnsctlCommands.ExitStatus
   ) async throws {
     var settings = try DirectSettings()
     settings.proxy.routes.set(try ProxyRoutes.Pattern("b.test"), .upstream)
@@ -142,7 +142,7 @@ struct ProxyInputsTests {
     }
     let resolver = try DirectResolver()
     defer { resolver.shutdown() }
-    var said = ExitStatus.answered
+    var said = DnsctlCommands.ExitStatus.answered
     do throws(SettingsError) {
       try await ProxyRun.serve(inputs, resolver, in: context) { _ in }
     } catch {

@@ -136,6 +136,21 @@ extension DirectClientFailureTests {
     await origin.stop()
   }
 
+  @Test func `a stream that was lost with a kept connection is told so, and its address has not failed`() async throws {
+    let origin = try await dying(times: 1)
+    let client = try ClientSample.client()
+    _ = try await client.execute(ClientSample.get(origin.url("/warm", host: "shop.test"))).body.text()
+    let log = RequestLog()
+    let error = await #expect(throws: DirectDNSError.self) {
+      try await client.execute(request(.put, origin), body: .stream(Pieces(bytes: [1, 2, 3])), options: log.options)
+    }
+    #expect(error?.code == .connectionLost && error?.message.contains("may have reached the server") == true)
+    #expect(error?.attempts.isEmpty == true && log.failed.isEmpty, "\(String(describing: error))")
+    #expect(origin.requests.count == 2)
+    await client.shutdown()
+    await origin.stop()
+  }
+
   @Test func `a body that can be made anew is`() async throws {
     let origin = try await dying(times: 1)
     let client = try ClientSample.client()

@@ -68,6 +68,28 @@ final class PoolMachineSendingTests: PoolFixture {
     #expect(isRepeated)
   }
 
+  @Test(arguments: [false, true])
+  func `a body that libcurl cannot send from the beginning says nothing of the address`(_ isOwn: Bool) throws {
+    var id = sentOnSharedConnection()
+    if isOwn {
+      // Nobody has joined its connection, so that libcurl repeats it only because HTTP/2 refused it.
+      id = start(.always, "b")
+      _ = connect(id, 9)
+      _ = taken()
+    }
+    let mayDial = mayDial(id, at: 10)
+    machine.dialled(8, id, attempt: 0)
+    machine.cannotRewind(id, attempt: 0)
+    machine.ended(id, attempt: 0, .failed(.connectionLost("rewinding failed")), at: 11)
+    if !isOwn {
+      #expect(taken() == ["refused? \(id.index).0"])
+      machine.checked(id, wasRefused: false)
+    }
+    let failure = try #require(told)
+    #expect(mayDial && failure.facts.attempts.isEmpty)
+    #expect(failure.facts.delivery == (isOwn ? .refused : .mayHaveArrived) && !failure.facts.wasRetried)
+  }
+
   @Test func `a machine without a socket for it says nothing of the address`() throws {
     let second = sentOnSharedConnection()
     let mayDial = mayDial(second)
