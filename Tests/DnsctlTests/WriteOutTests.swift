@@ -101,6 +101,17 @@ import Testing
     }
   }
 
+  @Test(arguments: [([" "], ""), (["/a", "/b"], ""), (["/a", "/a", ""], "/a")] as [([String], String)])
+  func `a Location leads in -w to where it would be followed to`(_ locations: [String], _ path: String) async throws {
+    let fields = locations.map { "Location: \($0)\r\n" }.joined()
+    try await FetchFixture.with(handler: { _ in
+      throw OriginFault.text("HTTP/1.1 302 Found\r\nContent-Length: 0\r\n\(fields)\r\n")
+    }) { fixture in
+      let outcome = await fixture.fetch(["--no-location", "-w", "%{redirect_url}", fixture.url("/x")])
+      #expect(outcome.output == (path.isEmpty ? "" : fixture.url(path)), "\(outcome)")
+    }
+  }
+
   @Test(arguments: [("0", "/x/sub/next"), ("1", "/x/sub/sub/next")])
   func `the redirect that is one too many says where it leads`(_ limit: String, _ path: String) async throws {
     try await FetchFixture.with(handler: { _ in OriginResponse(.found, fields: [.location: "sub/next"]) }) { fixture in

@@ -120,10 +120,12 @@ enum WriteOutVariable: String, CaseIterable, Sendable {
   }
 
   /// Where a redirect would have led: also one that was refused, such as the first of too many.
+  ///
+  /// As for following it, a blank `Location` leads nowhere, and neither do different ones.
   private static func redirect(_ facts: TransferReport.Facts, from url: WebURL) -> String? {
-    guard !facts.isFollowed, let head = facts.head, (300..<400).contains(head.status.code),
-      let location = head.headerFields[.location]
-    else { return nil }
+    guard !facts.isFollowed, let head = facts.head, (300..<400).contains(head.status.code) else { return nil }
+    let locations = Set(head.headerFields[values: .location].filter { !$0.isBlankReference })
+    guard locations.count == 1, let location = locations.first else { return nil }
     return (try? WebURL(location, base: url))?.description
   }
 
