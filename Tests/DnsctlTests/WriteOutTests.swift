@@ -89,6 +89,23 @@ import Testing
     }
   }
 
+  @Test func `a request that failed on its connection, or behind a redirect, says where it was connected to`()
+    async throws
+  {
+    try await FetchFixture.with(handler: { request in
+      guard request.path == "/lost" else {
+        return OriginResponse(.seeOther, fields: [.location: "http://other.example:1/"])
+      }
+      throw OriginFault.close
+    }) { fixture in
+      for path in ["/lost", "/moved"] {
+        let format = "%{num_connects} %{remote_ip} %{remote_port}"
+        let outcome = await fixture.fetch(["-s", "-d", "a", "-w", format, fixture.url(path)])
+        #expect(outcome.status == 2 && outcome.output == "1 127.0.0.1 \(fixture.origin.port)", "\(path): \(outcome)")
+      }
+    }
+  }
+
   @Test func `a redirect that is not followed says where it leads, and where -w is, is a file's business`() async throws
   {
     try await FetchFixture.with(handler: { _ in OriginResponse(.found, fields: [.location: "next?a"]) }) { fixture in

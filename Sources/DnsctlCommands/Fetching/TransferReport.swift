@@ -17,6 +17,11 @@ final class TransferReport: Sendable {
     var location: WebURL?
     /// Whether the last head was a redirect that was followed.
     var isFollowed = false
+    /// How many connections were opened, and whether one was for the response that is awaited.
+    var connects = 0
+    var hasOpened = false
+    /// Where the last connection leads, also if no response has come over it; through a proxy there is no address.
+    var remote: (address: IPAddress?, port: UInt16)?
     /// The method of the last request, which redirects may change.
     var method: HTTPRequest.Method
     /// Bytes of the body that came and were sent.
@@ -53,7 +58,16 @@ final class TransferReport: Sendable {
     facts.withLock { facts in
       switch event {
       case .requesting(let request): facts.method = request.method
+      case .connected(let address, let isReused):
+        facts.remote = (address, (facts.location ?? job.url).effectivePort)
+        guard !isReused else { break }
+        facts.connects += 1
+        facts.hasOpened = true
       case .responded(let head, let connection):
+        // Nobody hears of one that libcurl has opened because a kept one had ended.
+        if !connection.isReused, !facts.hasOpened { facts.connects += 1 }
+        facts.hasOpened = false
+        facts.remote = (connection.remoteAddress, connection.remotePort)
         facts.heads.append(HeadText(head: head, connection: connection))
         facts.isFollowed = false
       case .redirected(_, let url):

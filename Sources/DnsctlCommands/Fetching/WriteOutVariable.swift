@@ -80,12 +80,12 @@ enum WriteOutVariable: String, CaseIterable, Sendable {
     case .httpCode, .responseCode: .code(facts.head?.status.code ?? 0)
     case .httpVersion: .text(facts.heads.last.map { Self.version($0.connection) } ?? "0")
     case .method: .text(facts.method.rawValue)
-    case .connects: .number(Int64(response.map(Self.connections) ?? 0))
+    case .connects: .number(Int64(facts.connects))
     case .headers: .number(Int64(facts.head?.headerFields.count ?? 0))
     case .redirects: .number(Int64(facts.redirects))
     case .redirectURL: .text(Self.redirect(facts, from: response?.url ?? facts.location ?? report.job.url))
-    case .remoteIP: .text(response?.connection.remoteAddress?.description)
-    case .remotePort: .number(Int64(response?.connection.remotePort ?? 0))
+    case .remoteIP: .text(facts.remote?.address?.description)
+    case .remotePort: .number(Int64(facts.remote?.port ?? 0))
     case .scheme: .text((response?.url ?? facts.location ?? report.job.url).scheme.rawValue)
     case .downloadSize: .number(facts.received)
     case .headerSize: .number(Int64(facts.heads.reduce(0) { $0 + $1.text(forTerminal: false).count }))
@@ -113,10 +113,6 @@ enum WriteOutVariable: String, CaseIterable, Sendable {
   /// curl writes HTTP/1.0 as 1.
   private static func version(_ connection: ConnectionDetails) -> String {
     connection.httpVersion == .http1_0 ? "1" : connection.httpVersion.description
-  }
-
-  private static func connections(_ response: DirectResponse) -> Int {
-    (response.hops.map(\.connection) + [response.connection]).count { !$0.isReused }
   }
 
   /// Where a redirect would have led: also one that was refused, such as the first of too many.
