@@ -41,6 +41,9 @@ extension ConnectAttempt {
     }
   }
 
+  /// Whether libcurl has sent anything of the request's body.
+  var hasBegunBody: Bool { handle.offset(CURLINFO_SIZE_UPLOAD_T) > 0 }
+
   /// Whether libcurl has sent the whole body of the request.
   ///
   /// Over HTTP/1.1 it counts the heads of chunks too, so that the last of their bytes may be missing.

@@ -117,6 +117,9 @@ extension CurlTransfers {
     machine.headIsComplete(attempt.id, isMultiplexed: tells ? isHTTP2 : nil)
     if tells, isHTTP2 { attempt.multi?.sharesConnections = true }
     let lines = attempt.lines?.takeHead() ?? HeadLines()
+    // libcurl wants to send the request once more, without its expectation, and takes its connection for idle. But the
+    // server still reads the body there, and would take the next request for the rest of it (RFC 9112 §11.2).
+    if request.terms.expectsContinue, !isHTTP2, lines.status == 417, attempt.hasBegunBody { attempt.endsConnection() }
     guard let connection = machine.connection(of: attempt.id) else { return }
     let connect = connection.isReused ? nil : attempt.handle.time(CURLINFO_CONNECT_TIME_T)
     let head = TransferHead(

@@ -39,9 +39,13 @@ extension PoolMachine {
     if state.admission == .opening { return true }
     if let carrier = state.carrier {
       guard carrier.attempt == number else { return true }
+      // The response is there: libcurl wants to repeat the request without its expectation (417), as in ``mayRetry``.
+      guard !(state.phase == .receiving && state.terms.expectsContinue) else {
+        transfers.change(id) { $0.state.refuseRetry() }
+        return false
+      }
       // libcurl wants to send the request once more, on a new connection: if there may be no more connections, it has
-      // to wait for its turn like all others. Not if the response is there already: then libcurl wants to repeat the
-      // request without its expectation (417), which ``mayRetry`` refuses.
+      // to wait for its turn like all others.
       let isFull = pool.load.multiplexing == .always && pool.sockets.count >= limits.connectionsPerRoute
       guard isFull, state.isAwaitingResponse, state.mayBeSentAgain(joins: pool.joins) else {
         transfers.change(id) { $0.state.dialsAgain(at: now) }

@@ -26,6 +26,53 @@ extension DirectClientFailureTests {
     await client.shutdown()
   }
 
+  @Test func `a connection whose server still waits for the rest of a body carries no other request`() async throws {
+    let place = try #require(LoopbackListener())
+    let (listener, port) = (place.descriptor, place.port)
+    let hasCome = AsyncStream.makeStream(of: Void.self)
+    let come = hasCome.continuation
+    let (isIdle, isOver) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    Thread {
+      // The older of two connections, which libcurl prefers once it is idle.
+      let older = accept(listener, nil, nil)
+      TalkativeServer.answer(older, "")
+      come.finish()
+      let newer = accept(listener, nil, nil)
+      TalkativeServer.answer(newer, "")
+      TalkativeServer.say(older, "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\none")
+      isIdle.wait()
+      // A part of the body, which ends as a head does; then its next request, if it gets one.
+      TalkativeServer.answer(newer, "HTTP/1.1 417 Expectation Failed\r\nContent-Length: 0\r\n\r\n")
+      TalkativeServer.answer(newer, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nwrong")
+      // It comes over the older one, or a third.
+      let right = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nright"
+      Thread {
+        TalkativeServer.answer(older, right)
+        close(older)
+      }.start()
+      let third = accept(listener, nil, nil)
+      if third >= 0 { TalkativeServer.answer(third, right) }
+      isOver.wait()
+      for descriptor in [newer, third, listener] where descriptor >= 0 { close(descriptor) }
+    }.start()
+    let client = try ClientSample.client()
+    let url = "http://shop.test:\(port)/"
+    let first = Task { try await client.execute(ClientSample.get(url)).body.text() }
+    for await _ in hasCome.stream {}
+    let pieces = AsyncStream.makeStream(of: [UInt8].self)
+    pieces.continuation.yield(Array("\r\n\r\n".utf8))
+    let upload = HTTPRequest(method: .put, url: try WebURL(url), headerFields: [.expect: "100-continue"])
+    let second = Task { try await client.execute(upload, body: .stream(pieces.stream)).status }
+    #expect(try await first.value == "one")
+    isIdle.signal()
+    #expect(try await second.value == .expectationFailed)
+    pieces.continuation.finish()
+    #expect(try await client.execute(ClientSample.get(url)).body.text() == "right")
+    await client.shutdown()
+    shutdown(listener, CInt(SHUT_RDWR))
+    isOver.signal()
+  }
+
   @Test(
     arguments: [
       ("http://shop.test:1/", .connectFailed), ("http://nowhere.invalid/", .nameNotFound),

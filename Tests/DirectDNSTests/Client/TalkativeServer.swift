@@ -94,7 +94,7 @@ final class TalkativeServer: Sendable {
     close(connection)
   }
 
-  private static func say(_ connection: CInt, _ text: String) {
+  static func say(_ connection: CInt, _ text: String) {
     let bytes = Array(text.utf8)
     _ = unsafe send(connection, bytes, bytes.count, 0)
   }

@@ -153,6 +153,18 @@ final class PoolMachineSendingTests: PoolFixture {
     #expect(((try? result.get()) != nil) == wantsToRepeat)
   }
 
+  @Test func `to repeat a request that was answered, libcurl opens no connection, and the answer counts`() {
+    var terms = terms()
+    terms.expectsContinue = true
+    let id = start(.never, "a", terms)
+    _ = connect(id, 7)
+    machine.headIsComplete(id, isMultiplexed: false)
+    _ = taken()
+    let mayDial = mayDial(id, at: 2)
+    machine.ended(id, attempt: 0, .failed(.connect("not dialled")), at: 3)
+    #expect(!mayDial && taken().first == "end \(id.index)")
+  }
+
   @Test func `an attempt that is not let through counts as one that joined the connection`() {
     let first = start(.always)
     _ = connect(first, 7)
