@@ -117,9 +117,7 @@ extension CurlTransfers {
     machine.headIsComplete(attempt.id, isMultiplexed: tells ? isHTTP2 : nil)
     if tells, isHTTP2 { attempt.multi?.sharesConnections = true }
     let lines = attempt.lines?.takeHead() ?? HeadLines()
-    // libcurl wants to send the request once more, without its expectation, and takes its connection for idle. But the
-    // server still reads the body there, and would take the next request for the rest of it (RFC 9112 §11.2).
-    if request.terms.expectsContinue, !isHTTP2, lines.status == 417, attempt.hasBegunBody { attempt.endsConnection() }
+    if !isHTTP2 { endConnection(of: attempt, answeredWith: lines.status) }
     guard let connection = machine.connection(of: attempt.id) else { return }
     let connect = connection.isReused ? nil : attempt.handle.time(CURLINFO_CONNECT_TIME_T)
     let head = TransferHead(
@@ -131,6 +129,16 @@ extension CurlTransfers {
     transfer.pending.head = head
     deliveries.add(transfer)
     noteEarlyAnswer(attempt)
+  }
+
+  /// Ends a connection of HTTP/1.1 with the response to a request whose body libcurl then leaves unsent.
+  ///
+  /// That happens where the body was to wait for the server's permission: libcurl takes the connection for idle. But the
+  /// server may still read the body there, and would take the next request for the rest of it (RFC 9112 §11.2). Behind a
+  /// 417, libcurl stops even in the middle of the body.
+  private func endConnection(of attempt: ConnectAttempt, answeredWith status: Int?) {
+    guard attempt.transfer?.request.terms.expectsContinue == true, attempt.hasBody else { return }
+    if status == 417 || !attempt.hasBegunBody { attempt.endsConnection() }
   }
 
   /// Notes a response over HTTP/2 that is complete although its request may not be.

@@ -26,6 +26,35 @@ extension DirectClientFailureTests {
     await client.shutdown()
   }
 
+  @Test(arguments: ["200 OK", "204 No Content", "403 Forbidden"])
+  func `a connection whose server has answered in place of the permission to send a body carries no other request`(
+    _ status: String
+  ) async throws {
+    let place = try #require(LoopbackListener())
+    let (listener, port) = (place.descriptor, place.port)
+    Thread {
+      let connection = accept(listener, nil, nil)
+      let length = status.hasPrefix("204") ? "" : "Content-Length: 0\r\n"
+      TalkativeServer.answer(connection, "HTTP/1.1 \(status)\r\n\(length)\r\n")
+      // Its next request, if it gets one, would be the body.
+      let isRight = TalkativeServer.answer(connection, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nwrong").isEmpty
+      close(connection)
+      let next = isRight ? accept(listener, nil, nil) : -1
+      close(listener)
+      guard next >= 0 else { return }
+      TalkativeServer.answer(next, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nright")
+      close(next)
+    }.start()
+    let client = try ClientSample.client()
+    let url = "http://shop.test:\(port)/"
+    let upload = HTTPRequest(method: .put, url: try WebURL(url), headerFields: [.expect: "100-continue"])
+    let response = try await client.execute(upload, body: .text("body"))
+    #expect(status.hasPrefix("\(response.status.code) "))
+    _ = try await response.body.text()
+    #expect(try await client.execute(ClientSample.get(url)).body.text() == "right")
+    await client.shutdown()
+  }
+
   @Test func `a connection whose server still waits for the rest of a body carries no other request`() async throws {
     let place = try #require(LoopbackListener())
     let (listener, port) = (place.descriptor, place.port)
