@@ -46,7 +46,9 @@ extension ClientHandler {
   var isGone: Bool { if case .closed = state { true } else { false } }
 
   /// Closes after everything that was written has been sent.
-  func closeBehindWrites() { context?.closeBehindWrites(.all) }
+  func closeBehindWrites() {
+    context?.closeBehindWrites(.all) { [self] in unwrittenError = "connection_write_timeout" }
+  }
 
   /// Closes the sending direction, and reads on for a while: otherwise a client that is still sending would get a reset
   /// and lose the response.

@@ -38,10 +38,14 @@ extension Channel {
 
 extension ChannelHandlerContext {
   /// Closes after everything that was written has been sent.
-  func closeBehindWrites(_ mode: CloseMode) {
+  ///
+  /// - Parameters:
+  ///   - mode: what is closed.
+  ///   - stuck: called before the connection is reset because its peer has taken nothing for the writing limit.
+  func closeBehindWrites(_ mode: CloseMode, stuck: @escaping () -> Void = {}) {
     // Nothing of a connection that has ended waits, either: a write and its timer would only cost their time.
     guard channel.isActive, !isWrittenOut else { return close(mode: mode, promise: nil) }
-    let end = mode == .all ? resetIfStuck() : nil
+    let end = mode == .all ? resetIfStuck(stuck) : nil
     writeAndFlush(NIOAny(ByteBuffer())).assumeIsolated().whenComplete { [self] _ in
       end?.cancel()
       close(mode: mode, promise: nil)
@@ -57,15 +61,16 @@ extension ChannelHandlerContext {
   }
 
   /// Resets the connection once its peer has taken nothing for the writing limit: it would keep it for ever.
-  private func resetIfStuck() -> RepeatedTask {
-    let bound = NIOLoopBound(self, eventLoop: eventLoop)
+  private func resetIfStuck(_ stuck: @escaping () -> Void) -> RepeatedTask {
+    let bound = NIOLoopBound((self, stuck), eventLoop: eventLoop)
     let left = NIOLoopBoundBox(unsentBytes, eventLoop: eventLoop)
     let limit = Connections.writingLimit
     return eventLoop.scheduleRepeatedTask(initialDelay: limit, delay: limit) { task in
-      let context = bound.value
+      let (context, stuck) = bound.value
       let count = context.unsentBytes
       guard count >= left.value else { return left.value = count }
       task.cancel()
+      stuck()
       context.channel.setReset()
       context.close(mode: .all, promise: nil)
     }

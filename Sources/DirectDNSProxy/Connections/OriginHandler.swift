@@ -45,6 +45,8 @@ final class OriginHandler: ChannelDuplexHandler {
   private(set) var hasAnsweredEarly = false
   var interimCount = 0
   private(set) var hasFinishedSending = false
+  /// Why what has not been written will never be, once the connection has ended.
+  private var unwrittenError = "connection_terminated"
   /// Whether everything was out before the sending direction was closed.
   private var hasSentAll = false
   /// Whether nothing came after the response, neither bytes nor the end.
@@ -90,18 +92,18 @@ final class OriginHandler: ChannelDuplexHandler {
     // The client is not told, since this side closes.
     state = .closed
     client = nil
-    context?.closeBehindWrites(.all)
+    context?.closeBehindWrites(.all) { [self] in unwrittenError = "connection_write_timeout" }
   }
 
-  /// The same, and calls back once everything was written, or never will be, and says which.
-  func close(_ completion: @escaping (Bool) -> Void) {
+  /// The same, and calls back once everything was written, or never will be: with the error then.
+  func close(_ completion: @escaping (String?) -> Void) {
     if hasUnwritten {
       // What `finishSending` waits for comes before that, and may close the connection under it.
-      whenWrittenOut { [self] isWritten in completion(isWritten || hasSentAll) }
+      whenWrittenOut { [self] isWritten in completion(isWritten || hasSentAll ? nil : unwrittenError) }
       close()
     } else {
       close()
-      completion(true)
+      completion(nil)
     }
   }
 

@@ -88,7 +88,7 @@ final class Tunnel {
       report(loop, settings)
     }
     client.whenSentAll(finish)
-    origin.close { finish($0 ? nil : "connection_terminated") }
+    origin.close(finish)
   }
 
   /// Resets the connection of an origin that has not taken everything yet.

@@ -94,8 +94,8 @@ struct SlowReaderTests: SlowReaders {
     }
   }
 
-  @Test(arguments: [true, false], [nil, "connection_terminated"])
-  func `a tunnel has ended once both sides have all of it, and is cut off if the proxy ends before`(
+  @Test(arguments: [true, false], [nil, "connection_terminated", "connection_write_timeout"])
+  func `a tunnel has ended once both sides have all of it, and is cut off if they take none of it or the proxy ends`(
     isOriginSlow: Bool, error: String?
   ) throws {
     let log = Watched<[ProxyAccess]>([])
@@ -110,11 +110,12 @@ struct SlowReaderTests: SlowReaders {
       #expect(!other.channel.isActive && slow.channel.isActive)
       // Stopping waits as long as there is a tunnel.
       #expect(tunnels.value == 1 && log.value.isEmpty)
-      if error == nil {
+      switch error {
+      case nil:
         slow.reader.reads = true
         slow.channel.flush()
-      } else {
-        handler.loop.stop()
+      case "connection_write_timeout"?: loop.advanceTime(by: Connections.writingLimit)
+      default: handler.loop.stop()
       }
       loop.run()
       #expect(!slow.channel.isActive && tunnels.value == 0)
