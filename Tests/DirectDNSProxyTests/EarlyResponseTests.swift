@@ -102,4 +102,29 @@ struct EarlyResponseTests {
       }
     }
   }
+
+  @Test func `a proxy that ends keeps the rest from the origin, and nothing of the response from the client`()
+    async throws
+  {
+    try await running(sending: Self.length) { proxy, client, server in
+      try await server.send("HTTP/1.1 202 A\r\nContent-Length: 2\r\n\r\nok")
+      await client.receive("ok")
+      await proxy.proxy.stop()
+      #expect(await client.receiveToEnd().hasSuffix("ok") && !client.isReset)
+      _ = await server.receiveToEnd()
+      #expect(server.isReset)
+      #expect(await proxy.accesses(1).map(\.error) == ["connection_terminated"])
+    }
+  }
+
+  @Test func `nor does it take its refusal from a client that still sends the body`() async throws {
+    let proxy = try await ProxyFixture()
+    let client = try await proxy.client()
+    try await client.send("POST http://127.0.0.1:22/ HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nhalf")
+    #expect(await client.receive("\r\n\r\n").hasPrefix("HTTP/1.1 403 "))
+    await proxy.proxy.stop()
+    _ = await client.receiveToEnd()
+    #expect(!client.isReset)
+    await proxy.stop()
+  }
 }

@@ -8,7 +8,12 @@ extension ClientHandler {
   func abort() {
     switch state {
     // The kernel goes on sending what it holds.
-    case .head(since: nil) where isWrittenOut, .lingering where isWrittenOut: return close()
+    case .head(since: nil) where isWrittenOut, .draining where isWrittenOut, .lingering where isWrittenOut:
+      return close()
+    // It has the whole response; what is cut off is the rest of its request.
+    case .exchange(let exchange) where exchange.isAnswered && isWrittenOut:
+      leave(isBroken: true, "connection_terminated")
+      return close()
     default: break
     }
     leave(isBroken: true, "connection_terminated")
