@@ -60,11 +60,14 @@ struct EndpointSocket: Sendable, Hashable {
       "The metrics endpoint cannot listen on \(address.bracketed):\(port): \(reason). \(advice(on: code))")
   }
 
+  /// What helps where no descriptor is left.
+  static let descriptorAdvice = "Raise the limit of open files (ulimit -n)."
+
   /// What helps against an error of socket(2), bind(2) or listen(2).
   static func advice(on code: Int32) -> String {
     switch code {
     case EADDRNOTAVAIL, EAFNOSUPPORT: "Choose an address that this machine has, such as 127.0.0.1."
-    case EMFILE, ENFILE: "Raise the limit of open files (ulimit -n)."
+    case EMFILE, ENFILE: descriptorAdvice
     default: "Choose another port."
     }
   }

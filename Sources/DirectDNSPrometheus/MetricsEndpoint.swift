@@ -106,7 +106,8 @@ public final class MetricsEndpoint: Service {
     try state.withLock { state throws(DirectDNSError) in
       guard state.running == nil else { return }
       guard let (reading, writing) = EndpointSocket.wakeUp() else {
-        throw DirectDNSError(.cannotListen, "The metrics endpoint could get no descriptors. Allow more files.")
+        throw DirectDNSError(
+          .cannotListen, "The metrics endpoint could get no descriptors. \(EndpointSocket.descriptorAdvice)")
       }
       let listener: (socket: EndpointSocket, port: UInt16)
       do throws(DirectDNSError) {
