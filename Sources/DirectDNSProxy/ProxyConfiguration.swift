@@ -118,11 +118,15 @@ public struct ProxyConfiguration: Sendable {
         .invalidConfiguration,
         "\(rule): there is no upstream proxy to go through: give one (--upstream, proxy.upstream)")
     }
-    guard case .address(let address) = upstream.host,
-      listeners.contains(where: { $0.leads(from: address, port: upstream.port, machine: []) })
-    else { return }
+    guard isItsOwnUpstream else { return }
     throw DirectDNSError(
       .invalidConfiguration, "\(upstream): that is where this proxy listens itself: name another one")
+  }
+
+  /// Whether ``upstream`` is an address at which it listens.
+  package var isItsOwnUpstream: Bool {
+    guard let upstream, case .address(let address) = upstream.host else { return false }
+    return listeners.contains { $0.leads(from: address, port: upstream.port, machine: []) }
   }
 
   /// Requires users at an address that other machines can reach.

@@ -56,9 +56,15 @@ final class ProxyInputs: Sendable {
   func configuration() throws(SettingsError) -> ProxyConfiguration { try configuration(of: held.withLock(\.self)) }
 
   private func configuration(of values: Values) throws(SettingsError) -> ProxyConfiguration {
-    make(
+    let configuration = make(
       values.settings, try route.entry(over: values.settings.proxy, values.upstream),
       try proxy?.users(values.userLines, values.tokens))
+    // Without the option it is the file's, and no mistake of the command line.
+    if values.upstream == nil, configuration.isItsOwnUpstream, let upstream = configuration.upstream {
+      throw SettingsError(
+        .configuration, "proxy.upstream: \(upstream): that is where this proxy listens itself: name another one.")
+    }
+    return configuration
   }
 
   /// Checks whether a proxy could use other settings of the configuration file.

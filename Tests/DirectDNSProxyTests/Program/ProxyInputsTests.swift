@@ -150,4 +150,26 @@ struct ProxyInputsTests {
     }
     #expect(said == status)
   }
+
+  @Test(
+    arguments: [
+      ([], DnsctlCommands.ExitStatus.configuration, "proxy.upstream: http://127.0.0.1:3128"),
+      (["--upstream", "http://127.0.0.1:3128"], .usage, "http://127.0.0.1:3128"),
+    ] as [([String], DnsctlCommands.ExitStatus, String)])
+  func `another proxy that is this one is the mistake of the file or of the command line that names it`(
+    options: [String], status: DnsctlCommands.ExitStatus, beginning: String
+  ) async throws {
+    var settings = try DirectSettings()
+    settings.proxy.upstream = try UpstreamProxy("http://127.0.0.1:3128")
+    let context = ProxyDesk([:]).context
+    let inputs = try ProxyInputs(settings, RouteOptions.parse(options), nil, in: context) { _, entry, _ in
+      ProxyConfiguration(upstream: entry.upstream)
+    }
+    let resolver = try DirectResolver()
+    defer { resolver.shutdown() }
+    let error = await #expect(throws: SettingsError.self) {
+      try await ProxyRun.serve(inputs, resolver, in: context) { _ in }
+    }
+    #expect(error?.status == status && error?.message.hasPrefix(beginning) == true, "\(error?.message ?? "")")
+  }
 }
