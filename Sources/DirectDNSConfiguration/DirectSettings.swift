@@ -103,7 +103,8 @@ public struct DirectSettings: Sendable {
     return named.map { text in
       let name = overrides.servers[text] ?? text
       return configured.first { $0.name == name } ?? configured.first { $0.text == text }
-        ?? configured.first(shownAs: name, environment) ?? ProviderEntry(text, origin: origin)
+        ?? configured.first(shownAs: name, environment)
+        ?? ProviderEntry(text, origin: overrides.servers[text] == nil ? origin : SettingsOverrides.serverOrigin)
     }
   }
 
@@ -139,7 +140,7 @@ public struct DirectSettings: Sendable {
     _ entry: ProviderEntry, _ error: DirectDNSError, fileName: String
   ) -> ConfigurationFault {
     switch entry.origin {
-    case SettingsOverrides.providerOrigin:
+    case SettingsOverrides.providerOrigin, SettingsOverrides.serverOrigin:
       ConfigurationFault("\(entry.origin): \(error.message)", isSyntaxError: !entry.isWellFormed)
     case "default": ConfigurationFault(error.message)
     case let origin where origin.hasPrefix(EnvironmentSettings.prefix):

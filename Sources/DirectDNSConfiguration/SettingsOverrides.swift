@@ -5,6 +5,8 @@ package import DirectDNS
 package struct SettingsOverrides: Sendable {
   /// The name of these providers in errors.
   static let providerOrigin = "--provider"
+  /// The name of those that were given as a server among the arguments.
+  static let serverOrigin = "@SERVER"
   /// The name of these addresses in errors.
   static let bootstrapOrigin = "--bootstrap"
 
