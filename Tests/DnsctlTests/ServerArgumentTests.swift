@@ -42,7 +42,10 @@ struct ServerArgumentTests {
 
   @Test(arguments: [
     (["@", "a.example"], "@ wants a server"), (["@google"], "Give a name to look up"),
-    (["@nobody", "a.example"], "is not a provider"), (["@tls://dns.example", "a.example"], "dns.example"),
+    (["@nobody", "a.example"], "dnsctl: @SERVER: \"nobody\" is not a provider"),
+    (["@tls://dns.example", "a.example"], "dns.example"),
+    (["--provider", "nobody", "a.example"], "dnsctl: --provider: \"nobody\" is not a provider"),
+    (["@127.0.0.1:0", "a.example"], "port 0"), (["@https://dns.example/q{?name}", "a.example"], "{?dns}"),
   ])
   func `a server that is none is a wrong command line`(_ arguments: [String], _ text: String) async {
     let outcome = await CommandFixture().resolve(arguments)

@@ -85,6 +85,17 @@ private struct ProviderEndpoint {
         "Provider \(format.rawValue)+\(url.originText): no user name or password is sent to a provider. Leave what stands before the @ out of its URL; a key may stand in the path or the query."
       )
     }
+    guard !(rest.contains("{") && rest.contains("}")) else {
+      throw DirectDNSError(
+        .invalidConfiguration,
+        "Provider \(format.rawValue)+\(url.originText): of templates its URL may have {?dns} or {&dns} alone, at its end (RFC 8484). Leave others out, and write braces that are meant as %7B and %7D."
+      )
+    }
+    guard url.effectivePort != 0 else {
+      throw DirectDNSError(
+        .invalidConfiguration,
+        "Provider \(format.rawValue)+\(url.originText): nothing can be connected to at port 0. Name the server's port.")
+    }
     self.format = format
   }
 

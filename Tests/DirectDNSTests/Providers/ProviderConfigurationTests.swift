@@ -62,6 +62,8 @@ struct ProviderConfigurationTests {
     ("json+http://json.test/r", "plain http"),
     ("json+http://localhost.evil.test/r", "plain http"), ("json+http://[::ffff:192.0.2.1]/r", "plain http"),
     ("json+https://user:pw@json.test/r", "user name or password"), ("doh+https://user@doh.test/q", "before the @"),
+    ("doh+https://doh.test/q{?foo}", "{?dns}"), ("doh+https://doh.test/{?dns}q", "{?dns}"),
+    ("https://doh.test/dns-query{?dns,ct}", "{?dns}"), ("doh+https://doh.test:0/q", "at port 0"),
     ("dnspod+https://pod.test/d?alg=aes", "encrypted"), ("emas+https://emas.test/x", "not a path"),
   ])
   func `what is no provider is refused, and the error names the part`(_ text: String, _ part: String) {
