@@ -74,9 +74,12 @@ extension LookupMachine {
       case nil: "neither the providers nor the system's DNS answered"
       }
     let stale = request.expired == .refused ? "expired answers are refused" : "no expired answer is known"
-    let advice =
+    let causes =
       hasProviders
       ? LookupMachine.advice(attempts) : "Check this machine's own DNS\(isSystemsAlone ? "" : ", or name providers")."
+    // Connecting to a distant server may take that alone, and says nothing about the network.
+    let isShort = isTimeout && (request.timeout ?? settings.configuration.timeout) < .seconds(1)
+    let advice = isShort ? "Allow more time: there was less than a second." : causes
     return DirectDNSError(
       isTimeout ? .timedOut : .upstreamFailed,
       "\(request.host) could not be looked up: \(who)\(isTimeout ? " in time" : ""), and \(stale). \(advice)",

@@ -98,6 +98,17 @@ struct ResolverErrorsTests {
     #expect(error.attempts.map(\.server) == ["one"])
   }
 
+  @Test(arguments: [(Duration.milliseconds(999), true), (.seconds(1), false)])
+  func `where there was hardly any time, more is advised, and nothing about the network`(
+    _ timeout: Duration, _ isShort: Bool
+  ) async throws {
+    let fixture = try ResolverFixture { $0.usesSystemDNS = false }
+    fixture.transport.answer { _ in .error(.timedOut) }
+    let error = try #require(await fixture.failure(options: LookupOptions(timeout: timeout)))
+    #expect(error.code == .timedOut && error.message.contains("Allow more time") == isShort)
+    #expect(error.message.contains("network") != isShort, "\(error.message)")
+  }
+
   @Test func `a negative answer says for how long it is known, and what to do`() async throws {
     let fixture = try ResolverFixture()
     fixture.transport.answer { _ in .answer(.negative(.nameNotFound, ttl: 60)) }
