@@ -114,9 +114,10 @@ extension CurlTransfers {
     let usesTLS = request.route.usesTLS
     let tells = (request.route.proxy == nil || usesTLS) && !request.route.servesOnce
     let isHTTP2 = attempt.lines?.isHTTP2 ?? false
-    machine.headIsComplete(attempt.id, isMultiplexed: tells ? isHTTP2 : nil)
-    if tells, isHTTP2 { attempt.multi?.sharesConnections = true }
     let lines = attempt.lines?.takeHead() ?? HeadLines()
+    machine.headIsComplete(
+      attempt.id, isMultiplexed: tells ? isHTTP2 : nil, refusesExpectation: lines.status == 417)
+    if tells, isHTTP2 { attempt.multi?.sharesConnections = true }
     if !isHTTP2 { endConnection(of: attempt, answeredWith: lines.status) }
     guard let connection = machine.connection(of: attempt.id) else { return }
     let connect = connection.isReused ? nil : attempt.handle.time(CURLINFO_CONNECT_TIME_T)

@@ -39,8 +39,8 @@ extension PoolMachine {
     if state.admission == .opening { return true }
     if let carrier = state.carrier {
       guard carrier.attempt == number else { return true }
-      // The response is there: libcurl wants to repeat the request without its expectation (417), as in ``mayRetry``.
-      guard !(state.phase == .receiving && state.terms.expectsContinue) else {
+      // The response has begun, and whatever libcurl wants to repeat the request for, it may not; see ``mayRetry``.
+      guard state.phase != .receiving else {
         transfers.change(id) { $0.state.refuseRetry() }
         return false
       }
@@ -128,9 +128,10 @@ extension PoolMachine {
 
   /// Whether libcurl may send a request once more, on another connection.
   ///
-  /// libcurl wants to in three cases: HTTP/2 refused the request unprocessed; a shared connection ended without a byte
-  /// of response, so that the server may have got the request before it closed; or the server refused the request's
-  /// expectation (417), which ``DirectClient`` deals with itself.
+  /// libcurl wants to in four cases: HTTP/2 refused the request unprocessed; a shared connection ended without a byte
+  /// of response, so that the server may have got the request before it closed; the server refused the request's
+  /// expectation (417), which ``DirectClient`` deals with itself; or HTTP/2 reset it since the server wants HTTP/1.1,
+  /// which libcurl goes by even within the response.
   private mutating func mayRetry(
     _ id: TransferID, _ pool: SlabID<Pool>, attempt number: Int, at now: Int64
   ) -> SendVerdict {

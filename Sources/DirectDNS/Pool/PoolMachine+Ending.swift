@@ -6,9 +6,11 @@ extension PoolMachine {
   /// - Parameters:
   ///   - id: the transfer.
   ///   - isMultiplexed: whether the connection carries several requests; nil if the response does not show that.
-  mutating func headIsComplete(_ id: TransferID, isMultiplexed: Bool?) {
+  ///   - refusesExpectation: whether its status is 417.
+  mutating func headIsComplete(_ id: TransferID, isMultiplexed: Bool?, refusesExpectation: Bool = false) {
     let found = transfers.change(id) {
-      $0.state.headIsComplete() ? ($0.pool, isTimed: $0.state.terms.idleTimeout != nil || $0.state.isStarved) : nil
+      $0.state.headIsComplete(refusesExpectation: refusesExpectation)
+        ? ($0.pool, isTimed: $0.state.terms.idleTimeout != nil || $0.state.isStarved) : nil
     }
     guard let found, let (pool, isTimed) = found else { return }
     // Its idle timeout may end sooner than the time for the first byte would have, and its upload is looked at.
@@ -45,6 +47,10 @@ extension PoolMachine {
     case .brokenOff, .refused, .aborted, .failed:
       guard transfer.state.wasRetryRefused else {
         return finish(id, transfer, transfer.state.failure(outcome.reason, delivery(of: transfer)))
+      }
+      // That there is a response says that the server has processed the request.
+      guard transfer.state.phase != .receiving else {
+        return finish(id, .failure(transfer.state.failure(Self.wantsHTTP1)))
       }
       let isUnprocessed = transfer.state.isUnprocessed
       guard !isUnprocessed, pools.read(transfer.pool, { $0.load.multiplexing }) != .never else {
@@ -86,7 +92,13 @@ extension PoolMachine {
 
   /// Whether libcurl was stopped from repeating a request without its expectation, although the response was complete.
   private func isAnswered(_ state: TransferState) -> Bool {
-    state.phase == .receiving && state.terms.expectsContinue && state.wasRetryRefused
+    state.phase == .receiving && state.isExpectationRefused && state.wasRetryRefused
+  }
+
+  /// Why else libcurl wants to repeat a request whose response has begun: its stream was reset (HTTP_1_1_REQUIRED), and
+  /// libcurl does not ask what has come (`Curl_h2_http_1_1_error`).
+  private static var wantsHTTP1: HTTPTransportError {
+    .connectionLost("the server has reset it, and wants the request over HTTP/1.1")
   }
 
   /// It has been found out whether HTTP/2 refused a request unprocessed.

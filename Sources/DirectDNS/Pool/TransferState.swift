@@ -65,6 +65,8 @@ struct TransferState {
   private(set) var retry = Retry.none
   /// How often libcurl has sent the request again because it was refused unprocessed.
   private(set) var refusals = 0
+  /// Whether the response refuses the request's expectation (417): the one behind which libcurl wants to repeat it.
+  private(set) var isExpectationRefused = false
   /// Whether it is known that HTTP/2 refused the request which libcurl could not send again.
   private(set) var isUnprocessed = false
   /// The address that ``PoolLoad`` counts it under.
@@ -198,10 +200,12 @@ struct TransferState {
 
   /// The response's head is complete.
   ///
+  /// - Parameter refusesExpectation: whether its status is 417.
   /// - Returns: whether that was not known before.
-  mutating func headIsComplete() -> Bool {
+  mutating func headIsComplete(refusesExpectation: Bool = false) -> Bool {
     guard phase == .sent else { return false }
     phase = .receiving
+    isExpectationRefused = refusesExpectation
     return true
   }
 

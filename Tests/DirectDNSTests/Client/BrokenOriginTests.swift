@@ -93,6 +93,31 @@ struct BrokenOriginTests {
     }
   }
 
+  @Test(arguments: [[:], [.expect: "100-continue"]] as [HTTPFields], [nil, 1_000_000])
+  func `a body that breaks off since its server wants HTTP/1.1 is cut short, and no other connection is opened`(
+    _ fields: HTTPFields, _ length: Int?
+  ) async throws {
+    let gate = Gate()
+    try await staged(
+      .http2,
+      handler: { _ in
+        OriginResponse(length: length) { body in
+          try await body.write("half")
+          try await gate.pass()
+          throw OriginFault.requireHTTP1
+        }
+      }
+    ) { fixture in
+      let response = try await fixture.client.execute(fixture.request(.put, "/", fields), body: .text("order"))
+      var pieces = response.body.makeAsyncIterator()
+      #expect(try await pieces.next() == Array("half".utf8))
+      gate.open()
+      let error = await #expect(throws: DirectDNSError.self) { _ = try await pieces.next() }
+      #expect(error?.code == .connectionLost && error?.message.contains("over HTTP/1.1") == true)
+      #expect(fixture.origin.requests.count == 1 && fixture.origin.connectionCount == 1)
+    }
+  }
+
   @Test func `a body without its end is an error, although the connection was closed in order`() async throws {
     let body = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n"
     try await staged(handler: { _ in throw OriginFault.text(body) }) { fixture in

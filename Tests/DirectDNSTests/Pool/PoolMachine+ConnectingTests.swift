@@ -141,11 +141,9 @@ final class PoolMachineSendingTests: PoolFixture {
   func `a response counts as complete without its end only if libcurl was kept from repeating its request`(
     _ wantsToRepeat: Bool
   ) {
-    var terms = terms()
-    terms.expectsContinue = true
-    let id = start(.never, "a", terms)
+    let id = start()
     _ = connect(id, 7)
-    machine.headIsComplete(id, isMultiplexed: false)
+    machine.headIsComplete(id, isMultiplexed: false, refusesExpectation: true)
     if wantsToRepeat { #expect(machine.maySend(id, attempt: 0, at: 2).isNo) }
     _ = taken()
     machine.ended(id, attempt: 0, .aborted(.cancelled), at: 3)
@@ -154,15 +152,34 @@ final class PoolMachineSendingTests: PoolFixture {
   }
 
   @Test func `to repeat a request that was answered, libcurl opens no connection, and the answer counts`() {
-    var terms = terms()
-    terms.expectsContinue = true
-    let id = start(.never, "a", terms)
+    let id = start()
     _ = connect(id, 7)
-    machine.headIsComplete(id, isMultiplexed: false)
+    machine.headIsComplete(id, isMultiplexed: false, refusesExpectation: true)
     _ = taken()
     let mayDial = mayDial(id, at: 2)
     machine.ended(id, attempt: 0, .failed(.connect("not dialled")), at: 3)
     #expect(!mayDial && taken().first == "end \(id.index)")
+  }
+
+  @Test(arguments: [false, true])
+  func `a response within which libcurl wants to repeat its request is cut short, and it opens no connection for that`(
+    _ hasOther: Bool
+  ) throws {
+    let id = start(.always)
+    _ = connect(id, 7)
+    machine.headIsComplete(id, isMultiplexed: true)
+    _ = taken()
+    if hasOther {
+      #expect(machine.maySend(id, attempt: 0, at: 2).isNo)
+      machine.ended(id, attempt: 0, .aborted(.cancelled), at: 3)
+    } else {
+      let mayDial = mayDial(id, at: 2)
+      #expect(!mayDial)
+      machine.ended(id, attempt: 0, .failed(.connect("not dialled")), at: 3)
+    }
+    let failure = try #require(told)
+    guard case .connectionLost = failure.facts.reason else { return #expect(Bool(false), "\(failure)") }
+    #expect(failure.facts.attempts.isEmpty && failure.facts.delivery == .mayHaveArrived)
   }
 
   @Test func `an attempt that is not let through counts as one that joined the connection`() {

@@ -77,7 +77,7 @@ extension PoolWorld {
       }
     case .refusedStream: refuse(id)
     case .expectationFailed:
-      takeHead(id, attempt)
+      takeHead(id, attempt, refusesExpectation: true)
       withdrawBody(of: id.transfer)
       // libcurl wants to send it again, without the expectation.
       leave(id)
@@ -86,13 +86,14 @@ extension PoolWorld {
     }
   }
 
-  private mutating func takeHead(_ id: AttemptID, _ attempt: Attempt) {
+  private mutating func takeHead(_ id: AttemptID, _ attempt: Attempt, refusesExpectation: Bool = false) {
     let server = servers[callers[attempt.caller].server]
     attempts[id]?.hasHead = true
     if callers[attempt.caller].id == id.transfer { callers[attempt.caller].hasHead = true }
     // A response of plain HTTP through a proxy tells nothing of the server's connections.
     let tells = server.proxy == nil || server.known != .never
-    machine.headIsComplete(id.transfer, isMultiplexed: tells ? server.speaks == .http2 : nil)
+    machine.headIsComplete(
+      id.transfer, isMultiplexed: tells ? server.speaks == .http2 : nil, refusesExpectation: refusesExpectation)
   }
 
   /// HTTP/2 refuses a request unprocessed, and libcurl sends it once more.
