@@ -131,7 +131,8 @@ extension RequestTarget {
     TransferTerms(
       addresses: proxy == nil ? addresses : [], isProxied: proxy != nil, hasOthers: others != nil,
       isRetryable: isRetryable, canStartOver: body.canStartOver, hasTrailers: hasTrailers,
-      expectsContinue: !fields.isEmpty && fields[.expect]?.lowercased() == "100-continue",
+      // As libcurl reads the field (`Curl_compareheader`), which may be a list (RFC 9110 §10.1.1).
+      expectsContinue: !fields.isEmpty && fields[.expect]?.lowercased().contains("100-continue") == true,
       connectTimeout: call.timeouts.connect.wholeMilliseconds,
       firstByteTimeout: call.timeouts.firstByte.wholeMilliseconds,
       idleTimeout: call.timeouts.idle?.wholeMilliseconds, deadline: call.deadline)

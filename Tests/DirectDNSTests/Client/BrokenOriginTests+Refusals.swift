@@ -198,6 +198,17 @@ extension BrokenOriginTests {
     }
   }
 
+  @Test func `an expectation among others is refused like one that stands alone`() async throws {
+    try await staged(
+      admit: { $0.field("expect") == nil ? .read : .answer(OriginResponse(.expectationFailed, body: "no")) }
+    ) { fixture in
+      let response = try await fixture.client.execute(
+        fixture.request(.put, "/", [.expect: "luck, 100-Continue"]), body: .text("pay"))
+      #expect(response.status == .ok && fixture.arrived().map { $0.field("expect") } == ["luck, 100-Continue", nil])
+      #expect(fixture.arrived().last?.body == Array("pay".utf8))
+    }
+  }
+
   @Test(arguments: [HTTPRequest.Method.post, .put])
   func `a body that has arrived is sent again without the expectation where that does no harm`(
     _ method: HTTPRequest.Method
