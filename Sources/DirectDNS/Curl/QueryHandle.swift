@@ -123,6 +123,8 @@ internal import HTTPTypes
       return CURL_PREREQFUNC_ABORT
     }
     let maySend = pool?.connected(number, port: port, isHTTP2: handle.hasAgreedOnHTTP2) ?? true
+    // libcurl repeats a request whose stream was reset with HTTP_1_1_REQUIRED, even within its response.
+    if maySend, fieldAllowance.isUsed { beginResponse() }
     return maySend ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
   }
 
@@ -139,6 +141,14 @@ internal import HTTPTypes
     let isInLines = code == directdns_too_large || fieldAllowance.isUsed && body.isEmpty
     if fieldAllowance.isExceeded || isInLines && HTTPTransportError.isLackOfRoom(code) { return .fieldsTooLarge }
     return HTTPTransportError(code, detail: handle.failureText)
+  }
+
+  /// Forgets what has come of a response: another one begins.
+  private func beginResponse() {
+    body = []
+    responseFields.begin()
+    isOverLimit = false
+    fieldAllowance = CurlFieldAllowance(HTTPReply.fieldLimit)
   }
 
   private func receive(_ bytes: UnsafeRawBufferPointer) -> Int {
@@ -165,13 +175,10 @@ internal import HTTPTypes
   /// - Returns: whether libcurl has memory for it.
   func prepare(_ request: QueryRequest, isHTTP1: Bool = false) -> Bool {
     if isHTTP1, !handle.canBeginHTTP1 { guard renew() else { return false } }
-    body = []
-    responseFields.begin()
-    isOverLimit = false
+    beginResponse()
     sessionLine = nil
     needsNewHandle = false
     handle.forgetFailure()
-    fieldAllowance = CurlFieldAllowance(HTTPReply.fieldLimit)
     message = request.message
     setRequest(request.message)
     return true

@@ -39,6 +39,31 @@ extension CurlTransportTests {
     }
   }
 
+  @Test func `of a reply that broke off since its server wants HTTP/1.1, nothing is in the one that comes so`()
+    async throws
+  {
+    let authority = try TestCertificateAuthority()
+    let identity = try authority.issue(names: [ProviderFixture.host])
+    let origin = try await FakeOrigin.start(configuration: FakeOriginConfiguration(identity: identity)) { request in
+      guard request.version == .http2 else { return OriginResponse(body: "whole") }
+      return OriginResponse(length: 9) { body in
+        try await body.write("part")
+        throw OriginFault.requireHTTP1
+      }
+    }
+    try await authority.withCAFile { path async throws in
+      let transport = try CurlTransport(trust: TrustStore(privateAuthorities: [path], environment: [:]))
+      let endpoint = HTTPEndpoint(
+        url: try WebURL(origin.url("/", host: ProviderFixture.host)), addresses: [.ipv4(0x7F00_0001)])
+      let message = HTTPMessage(url: endpoint.url.originText + "/", fields: [:])
+      let reply = try await transport.send(message, to: endpoint, timeout: .seconds(20))
+      #expect(reply.status.code == 200 && reply.body == Array("whole".utf8))
+      #expect(origin.requests.map(\.version) == [.http2, .http1])
+      transport.shutdown()
+    }
+    await origin.stop()
+  }
+
   @Test(arguments: [Misbehaviour.refuseStream, .goAway(processed: false)])
   func `a server that refuses every stream is given up`(_ what: Misbehaviour) async throws {
     try await ProviderFixture.secure { fixture async throws in
