@@ -80,6 +80,8 @@ enum HouseRules {
     "CDirectDNSFiles": "Sources/DirectDNS/Files/",
     "CDirectDNSLoop": "Sources/DirectDNS/Loop/",
     "CDirectDNSLoop": "Sources/DirectDNS/Concurrency/WorkerThread.swift",
+    // It waits on one descriptor more, by which the wait is ended.
+    "CDirectDNSLoop": "Sources/DirectDNS/Files/CancellableFile.swift",
     "CDirectDNSOpenSSL": "Sources/DirectDNS/Providers/Signing.swift",
     "CDirectDNSOpenSSL": "Sources/DirectDNS/Client/ClientIdentity+Check.swift",
     // What OpenSSL, which libcurl uses, keeps for a thread.

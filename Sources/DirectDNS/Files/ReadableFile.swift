@@ -11,7 +11,7 @@ internal import CDirectDNSFiles
 
 /// A file that is read a piece at a time, so that a long one takes no more memory than a short one.
 package final class ReadableFile: Sendable {
-  private let descriptor: Int32
+  let descriptor: Int32
 
   /// Opens a file, or anything else that can be read.
   ///

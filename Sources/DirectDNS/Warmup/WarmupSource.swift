@@ -24,9 +24,6 @@ public struct WarmupSource: Sendable {
 
   private init(_ read: @escaping Reader) { self.read = read }
 
-  /// Threads that may block, as reading a FIFO does; tasks share only a few threads.
-  private static let threads = BlockingPool("names", width: 8)
-
   /// How many entries are passed on at a time.
   private static let batch = 256
 
@@ -48,11 +45,19 @@ public struct WarmupSource: Sendable {
     WarmupSource { handOn throws(DirectDNSError) in
       var reader = LineReader()
       do {
+        // Of its own, since nobody may ever write to a FIFO: other lists must not wait for its thread.
+        let thread = BlockingPool("names", width: 1, idleLimit: .milliseconds(100))
         func waiting<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
-          try await threads.run { Result(catching: body) }.get()
+          try await thread.run { Result(catching: body) }.get()
         }
-        let file = try await waiting { try ReadableFile(path) }
-        while case let bytes = try await waiting({ try file.read(16_384) }), !bytes.isEmpty {
+        let file = try await waiting { try CancellableFile(path) }
+        while true {
+          let bytes = try await withTaskCancellationHandler {
+            try await waiting { try file.read(16_384) }
+          } onCancel: {
+            file.cancel()
+          }
+          if bytes.isEmpty { break }
           guard await handOn(entries(reader.feed(bytes), path)) else { return }
         }
       } catch {

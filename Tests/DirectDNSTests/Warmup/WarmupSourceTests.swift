@@ -4,6 +4,12 @@ import Testing
 
 @testable import DirectDNS
 
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
 struct WarmupSourceTests {
   private func entries(_ source: WarmupSource, most: Int = .max) async throws -> [WarmupSource.Entry] {
     let all = Locked<[WarmupSource.Entry]>([])
@@ -50,6 +56,28 @@ struct WarmupSourceTests {
     #expect(error?.code == .fileUnusable)
     #expect(error?.message.contains("/nowhere/hosts.txt") == true)
   }
+
+  #if os(Linux)
+    @Test(.timeLimit(.minutes(1)))
+    func `a list that nobody writes keeps no other one waiting, and its reader ends with its task`() async throws {
+      let folder = try FileFolder()
+      defer { withExtendedLifetime(folder) {} }
+      // Each has its place before the next line, whoever else waits.
+      let abandoned = (0..<20).map { number in
+        let path = folder / "fifo-\(number)"
+        #expect(unsafe mkfifo(path, 0o600) == 0)
+        return Task.immediate { try await entries(.file(path)).count }
+      }
+      try folder.write("a.example\n", to: "hosts")
+      let path = folder / "hosts"
+      #expect(try await entries(.file(path)).map(text) == ["\(path):1 a.example"])
+      for task in abandoned { task.cancel() }
+      for task in abandoned {
+        let error = await #expect(throws: DirectDNSError.self) { try await task.value }
+        #expect(error?.code == .fileUnusable)
+      }
+    }
+  #endif
 
   @Test func `text in pieces is a list, with a name of its own`() async throws {
     let pieces = AsyncStream { feed in
