@@ -68,6 +68,31 @@ import Testing
     #expect(stored.count == 1 && stored[0].text.contains("192.0.2.1,192.0.2.2"), "\(stored)")
   }
 
+  @Test func `says so where only the system's DNS is asked, and denies the name`() async throws {
+    var fixture = try CacheFixture()
+    fixture.fixture.systemZone = ["nas.home.arpa": .missing]
+    let outcome = await fixture.run(["refresh", "nas.home.arpa", "--provider", "google"])
+    #expect(outcome.status == 1 && outcome.output == "")
+    #expect(
+      outcome.errors.hasSuffix("dnsctl: 1 name was not refreshed, since no provider answered: what is stored stays.\n"),
+      "\(outcome.errors)")
+  }
+
+  @Test(arguments: [1, 28])
+  func `counts the family that a provider answered for, also where the system's DNS has the other one`(
+    _ failing: Int
+  ) async throws {
+    var fixture = try CacheFixture()
+    fixture.fixture.transport.failingType.withLock { $0 = failing }
+    fixture.fixture.systemZone = ["www.example.com": .addresses(["192.0.2.9", "2001:db8::9"])]
+    let outcome = await fixture.run(["refresh", "--format", "short", "www.example.com", "--provider", "google"])
+    #expect(outcome.status == 0)
+    #expect(
+      outcome.errors
+        == "dnsctl: 1 name was refreshed for one family alone, since no provider answered for the other: what is stored stays.\n"
+    )
+  }
+
   @Test func `ends with 74 where the store takes nothing`() async throws {
     let fixture = CommandFixture(zone: ["www.example.com": .addresses(["192.0.2.20"])])
     let outcome = await fixture.run(

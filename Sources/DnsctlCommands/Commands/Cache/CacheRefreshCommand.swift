@@ -43,7 +43,15 @@ struct CacheRefreshCommand: ContextCommand {
     do throws(SettingsError) {
       var settings = try lookupArguments.settings(in: context)
       settings.resolver.keepAlive = []
-      if trace { settings.resolver.observer = Trace(context).note }
+      // An error does not tell who denied that there is an address: the providers, or the system's DNS in their place.
+      let askedSystem = Locked<Set<AddressQuestion>>([])
+      let shown: Trace? = trace ? Trace(context) : nil
+      settings.resolver.observer = { event in
+        if case .attempt(let attempt) = event, attempt.provider == "system" {
+          askedSystem.withLock { _ = $0.insert(attempt.question) }
+        }
+        shown?.note(event)
+      }
       let store = try OpenStore(settings, in: context, makesFile: true)
       let (families, lookup) = (settings.resolver.families, settings.lookup)
       let lookups = NameLookups(hosts: hosts, format: output.chosen)
@@ -51,12 +59,11 @@ struct CacheRefreshCommand: ContextCommand {
         let left = Mutex(Left())
         let status = await lookups.run(in: context) { host throws(DirectDNSError) in
           let asked = families.members.count
-          var failed = await Self.ask(resolver, host, families)
+          let failed = await Self.ask(resolver, host, families) { question in
+            askedSystem.withLock { $0.contains(question) }
+          }
           defer { left.withLock { $0.note(failed, of: asked) } }
-          let resolution = try await resolver.resolve(host, options: lookup)
-          // The system's DNS may have denied the other family in the providers' place.
-          if resolution.source == .system { failed = asked }
-          return resolution
+          return try await resolver.resolve(host, options: lookup)
         }
         for message in left.withLock({ $0 }).messages { context.reportError(message) }
         return status
@@ -92,17 +99,21 @@ struct CacheRefreshCommand: ContextCommand {
   /// Asks for each family by itself: a lookup of both does not wait for the slower one.
   ///
   /// - Returns: for how many of them no provider answered.
-  private static func ask(_ resolver: DirectResolver, _ host: String, _ families: AddressFamilies) async -> Int {
+  private static func ask(
+    _ resolver: DirectResolver, _ host: String, _ families: AddressFamilies,
+    wasSystemAsked: @escaping @Sendable (AddressQuestion) -> Bool
+  ) async -> Int {
     await withTaskGroup(of: Bool.self) { group in
       for family in families.members {
         let options = LookupOptions(families: .init(family))
         group.addTask {
           do throws(DirectDNSError) {
-            return try await resolver.resolve(host, options: options).source == .system
+            if try await resolver.resolve(host, options: options).source == .system { return true }
           } catch {
             // The lookup of both reports why there is no answer, which it finds in the resolver's cache.
-            return ExitStatus(error) == .upstreamFailed
+            if ExitStatus(error) == .upstreamFailed { return true }
           }
+          return (try? HostName(host)).map { wasSystemAsked(AddressQuestion($0, family)) } ?? false
         }
       }
       return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
