@@ -21,11 +21,14 @@ struct ClientTelemetry: Sendable {
 
   /// Begins to watch one request, and adds the fields with which its server can continue the trace.
   func begin(_ method: HTTPRequest.Method, _ url: WebURL, _ fields: inout HTTPFields, hop: Int) -> Watch {
+    let label = Self.label(of: method)
     var span: (any Span)?
     if let tracer {
+      // By `HTTP` where the method is none of the standards': backends tell spans by names, which must be few.
       let started = tracer.startAnySpan(
-        method.rawValue, context: ServiceContext.current ?? .topLevel, ofKind: .client)
-      started.attributes["http.request.method"] = method.rawValue
+        label == Self.otherMethod ? "HTTP" : label, context: ServiceContext.current ?? .topLevel, ofKind: .client)
+      started.attributes["http.request.method"] = label
+      if label == Self.otherMethod { started.attributes["http.request.method_original"] = method.rawValue }
       started.attributes["server.address"] = url.host.description
       started.attributes["server.port"] = Int(url.effectivePort)
       // Without user info, and without the query, which may hold a signature.
@@ -34,13 +37,16 @@ struct ClientTelemetry: Sendable {
       tracer.inject(started.context, into: &fields, using: FieldInjector())
       span = started
     }
-    return Watch(tracer, span, method: Self.label(of: method), metrics)
+    return Watch(tracer, span, method: label, metrics)
   }
+
+  /// What stands for a method that is none of the standards'.
+  private static let otherMethod = "_OTHER"
 
   /// A standard method, or `_OTHER` as the conventions require: any text can be a method.
   static func label(of method: HTTPRequest.Method) -> String {
     let known: [HTTPRequest.Method] = [.get, .head, .post, .put, .delete, .patch, .options, .connect, .trace]
-    return known.contains(method) ? method.rawValue : "_OTHER"
+    return known.contains(method) ? method.rawValue : otherMethod
   }
 
   /// Addresses could not be connected to.

@@ -103,6 +103,21 @@ struct ClientTelemetryTests {
     #expect(ClientTelemetry.label(of: known) == label)
   }
 
+  @Test(
+    arguments: [("GET", "GET", "GET", nil), ("BREW", "HTTP", "_OTHER", "BREW")] as [(String, String, String, String?)])
+  func `a span's name is a method of the standards, or HTTP`(
+    _ method: String, _ name: String, _ label: String, _ original: String?
+  ) throws {
+    let tracer = RecordingTracer()
+    let telemetry = withTracer(tracer) { ClientTelemetry() }
+    var fields = HTTPFields()
+    _ = telemetry.begin(
+      try #require(HTTPRequest.Method(method)), try WebURL("https://shop.test/"), &fields, hop: 0)
+    let span = try #require(tracer.spans.withLock { $0.first })
+    #expect(span.operationName == name && span.attributes.text("http.request.method") == label)
+    #expect(span.attributes.text("http.request.method_original") == original)
+  }
+
   @Test func `refusals of the policy are counted by their code`() async throws {
     let metrics = RecordingMetrics()
     let client = try withMetricsFactory(metrics) {
