@@ -61,6 +61,9 @@ struct TokenBucket: Hashable, Sendable {
     return instant
   }
 
+  /// Takes back a token that was reserved.
+  mutating func giveBack() { tokens = min(tokens + 1, limit.burst) }
+
   /// When the next token comes; `now` if there is one.
   func ready(at now: ResolverInstant) -> ResolverInstant {
     let missing = 1 - available(at: now)

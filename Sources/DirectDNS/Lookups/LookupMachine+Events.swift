@@ -132,6 +132,8 @@ extension LookupMachine {
     if configuration.localZones != before.localZones || configuration.providers.isEmpty != before.providers.isEmpty {
       moveNames(from: before, at: now)
     }
+    // Not before: a server would be asked for a name that is to be looked up elsewhere.
+    servers.renewTurns(at: now)
     // A family that was not wanted before need not wait until the other one is due.
     if configuration.families != before.families { keptAlive.refreshSoon(keptAlive.names, at: now) }
     advance(at: now)

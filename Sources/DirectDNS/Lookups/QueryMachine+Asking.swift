@@ -19,8 +19,8 @@ extension QueryMachine {
       begin(number, &question, server, at: now)
       setTimer(number, question, at: now)
     case .turn(let next, let instant):
-      actions.append(.waits)
-      question.turn = .reserved(next)
+      if question.turn == nil { actions.append(.waits) }
+      question.turn = .reserved(next, by: states.rateLimit(of: next))
       timers.set(number, at: instant)
     case .blocked(let instant):
       if question.turn == nil { actions.append(.waits) }

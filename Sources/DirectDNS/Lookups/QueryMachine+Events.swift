@@ -91,7 +91,7 @@ extension QueryMachine {
     while let number = timers.takeDue(at: now) {
       guard var question = pending.removeValue(forKey: number) else { continue }
       switch question.turn {
-      case .reserved(let next)?:
+      case .reserved(let next, _)?:
         question.turn = nil
         // The server may have said 429 meanwhile, or the time may be over.
         if now < question.deadlines.providers, let server = states.begin(next, at: now) {
@@ -121,7 +121,8 @@ extension QueryMachine {
 
   /// Takes over other servers; those that stay keep their health and their request rate.
   ///
-  /// Questions under way ask no server that was removed, and none that was added since they began.
+  /// Questions under way ask no server that was removed, and none that was added since they began. Those that wait for
+  /// one decide anew by ``renewTurns(at:)``.
   mutating func update(_ configuration: ResolverConfiguration, at now: ResolverInstant) {
     let gone = states.all
     states.update(configuration, at: now)
@@ -129,6 +130,25 @@ extension QueryMachine {
     let names = Set(states.all.map(\.server.name))
     for state in gone where !names.contains(state.server.name) { actions.append(.removed(state.server)) }
     reportBreakers()
+  }
+
+  /// Has those questions decide anew that wait for a server which is gone, or whose request rate is another one now.
+  mutating func renewTurns(at now: ResolverInstant) {
+    let waiting = pending.all.filter { _, question in
+      switch question.turn {
+      case .reserved(let server, let rate)?: rate != states.rateLimit(of: server)
+      // Whose pause it is the question does not know.
+      case .blocked?: true
+      case nil: false
+      }
+    }
+    // All of them first, since each takes the next request that is free.
+    for (_, question) in waiting { if case .reserved(let server, _)? = question.turn { states.giveBack(server) } }
+    for (number, question) in waiting {
+      pending[number] = nil
+      timers.set(number, at: nil)
+      start(number, question, at: now)
+    }
   }
 
   /// Forgets what was learned on the last network, and asks all questions under way again: a query that was lost with

@@ -93,6 +93,16 @@ struct ServerStates: Sendable {
     return all[place].server
   }
 
+  /// The request rate of a server; nil if it has none, or was removed.
+  func rateLimit(of number: DNSServer.Number) -> RateLimit? {
+    place(of: number).flatMap { all[$0].configuration.rateLimit }
+  }
+
+  /// Takes back a request that was reserved, and will not be sent.
+  mutating func giveBack(_ number: DNSServer.Number) {
+    if let place = place(of: number) { all[place].bucket?.giveBack() }
+  }
+
   /// Takes a server to ask when the time of an attempt is used up, or when it has failed beside another: one whose breaker
   /// is closed, or else one whose breaker is open.
   mutating func takeFailover(

@@ -53,6 +53,17 @@ struct TokenBucketTests {
     #expect(take(&bucket, Sample.at(11)))
   }
 
+  @Test func `what is given back can be taken again, and is never more than a burst`() {
+    var bucket = TokenBucket(RateLimit(perSecond: 4, burst: 1), now: Sample.at(0))
+    let turns = (0..<3).map { _ in bucket.reserve(at: Sample.at(0)) }
+    #expect(turns == [0, 0.25, 0.5].map(Sample.at))
+    for _ in 0..<2 { bucket.giveBack() }
+    #expect(bucket.ready(at: Sample.at(0)) == Sample.at(0.25))
+    for _ in 0..<2 { bucket.giveBack() }
+    #expect(take(&bucket, Sample.at(0)))
+    #expect(!take(&bucket, Sample.at(0)))
+  }
+
   @Test func `those who reserve have their turns one after the other`() {
     var bucket = TokenBucket(RateLimit(perSecond: 4, burst: 1), now: Sample.at(0))
     let turns = (0..<4).map { _ in bucket.reserve(at: Sample.at(0)) }

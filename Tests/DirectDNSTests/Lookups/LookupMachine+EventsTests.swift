@@ -205,6 +205,40 @@ extension LookupMachineTests {
     #expect(machine.questionCount == 0 && machine.lookupCount == 0)
   }
 
+  /// The server stays, and has a request free at once by its new rate.
+  @Test func `a name that waits for a request rate is asked of nobody when it is pinned and the rate is raised`() throws
+  {
+    var machine = machine("one") {
+      $0.usesSystemDNS = false
+      $0.providers[0].rateLimit = RateLimit(perSecond: 0.5, burst: 1)
+    }
+    let first = try #require(begin(&machine, request()))
+    var other = request()
+    other.host = Sample.name("other.example")
+    let second = try #require(begin(&machine, other))
+    machine.cancel(first, at: Sample.at(0))
+    _ = words(&machine)
+    let pinned = settings("one") { $0.localZones.pins = [other.host: Sample.addresses("192.0.2.9")] }
+    machine.update(pinned, at: Sample.at(1))
+    #expect(words(&machine) == ["answer \(second): [\"192.0.2.9\"] fresh"])
+  }
+
+  @Test func `what waits for the request rate of a server that is gone is asked of the new ones at once`() throws {
+    var machine = machine("one") {
+      $0.usesSystemDNS = false
+      $0.providers[0].rateLimit = RateLimit(perSecond: 0.5, burst: 1)
+    }
+    #expect(begin(&machine, request()) != nil)
+    var other = request()
+    other.host = Sample.name("other.example")
+    let second = try #require(begin(&machine, other))
+    _ = words(&machine)
+    machine.update(settings("two"), at: Sample.at(1))
+    #expect(words(&machine) == ["send 2 to 1: [A]"])
+    machine.ended(2, reply(.addresses("192.0.2.2"), asked: 1), at: Sample.at(1.1))
+    #expect(words(&machine) == ["answer \(second): [\"192.0.2.2\"] fresh"])
+  }
+
   @Test(arguments: [true, false])
   func `a name that becomes local is asked of the system's DNS from then on, and of no provider`(
     _ hasSystem: Bool

@@ -121,6 +121,77 @@ struct QueryMachineEventsTests {
     #expect(machine.attempts[2]?.question == 2)
   }
 
+  @Test func `whoever waits for the request rate of a server that is removed asks the others at once`() {
+    let limited = RateLimit(perSecond: 1, burst: 1)
+    var former = Self.configuration(["one", "two"], rate: limited)
+    former.providers[1].rateLimit = limited
+    var machine = Self.machine(former)
+    for number: QueryMachine.QuestionNumber in [1, 2, 3, 4] {
+      machine.ask(number, .one(Self.question), Self.deadlines, at: Sample.at(0))
+    }
+    #expect(Self.words(&machine) == ["1 to 0", "2 to 1", "waits", "waits"])
+    // The third has a request of the first server reserved, and the fourth one of the second.
+    machine.update(Self.configuration(["two"]), at: Sample.at(0.25))
+    machine.renewTurns(at: Sample.at(0.25))
+    #expect(Self.words(&machine) == ["one removed", "two closed", "3 to 1", "4 to 1"])
+    // When the first query is late: nobody's turn is to come any more.
+    #expect(machine.nextInstant() == Sample.at(3))
+  }
+
+  @Test func `whoever waits for the request rate of the only server ends when that is removed`() {
+    var machine = Self.machine(Self.configuration(["one"], rate: RateLimit(perSecond: 1, burst: 1)))
+    machine.ask(1, .one(Self.question), Self.deadlines, at: Sample.at(0))
+    machine.ask(2, .one(Self.question), Self.deadlines, at: Sample.at(0))
+    #expect(Self.words(&machine) == ["1 to 0", "waits"])
+    machine.update(Self.configuration(["two"]), at: Sample.at(0.25))
+    machine.renewTurns(at: Sample.at(0.25))
+    #expect(Self.words(&machine) == ["one removed", "two closed", "2 failed: []"])
+    #expect(machine.nextInstant() == nil)
+  }
+
+  @Test func `whoever waits for a server whose request rate is raised goes by the new one, in the same order`() {
+    var machine = Self.machine(Self.configuration(["one"], rate: RateLimit(perSecond: 1, burst: 1)))
+    for number: QueryMachine.QuestionNumber in [1, 2, 3, 4] {
+      machine.ask(number, .one(Self.question), Self.deadlines, at: Sample.at(0))
+    }
+    #expect(Self.words(&machine) == ["1 to 0", "waits", "waits", "waits"])
+    machine.update(Self.configuration(["one"], rate: RateLimit(perSecond: 4, burst: 1)), at: Sample.at(0.5))
+    machine.renewTurns(at: Sample.at(0.5))
+    #expect(Self.words(&machine) == ["one closed"])
+    // Half a request had come by the old rate.
+    for (query, instant) in [(2, 0.625), (3, 0.875), (4, 1.125)] {
+      #expect(machine.nextInstant() == Sample.at(instant))
+      machine.timePassed(at: Sample.at(instant))
+      #expect(Self.words(&machine) == ["\(query) to 0"])
+      #expect(machine.attempts[.init(rawValue: query)]?.question.rawValue == query)
+    }
+  }
+
+  @Test func `a request rate that stays leaves everybody's turn alone`() {
+    let configuration = Self.configuration(["one"], rate: RateLimit(perSecond: 1, burst: 1))
+    var machine = Self.machine(configuration)
+    for number: QueryMachine.QuestionNumber in [1, 2] {
+      machine.ask(number, .one(Self.question), Self.deadlines, at: Sample.at(0))
+    }
+    machine.update(configuration, at: Sample.at(0.5))
+    machine.renewTurns(at: Sample.at(0.5))
+    #expect(Self.words(&machine) == ["1 to 0", "waits", "one closed"])
+    #expect(machine.nextInstant() == Sample.at(1))
+  }
+
+  @Test func `whoever waits for the end of a pause of a server that is removed waits no more`() {
+    var machine = Self.machine(Self.configuration(["one"]))
+    let refusal = ProviderFailure(.rateLimited(retryAfter: .seconds(2)), "429")
+    machine.ask(1, .one(Self.question), Self.deadlines, at: Sample.at(0))
+    machine.ended(
+      1, QueryMachine.Reply(refusal, nil, asked: Sample.at(0), to: .one(Self.question)), at: Sample.at(0))
+    #expect(Self.words(&machine) == ["1 to 0", "ended", "waits"])
+    machine.update(Self.configuration(["two"]), at: Sample.at(0.5))
+    machine.renewTurns(at: Sample.at(0.5))
+    #expect(Self.words(&machine) == ["one removed", "two closed", "1 failed: [\"one\"]"])
+    #expect(machine.nextInstant() == nil)
+  }
+
   @Test func `at the end all questions end, of whatever kind, and none begins any more`() {
     var machine = Self.machine(Self.configuration(["one"], isBatching: true))
     for _ in 0..<2 {
