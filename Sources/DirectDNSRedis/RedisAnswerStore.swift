@@ -181,10 +181,9 @@ public final class RedisAnswerStore: FleetAnswerStore, NonBlocking {
     on question: AddressQuestion, holder: String, for duration: Duration
   ) async throws(DirectDNSError) -> Bool {
     let milliseconds = max(1, min(duration, Self.longest).wholeMilliseconds)
-    let reply = try await asker.run([
-      RedisCommand("SET", keys.lease(question), holder, "NX", "PX", "\(milliseconds)")
-    ])
-    return switch reply[0] {
+    let reply = try await asker.join(
+      RedisCommand("SET", keys.lease(question), holder, "NX", "PX", "\(milliseconds)"))
+    return switch reply {
     case .status("OK"): true
     case .null: false
     // Whoever took anything else for "another has it" would wait for nobody.
@@ -196,6 +195,6 @@ public final class RedisAnswerStore: FleetAnswerStore, NonBlocking {
   public func endLease(on question: AddressQuestion, holder: String) async throws(DirectDNSError) {
     // Looking and deleting in one step: in between, the lease could end and be another's.
     let script = "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0"
-    _ = try await asker.run([RedisCommand("EVAL", script, "1", keys.lease(question), holder)])
+    _ = try await asker.join(RedisCommand("EVAL", script, "1", keys.lease(question), holder))
   }
 }

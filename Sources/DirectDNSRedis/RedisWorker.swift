@@ -3,6 +3,12 @@ internal import DirectDNS
 
 /// A thread with a connection of its own, which it makes when it is needed.
 actor RedisWorker {
+  /// A command that goes out with others, and whoever waits for its reply.
+  private struct Joined: Sendable {
+    var command: RedisCommand
+    var caller: CheckedContinuation<Result<RedisReply, DirectDNSError>, Never>
+  }
+
   private let configuration: RedisStoreConfiguration
   private let executor: ThreadExecutor
   private var connection: RedisConnection?
@@ -14,6 +20,8 @@ actor RedisWorker {
   private let mayWait: Bool
   /// Whether the primary may be elsewhere by now.
   private var mayHaveMoved = false
+  /// Those that have come since this thread last sent such.
+  private let joined = Locked<[Joined]>([])
 
   init(_ configuration: RedisStoreConfiguration, _ name: String, address: Locked<String?>, mayWait: Bool = false) {
     self.configuration = configuration
@@ -26,6 +34,45 @@ actor RedisWorker {
 
   /// Sends commands together and returns their replies, none of which is an error.
   func run(_ commands: [RedisCommand]) throws(DirectDNSError) -> [RedisReply] { try step(commands, on: nil).replies }
+
+  /// Sends a command together with all others that come while this thread is busy.
+  ///
+  /// One after the other, each would wait for the replies to all before it.
+  ///
+  /// - Parameter command: the command, which no other depends on.
+  /// - Returns: its reply, which is no error.
+  /// - Throws: what happened to it, whatever became of the others.
+  nonisolated func join(_ command: RedisCommand) async throws(DirectDNSError) -> RedisReply {
+    let result: Result<RedisReply, DirectDNSError> = await withCheckedContinuation { caller in
+      let isFirst = joined.withLock { joined in
+        joined.append(Joined(command: command, caller: caller))
+        return joined.count == 1
+      }
+      if isFirst { Task.immediateDetached { await self.sendJoined() } }
+    }
+    return try result.get()
+  }
+
+  private func sendJoined() {
+    let all = joined.withLock { joined in
+      defer { joined = [] }
+      return joined
+    }
+    let server = configuration.server
+    do throws(RedisConnection.Failure) {
+      let replies = try replies(all.map(\.command), on: nil)
+      for (one, reply) in zip(all, replies) {
+        if case .error(let word) = reply {
+          let failure = RedisConnection.Failure.refused(word)
+          one.caller.resume(returning: .failure(failure.directDNSError(server)))
+        } else {
+          one.caller.resume(returning: .success(reply))
+        }
+      }
+    } catch {
+      for one in all { one.caller.resume(returning: .failure(error.directDNSError(server))) }
+    }
+  }
 
   /// Sends commands that go on where others ended, such as a `SCAN` with a cursor: on the same connection.
   ///

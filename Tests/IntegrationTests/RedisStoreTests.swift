@@ -91,6 +91,45 @@ struct RedisStoreTests {
     }
   }
 
+  @Test func `leases that are wanted at the same time are asked for in few round trips`() async throws {
+    try await Redis.running { server in
+      let store = try server.store(timeout: .seconds(10))
+      _ = try await store.read([])
+      func reads() async throws -> Int {
+        let line = try await server.client("INFO", "stats").split(whereSeparator: \.isNewline)
+          .first { $0.hasPrefix("total_reads_processed:") }
+        return try #require(line.flatMap { Int($0.drop { $0 != ":" }.dropFirst()) })
+      }
+      let before = try await reads()
+      // What comes first is held back, so that all others come while it is waited for.
+      _ = try await server.client("CLIENT", "PAUSE", "1000", "ALL")
+      let taken = try await withThrowingTaskGroup(of: Bool.self, returning: Int.self) { group in
+        for number in 0..<300 {
+          let wanted = try question("host-\(number % 200).lab.test")
+          group.addTask { try await store.takeLease(on: wanted, holder: "\(number)", for: .seconds(60)) }
+        }
+        return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+      }
+      #expect(taken == 200, "each lease has one holder")
+      #expect(try await reads() - before < 100)
+    }
+  }
+
+  @Test func `a lease that is refused fails, and those beside it do not`() async throws {
+    try await Redis.running { server in
+      let store = try server.store()
+      // No string: whoever ends a lease gets an error of the server's.
+      _ = try await server.client("RPUSH", "directdns:lease:A:list.lab.test", "x")
+      let (foreign, own) = (try question("list.lab.test"), try question())
+      #expect(try await store.takeLease(on: own, holder: "me", for: .seconds(60)))
+      async let first = error { () throws(DirectDNSError) in try await store.endLease(on: foreign, holder: "me") }
+      async let second = error { () throws(DirectDNSError) in try await store.endLease(on: own, holder: "me") }
+      let (refused, ended) = await (first, second)
+      #expect(refused?.code == .storeFailed && ended == nil)
+      #expect(try await server.client("EXISTS", "directdns:lease:A:www.lab.test") == "0")
+    }
+  }
+
   @Test func `an answer that is never gone is kept, by either way of writing`() async throws {
     try await Redis.running { server in
       let store = try server.store()
