@@ -50,9 +50,7 @@ extension LookupMachine {
         switch ending {
         case .one(let number, let result): serversAnswered(.init(sameAs: number), result, at: now)
         case .batch(let number, let outcomes): batchAnswered(.init(sameAs: number), outcomes, at: now)
-        case .records(let number, let result):
-          if case .success(let answered) = result { serverAnswered(.provider(answered.server.value), at: now) }
-          endings.append(.records(.init(sameAs: number), result))
+        case .records(let number, let result): recordsAnswered(.init(sameAs: number), result, at: now)
         }
       }
       ended.removeAll(keepingCapacity: true)

@@ -243,8 +243,29 @@ extension LookupMachine {
   ) -> Number<DNSQuestion> {
     defer { advance(at: now) }
     let number: Number<DNSQuestion> = number()
-    servers.ask(.init(sameAs: number), .records(question), deadlines(timeout, from: now, hasSystem: false), at: now)
+    let deadlines = deadlines(timeout, from: now, hasSystem: false)
+    recordLookups[number] = RecordLookup(question: question, deadlines: deadlines, generation: generation)
+    servers.ask(.init(sameAs: number), .records(question), deadlines, at: now)
     return number
+  }
+
+  /// The servers have answered a question for records, or failed it: if they are those of a former configuration, the
+  /// present ones are asked in the time that is left.
+  mutating func recordsAnswered(
+    _ number: Number<DNSQuestion>, _ result: Result<QueryMachine.AnsweredRecords, QueryMachine.QuestionFailure>,
+    at now: ResolverInstant
+  ) {
+    switch result {
+    case .success(let answered): serverAnswered(.provider(answered.server.value), at: now)
+    case .failure(let failed):
+      guard !isShutDown, failed.cause != .cancelled, let lookup = recordLookups[number],
+        lookup.generation != generation, now < lookup.deadlines.providers
+      else { break }
+      recordLookups[number]?.generation = generation
+      return servers.ask(.init(sameAs: number), .records(lookup.question), lookup.deadlines, at: now)
+    }
+    recordLookups[number] = nil
+    endings.append(.records(number, result))
   }
 
   /// The caller of a lookup of records has been cancelled.

@@ -59,6 +59,14 @@ struct LookupMachine: StateMachine {
     var open: Set<Number<InFlightQuestion>>
   }
 
+  /// A lookup of records.
+  struct RecordLookup: Sendable {
+    let question: DNSQuestion
+    let deadlines: LookupDeadlines
+    /// The number of the configuration whose servers are asked.
+    var generation: Int
+  }
+
   /// How a lookup begins.
   enum Beginning: Sendable {
     /// It is over: the cache has the result.
@@ -86,6 +94,7 @@ struct LookupMachine: StateMachine {
   var batches: [Number<QuestionBatch>: QuestionBatch] = [:]
   /// Questions that have ended, and whose outcomes have yet to be told to those who wait.
   var questionOutcomes: [(Number<InFlightQuestion>, QuestionOutcome)] = []
+  var recordLookups: [Number<DNSQuestion>: RecordLookup] = [:]
   var drains: [Number<Drain>: Drain] = [:]
   /// When questions have waited long enough for the store, or read it again.
   var storeTimers = TimerQueue<Number<InFlightQuestion>, ResolverInstant>()

@@ -103,6 +103,49 @@ extension LookupMachineTests {
     }
   }
 
+  private func update(_ machine: inout LookupMachine, to provider: String, at seconds: Double) {
+    var configuration = machine.settings.configuration
+    configuration.providers = ResolverFixture.configuration([provider]).providers
+    machine.update(ResolverSettings(configuration, system: Unused()), at: Sample.at(seconds))
+  }
+
+  @Test func `what a server that is gone fails of records is asked of the new ones, once`() {
+    var machine = machine("one")
+    let number = machine.askRecords(Self.records, nil, at: Sample.at(0))
+    update(&machine, to: "two", at: 1)
+    #expect(words(&machine) == ["send 1 to 0: [A]"])
+    let refused = reply(.failure(ProviderFailure(.transport, "refused")), .connect("refused"))
+    machine.ended(1, refused, at: Sample.at(2))
+    #expect(words(&machine) == ["send 2 to 1: [A]"])
+    machine.ended(2, refused, at: Sample.at(3))
+    #expect(words(&machine) == ["no records \(number)"])
+    #expect(machine.recordLookups.isEmpty && machine.nextInstant() == nil)
+  }
+
+  @Test func `records that wait for the rate of a server that is gone are asked of the new ones at once`() {
+    var machine = machine("one") { $0.providers[0].rateLimit = RateLimit(perSecond: 0.5, burst: 1) }
+    _ = machine.askRecords(Self.records, nil, at: Sample.at(0))
+    let waits = machine.askRecords(Self.records, nil, at: Sample.at(0))
+    #expect(words(&machine) == ["send 1 to 0: [A]"])
+    update(&machine, to: "two", at: 1)
+    #expect(words(&machine) == ["send 2 to 1: [A]"])
+    machine.ended(2, reply(.success(Self.oneRecord)), at: Sample.at(1.5))
+    #expect(words(&machine) == ["records \(waits): 1 of two"])
+  }
+
+  @Test func `records whose caller has left, or whose time is over, are asked of no new server`() {
+    var machine = machine("one")
+    let left = machine.askRecords(Self.records, nil, at: Sample.at(0))
+    let late = machine.askRecords(Self.records, nil, at: Sample.at(0))
+    _ = words(&machine)
+    update(&machine, to: "two", at: 1)
+    machine.cancelRecords(left, at: Sample.at(2))
+    #expect(words(&machine) == ["cancel 1", "no records \(left): cancelled"])
+    machine.ended(2, reply(.failure(ProviderFailure(.transport, "late")), .timedOut), at: Sample.at(4.95))
+    #expect(words(&machine) == ["no records \(late)"])
+    #expect(machine.recordLookups.isEmpty)
+  }
+
   @Test func `another network has records asked for anew`() {
     var machine = machine()
     _ = machine.askRecords(Self.records, nil, at: Sample.at(0))
