@@ -173,4 +173,23 @@ struct StateMachineTests {
     runner.send({ machine, _ in machine.wake = nil }, perform: { _ in }, resume: { _ in }, wake: {})
     #expect(await clock.waitForNoSleepers())
   }
+
+  @Test func `by the system's clock the timer of a machine that waits for nothing serves whoever waits next`()
+    async throws
+  {
+    let clock = SystemClock()
+    let runner = MachineRunner(Echo(), clock: clock)
+    let (fired, passed) = (Locked<[Int]>([]), Gate())
+    let instant = clock.now + .milliseconds(50)
+    for (number, wake) in [instant, nil, instant].enumerated() {
+      runner.send(
+        { machine, _ in machine.wake = wake }, perform: { _ in }, resume: { _ in },
+        wake: {
+          fired.withLock { $0.append(number) }
+          passed.open()
+        })
+    }
+    try await passed.pass()
+    #expect(fired.withLock { $0.first } == 0)
+  }
 }
