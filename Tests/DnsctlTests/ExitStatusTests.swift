@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Testing
 
+@testable import DirectDNS
 @testable import DnsctlCommands
 
 struct ExitStatusTests {
