@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
 import Testing
 
 @testable import DirectDNS
@@ -38,9 +39,10 @@ struct ExitStatusTests {
   }
 
   @Test(arguments: Set(readers.map { String($0.prefix { $0 != " " }) }).sorted())
-  func `the help of each promises these two, and what is wrong with its output`(_ command: String) async {
-    let help = await CommandFixture().run([command, "--help"]).errors
-    for status in [ExitStatus.usage, .streams, .configuration] {
+  func `the help of each promises these two, and what is wrong with its output`(_ name: String) throws {
+    let command = try #require(Dnsctl.configuration.subcommands.first { $0._commandName == name })
+    let help = Dnsctl.helpMessage(for: command)
+    for status in [DnsctlCommands.ExitStatus.usage, .streams, .configuration] {
       #expect(help.contains("\n   \(status.rawValue)  "), "\(status)")
     }
   }

@@ -66,13 +66,25 @@ struct ReleaseTests {
     try write(version: version)
     try write("Package.swift", "    .library(name: \"DirectDNS\", targets: [\"DirectDNS\"]),\n")
     // What it was asked for stands in a file.
-    try write("bin/swift", "#!/bin/sh\necho \"$@\" >asked\nexit \(isBroken ? 1 : 0)\n", mode: 0o755)
+    let outcomeOfTool = isBroken ? "echo '1 breaking change detected in DirectDNS:'; exit 1" : "exit 0"
+    try write("bin/swift", "#!/bin/sh\necho \"$@\" >asked\n\(outcomeOfTool)\n", mode: 0o755)
     _ = try await run("git init -q . && git add . && git commit -qm a && for t in \(tags); do git tag $t; done")
     let outcome = try await run("Scripts/api")
     #expect(outcome.status == status)
     #expect(outcome.said.contains(words))
     let asked = try? String(contentsOf: folder.appending(path: "asked"), encoding: .utf8)
     #expect(asked?.hasSuffix("--products DirectDNS\n") ?? words.hasPrefix("no release"))
+  }
+
+  @Test func `a comparison of the API that does not come to its end fails, whatever the version allows for`()
+    async throws
+  {
+    try write(version: "0.3.0")
+    try write("Package.swift", "    .library(name: \"DirectDNS\", targets: [\"DirectDNS\"]),\n")
+    try write("bin/swift", "#!/bin/sh\necho 'error: it does not build'\nexit 1\n", mode: 0o755)
+    _ = try await run("git init -q . && git add . && git commit -qm a && git tag 0.2.0")
+    let outcome = try await run("Scripts/api")
+    #expect(outcome.status == 1 && outcome.said.contains("the comparison with 0.2.0 did not come to its end"))
   }
 
   @Test func `each source file gets the licence's line once, where its first line lets it`() async throws {
