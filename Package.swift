@@ -360,13 +360,8 @@ func listed(_ variable: String) -> [String]? {
 if let wanted = listed("DIRECTDNS_TEST_TARGETS") {
   package.targets.removeAll { $0.type == .test && !wanted.contains($0.name) }
 }
-for unwanted in listed("DIRECTDNS_TESTS_EXCEPT") ?? [] {
-  let parts = unwanted.split(separator: "/", maxSplits: 1).map(String.init)
-  if parts.count == 1 {
-    package.targets.removeAll { $0.type == .test && $0.name == unwanted }
-  } else {
-    package.targets.first { $0.name == parts[0] }?.exclude.append(parts[1])
-  }
+if let unwanted = listed("DIRECTDNS_TEST_TARGETS_EXCEPT") {
+  package.targets.removeAll { $0.type == .test && unwanted.contains($0.name) }
 }
 
 // Scripts/fuzz: libFuzzer has a main function of its own, and the seeds' test reads the same sources.
