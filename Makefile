@@ -3,8 +3,9 @@
 PREFIX ?= /usr/local
 SUITES ?= ../shared/conformance
 ONLY ?=
-# Suites that `make test` leaves out.
+# Suites that `make test` leaves out, and what watches its debug build: SANITIZE=address, which counts the lines run as well.
 SKIP ?=
+SANITIZE ?=
 SEEDS ?= 5000
 SEED ?=
 TARGET ?=
@@ -12,8 +13,8 @@ TARGET ?=
 SECONDS ?=
 KILLS ?= 500
 TORTURE ?=
-# What is run as users run it.
-PROGRAM_TESTS = DnsctlTests IntegrationTests
+# What is run as users run it: the programs, and what stands on FoundationNetworking, whose own leaks a sanitizer would tell.
+RELEASE_TESTS = DnsctlTests IntegrationTests DirectDNSFoundationTests
 # What runs under the thread sanitizer.
 RACES = DirectDNSTests DirectDNSProxyTests DirectDNSSQLiteTests DirectDNSRedisTests DirectDNSFoundationTests \
 	DirectDNSConfigurationTests DirectDNSPrometheusTests
@@ -46,10 +47,10 @@ recipes: ## Check the recipes of Config/ and of the page Proxy: units by systemd
 	@Scripts/recipes "$$(swift build --show-bin-path)/dnsctl"
 	@Scripts/proxy-recipes "$$(swift build --show-bin-path)/dnsctl"
 
-test: ## Build and run every test: those of the programs, with real servers, as a release build, the others as a debug build
+test: ## Build and run every test: those of the programs, with real servers, and of Foundation as a release build, the others as a debug build
 	@Scripts/prerequisites servers
-	@Scripts/test $(addprefix --except ,$(PROGRAM_TESTS)) $(if $(SKIP),--skip '$(SKIP)')
-	@Scripts/test --release $(addprefix --target ,$(PROGRAM_TESTS)) $(if $(SKIP),--skip '$(SKIP)')
+	@Scripts/test $(if $(SANITIZE),--sanitize $(SANITIZE) --coverage) $(addprefix --except ,$(RELEASE_TESTS)) $(if $(SKIP),--skip '$(SKIP)')
+	@Scripts/test --release $(addprefix --target ,$(RELEASE_TESTS)) $(if $(SKIP),--skip '$(SKIP)')
 
 bench: ## Measure against C floors and peers; ONLY=cached runs the rows that begin so
 	@Scripts/prerequisites bench

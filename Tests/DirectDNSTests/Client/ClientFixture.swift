@@ -86,15 +86,3 @@ final class RequestLog: Sendable {
   var failed: [String] { state.withLock { $0.failed } }
   var repetitions: Int { state.withLock { $0.repetitions } }
 }
-
-extension ProcessState {
-  /// The process's memory in bytes (proc(5)); 0 where the system does not tell.
-  static var residentBytes: Int {
-    let status = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8)) ?? ""
-    let pages = status.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
-    return pages * 4096
-  }
-
-  /// Whether the memory is the code's own: a sanitizer keeps books of every byte, and freed memory for a while.
-  static let hasOwnMemory = !Sanitizer.isOn
-}

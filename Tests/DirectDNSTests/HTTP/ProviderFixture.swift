@@ -100,25 +100,3 @@ struct ProviderFixture: Sendable {
     }
   }
 }
-
-/// What the kernel knows of this process.
-enum ProcessState {
-  /// How many descriptors are open.
-  static var descriptors: Int { count("/proc/self/fd") }
-  /// How many threads there are.
-  static var threads: Int { count("/proc/self/task") }
-
-  private static func count(_ folder: String) -> Int {
-    (try? FileManager.default.contentsOfDirectory(atPath: folder).count) ?? 0
-  }
-
-  /// Waits until a condition holds, ten seconds at most: nobody tells when a thread or a descriptor has gone.
-  static func eventually(_ condition: () -> Bool) async -> Bool {
-    let deadline = ContinuousClock.now + .seconds(10)
-    while !condition() {
-      guard ContinuousClock.now < deadline else { return false }
-      try? await Task.sleep(for: .milliseconds(2))
-    }
-    return true
-  }
-}
