@@ -58,7 +58,11 @@ public struct DirectSettings: Sendable {
     try Self.apply(environment.bootstraps, to: &providers, unused: nil)
     try Self.apply(overrides.bootstraps, to: &providers, unused: SettingsOverrides.bootstrapOrigin)
 
-    resolver = ResolverConfiguration(providers: providers)
+    let trust = TrustStore(
+      privateAuthorities: overrides.authorities.isEmpty
+        ? environment.authorities ?? file.authorities : overrides.authorities,
+      environment: environment.variables)
+    resolver = ResolverConfiguration(providers: providers, trust: trust)
     resolver.usesSystemDNS = overrides.usesSystemDNS ?? environment.usesSystemDNS ?? file.usesSystemDNS ?? true
     resolver.cache = file.cache
     resolver.keepAlive = file.keepAlive
@@ -70,10 +74,6 @@ public struct DirectSettings: Sendable {
     }
     if let timeout = overrides.timeout ?? environment.timeout ?? file.timeout { resolver.timeout = timeout }
     if let families = overrides.families ?? environment.families ?? file.families { resolver.families = families }
-    resolver.trust = TrustStore(
-      privateAuthorities: overrides.authorities.isEmpty
-        ? environment.authorities ?? file.authorities : overrides.authorities,
-      environment: environment.variables)
     lookup = LookupOptions(expired: overrides.expired ?? environment.expired ?? file.expired ?? .allowed)
     addressPolicy = file.addressPolicy
     direct = file.direct

@@ -53,6 +53,9 @@ public struct TrustStore: Sendable, Hashable {
     "/opt/homebrew/etc/ca-certificates/cert.pem",
   ]
 
+  /// The first line of a certificate in PEM form (RFC 7468 5.1).
+  private static let beginning = "-----BEGIN CERTIFICATE-----".utf8
+
   /// The options of libcurl for these authorities.
   ///
   /// - Parameter waits: whether to wait for the content of a FIFO.
@@ -84,7 +87,7 @@ public struct TrustStore: Sendable, Hashable {
           underlying: error)
       }
       all += bytes + [UInt8(ascii: "\n")]
-      guard String(decoding: bytes, as: UTF8.self).contains("-----BEGIN CERTIFICATE-----") else {
+      guard bytes.indices.contains(where: { bytes[$0...].starts(with: Self.beginning) }) else {
         throw DirectDNSError(
           .invalidConfiguration, "The CA file \(path) holds no certificate in PEM form. Convert it: openssl x509.")
       }

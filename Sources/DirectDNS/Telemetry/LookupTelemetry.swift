@@ -82,6 +82,8 @@ struct LookupSpan: Sendable {
 
   /// The process's tracer, if it has one.
   static var tracer: (any Tracer)? {
+    // A process without one would have all its conformances gone through, twice, to find that this is no tracer.
+    if InstrumentationSystem.instrument is NoOpInstrument { return nil }
     let tracer = InstrumentationSystem.tracer
     return tracer is NoOpTracer ? nil : tracer
   }
