@@ -24,8 +24,11 @@ package struct Dnsctl: AsyncParsableCommand {
   ///
   /// - Parameters:
   ///   - threads: how many threads of its own the program has besides those of every command.
+  ///   - meanwhile: what this thread, which has nothing to do otherwise, does while the program begins.
   ///   - program: the program.
-  package static func start(threads: Int = 0, _ program: @escaping @Sendable () async -> Void) -> Never {
+  package static func start(
+    threads: Int = 0, meanwhile: () -> Void = {}, _ program: @escaping @Sendable () async -> Void
+  ) -> Never {
     StandardDescriptor.keepClosed()
     if let shortage = StartLimits.shortage(threads: StartLimits.threads + threads) {
       DescriptorOutput(descriptor: StandardDescriptor.errors).say("dnsctl: \(shortage)\n")
@@ -33,8 +36,9 @@ package struct Dnsctl: AsyncParsableCommand {
     }
     Task {
       await program()
-      exit()
+      CommandSignals.end(.answered)
     }
+    meanwhile()
     dispatchMain()
   }
 
@@ -42,8 +46,12 @@ package struct Dnsctl: AsyncParsableCommand {
   package static func start() -> Never {
     ProxyProgramStart.replaceProcess(for: ProcessArguments.shown)
     OwnDescriptor.look(at: CommandLine.arguments)
-    start { await main(self) }
+    let command = CommandLine.arguments.dropFirst().first ?? ""
+    start(meanwhile: { if sending.contains(command) { CurlLibrary.prepare() } }) { await main(self) }
   }
+
+  /// The commands that send requests: to make ready what they send them with takes no longer than to read their options.
+  private static let sending = ["resolve", "compare", "fetch", "warmup", "watch", "check"]
 
   /// Whether only a completion script is asked for.
   package static var asksForCompletions: Bool {
@@ -54,7 +62,7 @@ package struct Dnsctl: AsyncParsableCommand {
   package static func main(_ root: any ParsableCommand.Type) async {
     guard ProcessArguments.areKnown else {
       DescriptorOutput(descriptor: StandardDescriptor.errors).say(ProcessArguments.unknownText)
-      root.exit(withError: ExitCode(ExitStatus.streams.rawValue))
+      CommandSignals.end(.streams)
     }
     var command: String?
     let commands = root.configuration.subcommands.compactMap { $0.configuration.commandName }
@@ -71,7 +79,7 @@ package struct Dnsctl: AsyncParsableCommand {
       if var parsed = parsed as? any AsyncParsableCommand { try await parsed.run() } else { try parsed.run() }
     } catch let error as SettingsError {
       DescriptorOutput(descriptor: StandardDescriptor.errors).say("dnsctl: \(error.message)\n")
-      root.exit(withError: ExitCode(error.status.rawValue))
+      CommandSignals.end(error.status)
     } catch {
       // The parser repeats its arguments, which may come from anywhere in a script.
       ProcessArguments.widenHelp()
@@ -87,15 +95,15 @@ package struct Dnsctl: AsyncParsableCommand {
       let errors = DescriptorOutput(descriptor: StandardDescriptor.errors)
       guard code.isSuccess else {
         errors.say(text)
-        root.exit(withError: code)
+        CommandSignals.end(with: code.rawValue)
       }
       do throws(StreamError) {
         try DescriptorOutput(descriptor: StandardDescriptor.output).write(text.printableLines)
       } catch {
         if error != .closedPipe { errors.say("dnsctl: standard output cannot be written: \(error.reason).\n") }
-        root.exit(withError: ExitCode((error == .closedPipe ? ExitStatus.closedPipe : .streams).rawValue))
+        CommandSignals.end(error == .closedPipe ? .closedPipe : .streams)
       }
-      root.exit()
+      CommandSignals.end(.answered)
     }
   }
 }

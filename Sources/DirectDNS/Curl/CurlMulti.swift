@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CDirectDNSCurl
+internal import CDirectDNSOpenSSL
 
 /// One of libcurl's multi handles, which belongs to its loop's thread.
 @safe final class CurlMulti {
@@ -82,6 +83,12 @@ internal import CDirectDNSCurl
 }
 
 /// The initialisation of libcurl, which has to happen once per process and before anything else.
-enum CurlLibrary {
+package enum CurlLibrary {
   static let isReady: Bool = curl_global_init(Int(CURL_GLOBAL_ALL)) == CURLE_OK
+
+  /// Does what the first connection would wait for, and any thread may do: a seventh of all that a one-shot lookup executes.
+  package static func prepare() {
+    // OpenSSL makes its generators of random numbers when it is first asked for some, most of the work.
+    if isReady { _ = RAND_status() }
+  }
 }

@@ -113,8 +113,11 @@ package enum CommandSignals {
   /// Everything is written by now; `exit` would run the destructors of libraries whose threads are still running.
   package static func end(_ status: ExitStatus) -> Never {
     if status == .interrupted { terminateBySIGINT() }
-    _exit(status.rawValue)
+    end(with: status.rawValue)
   }
+
+  /// Ends the process with an exit status of the argument parser's.
+  package static func end(with status: Int32) -> Never { _exit(status) }
 
   /// Ends the process by a signal, as if it had not been listened to.
   package static func end(by number: Int32) -> Never {
