@@ -51,6 +51,8 @@ let dnsVerbs: [String: Verb] = [
     } catch let failure as ProviderFailure where failure.kind == .response {
       // The provider answered, with an error: only its code is of interest here.
       let status = try JSONSerialization.jsonObject(with: Data(body)) as? JSONObject
+      // One that was cut off has none to tell.
+      if status?["TC"] as? Bool == true { throw failure }
       return ["ok": true, "rcode": status?["Status"] as? Int ?? -1, "addresses": []]
     }
   },

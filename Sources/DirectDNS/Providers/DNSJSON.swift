@@ -38,13 +38,17 @@ private struct JSONResponse {
     guard let status = reply.status.flatMap({ UInt16(exactly: $0) }), status < 4096 else {
       throw .malformed("no DNS status in the JSON")
     }
-    guard !reply.isTruncated else { throw .malformed("a truncated reply") }
-    guard let asked = reply.onlyQuestion else { throw .malformed("a reply that does not repeat the question") }
+    code = DNSMessage.ResponseCode(rawValue: status)
+    guard let asked = reply.onlyQuestion else {
+      // An error may come without the question, as in DNS messages; a larger number need not be a DNS status.
+      if status < 16 { try code.checkIsAnswer(reply.comment) }
+      throw .malformed("a reply that does not repeat the question")
+    }
     var names = JSONNames(first: question.name)
     guard names.name(asked.name, in: reply.bytes) == question.name,
       DNSRecordType(asked.type, in: reply.bytes) == question.type
     else { throw .malformed("a reply to another question") }
-    code = DNSMessage.ResponseCode(rawValue: status)
+    guard !reply.isTruncated else { throw .truncated("reply") }
     try code.checkIsAnswer(reply.comment)
     answers = try reply.records(reply.answer, &names)
     authorities = try reply.records(reply.authority, &names).compactMap(\.authority)

@@ -91,9 +91,11 @@ extension DNSMessage {
     guard message.isResponse, message.opcode == 0 else { throw .malformed("a DNS message that is not a response") }
     guard message.id == id else { throw .malformed("a response with another id") }
     guard message.questions.count == 1, message.questions.first == question else {
+      // An error may come without the question: Unbound refuses like that (`deny_refuse`).
+      if message.questions.isEmpty { try message.responseCode.checkIsAnswer(message.edns?.explanation ?? "") }
       throw .malformed("a response to another question")
     }
-    guard !message.isTruncated else { throw .malformed("a truncated response") }
+    guard !message.isTruncated else { throw .truncated("response") }
     return message
   }
 

@@ -185,4 +185,7 @@ extension Provider {
 extension ProviderFailure {
   /// A question that the server's format has no query for.
   static let notCarried = Self(.response, "its format does not carry that question")
+
+  /// A reply that the server has cut off, since it has more records than fit: anybody may publish as many.
+  static func truncated(_ what: String) -> Self { Self(.response, "a truncated \(what)") }
 }

@@ -77,6 +77,21 @@ struct DNSJSONTests {
     #expect((records != nil) == isAnswer)
   }
 
+  @Test func `a reply that was cut off says nothing about the endpoint's health`() {
+    let failure = #expect(throws: ProviderFailure.self) { try answer(reply(#""Status":0,"TC":true"#)) }
+    #expect(failure == ProviderFailure(.response, "a truncated reply"))
+  }
+
+  @Test(arguments: [
+    (#"{"Status":2,"Comment":"busy"}"#, #"answered SERVFAIL ("busy")"#), (#"{"Status":"5"}"#, "answered REFUSED"),
+    (#"{"Status":1,"Question":[]}"#, "answered FORMERR"),
+    (#"{"Status":5,"Question":null,"TC":true}"#, "answered REFUSED"),
+  ])
+  func `an error counts as one where it comes without the question`(_ text: String, _ reason: String) {
+    let failure = #expect(throws: ProviderFailure.self) { try answer(text) }
+    #expect(failure == ProviderFailure(.response, reason))
+  }
+
   @Test(arguments: ["Status", "TC", "Question", "Answer", "Authority"])
   func `what is not JSON behind the answer spoils it`(_ key: String) throws {
     #expect(throws: ProviderFailure.self) { try answer(reply(#""Status":0,"\#(key)":[1,]"#)) }

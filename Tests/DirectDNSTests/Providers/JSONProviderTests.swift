@@ -172,8 +172,8 @@ struct JSONProviderTests {
     #"{"Status":0,"Question":[{"name":"www.shop.test","type":1},{"name":"www.shop.test","type":1}]}"#,
     #"{"Status":4096,"Question":{"name":"www.shop.test","type":1}}"#,
     #"{"Status":-1,"Question":{"name":"www.shop.test","type":1}}"#,
-    #"{"Status":65536,"Question":{"name":"www.shop.test","type":1}}"#,
-    #"{"Status":0,"TC":true,"Question":{"name":"www.shop.test","type":1}}"#,
+    #"{"Status":65536,"Question":{"name":"www.shop.test","type":1}}"#, #"{"Status":3}"#, #"{"Status":404}"#,
+    #"{"Status":2,"Question":{"name":"wrong.test","type":1}}"#,
   ])
   func `a reply that is none of this API's is a failure of the endpoint`(_ text: String) throws {
     #expect(try outcome(text) == "transport")

@@ -100,11 +100,35 @@ struct MessageProviderTests {
     #expect(try outcome(response { $0.responseCode = .nameError }).summary == "NXDOMAIN -")
   }
 
-  @Test func `a response to something else, or a cut one, is a failure of the endpoint`() throws {
+  @Test func `a truncated response says nothing about the endpoint's health`() throws {
+    #expect(throws: ProviderFailure(.response, "a truncated response")) {
+      try outcome(response { $0.isTruncated = true }).get()
+    }
+  }
+
+  @Test func `an error without the question is an error all the same, and nothing else is`() throws {
+    let body = { (code: DNSMessage.ResponseCode) in
+      response { ($0.questions, $0.answers, $0.responseCode) = ([], [], code) }
+    }
+    #expect(throws: ProviderFailure(.response, "answered REFUSED")) { try outcome(body(.refused)).get() }
+    #expect(throws: ProviderFailure(.response, "answered RCODE16")) {
+      try outcome(
+        response {
+          ($0.questions, $0.answers, $0.responseCode) = ([], [], .init(rawValue: 16))
+          $0.edns = DNSMessage.EDNS()
+        }
+      ).get()
+    }
+    for code in [DNSMessage.ResponseCode.noError, .nameError] {
+      #expect(try outcome(body(code)).summary == "transport")
+    }
+  }
+
+  @Test func `a response to something else is a failure of the endpoint`() throws {
     let wrong = DNSQuestion(name: try #require(DNSName("wrong.test")), type: .a)
     let bodies: [(String, [UInt8])] = [
       ("a query", response { $0.isResponse = false }), ("an opcode", response { $0.opcode = 4 }),
-      ("an id", response { $0.id = 1 }), ("truncated", response { $0.isTruncated = true }),
+      ("an id", response { $0.id = 1 }),
       ("another name", response { $0.questions = [wrong] }), ("no question", response { $0.questions = [] }),
       ("two questions", response { $0.questions.append($0.questions[0]) }),
       ("another type", response { $0.questions[0].type = .aaaa }),
@@ -271,7 +295,7 @@ struct MessageProviderRecordsTests {
     ("not a DNS message: the message ends early at byte 2", wire("0000")),
     ("a DNS message that is not a response", response("0100")), ("a response with another id", response(id: "0001")),
     ("a response to another question", response(question: "0010 0001")),
-    ("a response to another question", response(question: "000f 0003")), ("a truncated response", response("8380")),
+    ("a response to another question", response(question: "000f 0003")),
     ("not a DNS message: bytes behind the last record at byte 25", response("8180", "00")),
     (
       "not a DNS message: a record's data runs past the end at byte 37",
@@ -280,6 +304,11 @@ struct MessageProviderRecordsTests {
   ])
   func `what is no response to the question is a failure`(_ reason: String, _ body: [UInt8]) {
     #expect(throws: ProviderFailure.malformed(reason)) { try read(body) }
+  }
+
+  @Test func `neither a truncated response nor a refusal without the question is the endpoint's failure`() {
+    #expect(throws: ProviderFailure(.response, "a truncated response")) { try read(Self.response("8380")) }
+    #expect(throws: ProviderFailure(.response, "answered REFUSED")) { try read(wire("0000 8105 0000 0000 0000 0000")) }
   }
 
   @Test func `a message that is spoilt anywhere is read as something, or refused`() {
