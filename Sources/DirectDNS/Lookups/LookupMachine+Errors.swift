@@ -95,7 +95,9 @@ extension LookupMachine {
     case [.certificate]:
       "If this machine's clock and certificate authorities are right, the connection is being intercepted: name other providers, or trust a private authority."
     case [.setup]: "Check the files of authorities that are named (SSL_CERT_FILE, SSL_CERT_DIR; dnsctl: --ca)."
-    case [.reply]: "The providers can be reached: check their URLs and credentials, or name others."
+    // SERVFAIL is said of a name whose own servers are down or whose DNSSEC is broken, too.
+    case [.reply]:
+      "The providers can be reached. If other names fail too, check their URLs and credentials, or name others; otherwise the fault is with this name's own DNS servers."
     case [.rate]: "Ask less often, or name other providers."
     default: "Check this machine's network, or name other providers."
     }

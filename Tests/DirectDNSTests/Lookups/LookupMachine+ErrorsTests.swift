@@ -46,6 +46,7 @@ struct ResolverErrorsTests {
     (.status(403), .code(.refused), "check their URLs and credentials"),
     (.error(.malformedResponse("no HTTP")), .status(403), "check their URLs and credentials"),
     (.error(.bodyTooLarge), .error(.fieldsTooLarge), "The providers can be reached"),
+    (.code(.serverFailure), .code(.serverFailure), "the fault is with this name's own DNS servers"),
     (.error(.tls("expired")), .down, "Check this machine's network"),
     (.status(403), .silence, "Check this machine's network"),
     (.down, .error(.timedOut), "Check this machine's network"),
