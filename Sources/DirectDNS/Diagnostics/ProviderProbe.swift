@@ -77,8 +77,8 @@ public struct ProbeReport: Sendable {
   public var cipher: String?
   /// The server's certificate; nil without TLS, or when it was refused.
   public var certificate: Certificate?
-  /// How far the server's clock is ahead of this machine's, by its `Date` field, to about a second; negative if it is
-  /// behind, nil if the server does not say.
+  /// How far the server's clock is ahead of this machine's, by its `Date` and `Age` fields, to about a second; negative
+  /// if it is behind, nil if the server does not say.
   public var clockSkew: Duration?
 
   init(
@@ -98,7 +98,7 @@ public struct ProbeReport: Sendable {
       status = reply.status.code
       httpVersion = outcome.isHTTP2 ? "2" : "1.1"
       certificate = Certificate(lines: outcome.certificate)
-      clockSkew = Self.skew(outcome.date, seenAt: now)
+      clockSkew = Self.skew(outcome.date, age: reply.freshness.age, seenAt: now)
       do throws(ProviderFailure) {
         result = .success(try provider.answer(from: reply, to: question))
       } catch {
@@ -119,10 +119,13 @@ public struct ProbeReport: Sendable {
     return DirectDNSError(code, "\(provider.name) at \(address): \(error.text)", underlying: error)
   }
 
-  /// The field has whole seconds, so half a second is added, by which it is behind on average.
-  private static func skew(_ date: String?, seenAt now: WallInstant) -> Duration? {
+  /// `Date` has whole seconds, so half a second is added, by which it is behind on average.
+  ///
+  /// A reply out of an HTTP cache has the date at which its server made it, and `Age` says how long ago that was (RFC 9111
+  /// §4.2.3).
+  private static func skew(_ date: String?, age: UInt32, seenAt now: WallInstant) -> Duration? {
     guard let date, let time = CookieTime(cookieDate: date) else { return nil }
-    return WallInstant(milliseconds: time.secondsSince1970 * 1000 + 500) - now
+    return WallInstant(milliseconds: (time.secondsSince1970 + Int64(age)) * 1000 + 500) - now
   }
 }
 

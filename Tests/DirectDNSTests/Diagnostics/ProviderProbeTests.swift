@@ -98,4 +98,12 @@ struct ProviderProbeTests {
     #expect(abs(skew.components.seconds - seconds) <= 10)
     await server.stop()
   }
+
+  @Test func `the date of a reply out of an HTTP cache is as old as the reply`() async throws {
+    let server = try await FakeProvider.start(records: records)
+    server.misbehave(.dateOff(by: -3600), .age(3600))
+    let skew = try #require(try await ask(server).clockSkew)
+    #expect(abs(skew.components.seconds) <= 10)
+    await server.stop()
+  }
 }
