@@ -63,7 +63,7 @@ public struct DNSPodProvider: NameableProvider, Hashable {
   ///
   /// The content type says nothing here (these servers send text/html), so the grammar alone decides.
   public func answer(from reply: HTTPReply, to question: AddressQuestion) throws(ProviderFailure) -> Answer {
-    try reply.checkStatus()
+    try reply.checkStatus(ifRefused: token == nil ? nil : "check the token")
     // "No record" is 200 with an empty body; 202 and 204 have one too, and say nothing about the name.
     guard reply.status.code == 200 else { throw .malformed("HTTP \(reply.status.code)") }
     guard reply.body.count <= 4096, reply.body.allSatisfy({ $0 < 0x80 }) else {

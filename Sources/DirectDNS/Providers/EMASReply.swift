@@ -45,7 +45,7 @@ struct EMASReply {
     if reply.status.code == 429 { try reply.checkStatus() }
     let value = JSONValue(reply.body)
     if let code = value?["code"]?.string, code != "success" { throw failure(code, reply) }
-    try reply.checkStatus()
+    try reply.checkStatus(ifRefused: "check the account, the secret and this machine's clock")
     guard let body = value, body.isObject else { throw .malformed("not a JSON object") }
     return body
   }

@@ -81,12 +81,14 @@ public struct JSONProvider: NameableProvider, Hashable {
     return message
   }
 
+  private static let refusalAdvice = "check the credentials and this machine's clock"
+
   /// What all requests have in common.
   private static let message = HTTPMessage(url: "", fields: [.accept: "application/dns-json"])
 
   /// Reads a reply; its content type must contain `json` or `javascript`.
   public func answer(from reply: HTTPReply, to question: AddressQuestion) throws(ProviderFailure) -> Answer {
-    try reply.checkStatus()
+    try reply.checkStatus(ifRefused: signature == nil ? nil : Self.refusalAdvice)
     // Nearly all end with `json`; `contains` takes longer than reading all the rest of a reply.
     try reply.checkContentType { $0.hasSuffix("json") || $0.contains("json") || $0.contains("javascript") }
     return try DNSJSON.answer(from: reply.body, to: question, freshness: reply.freshness)
@@ -103,7 +105,7 @@ extension JSONProvider: RecordProvider {
 
   /// Reads a reply; its content type must contain `json` or `javascript`.
   public func records(from reply: HTTPReply, to question: DNSQuestion) throws(ProviderFailure) -> RecordAnswer {
-    try reply.checkStatus()
+    try reply.checkStatus(ifRefused: signature == nil ? nil : Self.refusalAdvice)
     try reply.checkContentType { $0.contains("json") || $0.contains("javascript") }
     return try RecordAnswer(json: reply.body, to: question, freshness: reply.freshness)
   }

@@ -4,12 +4,16 @@ internal import HTTPTypes
 /// Checks that every reply must pass before its body is read, whatever the format.
 extension HTTPReply {
   /// Checks the status: only 2xx carries an answer (RFC 8484 §4.2.1).
-  func checkStatus() throws(ProviderFailure) {
+  ///
+  /// - Parameter advice: what to do if the server refuses the request, where that may be due to what was sent. dnsdist,
+  ///   for one, refuses like that whatever it drops, also when its own servers are down.
+  /// - Throws: that there is no answer.
+  func checkStatus(ifRefused advice: String? = nil) throws(ProviderFailure) {
     switch status.code {
     case 200..<300: return
     case 429: throw ProviderFailure(.rateLimited(retryAfter: pause), "HTTP 429: too many requests")
     case 300..<400: throw .malformed("HTTP \(status.code): redirects are not followed")
-    case 401, 403: throw .malformed("HTTP \(status.code): refused; check the credentials and this machine's clock")
+    case 401, 403: throw .malformed("HTTP \(status.code): refused" + (advice.map { "; \($0)" } ?? ""))
     default: throw .malformed("HTTP \(status.code)")
     }
   }

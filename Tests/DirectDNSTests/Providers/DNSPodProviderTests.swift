@@ -85,6 +85,13 @@ struct DNSPodProviderTests {
     for text in ["192.0.2.1,60", ""] { #expect(try outcome(text, status: status) == expected) }
   }
 
+  @Test func `a token is named in a refusal`() throws {
+    #expect(throws: ProviderFailure.malformed("HTTP 401: refused; check the token")) {
+      try provider("https://192.0.2.98/d", token: "t").answer(
+        from: HTTPReply("", status: 401), to: .init("www.shop.test"))
+    }
+  }
+
   @Test(
     arguments: [
       ("http://192.0.2.98/d", "t", "https only"), ("http://192.0.2.98/d?id=1", nil, "encrypted"),

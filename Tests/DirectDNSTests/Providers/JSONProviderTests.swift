@@ -215,6 +215,18 @@ struct JSONProviderTests {
     }
   }
 
+  @Test func `credentials are named in a refusal only if there are any`() throws {
+    let signature = JSONProvider.Signature(account: "100", keyID: "AKID", secret: Secret("AKSECRET"))
+    for (asked, reason) in [
+      (try provider(), "HTTP 403: refused"),
+      (try provider(signature: signature), "HTTP 403: refused; check the credentials and this machine's clock"),
+    ] {
+      #expect(throws: ProviderFailure.malformed(reason)) {
+        try asked.answer(from: HTTPReply("", status: 403), to: question)
+      }
+    }
+  }
+
   @Test(arguments: 0..<6 as Range<UInt64>)
   func `no reply can crash the reader, or smuggle in an address of the wrong family`(_ seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)

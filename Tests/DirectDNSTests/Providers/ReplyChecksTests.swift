@@ -25,6 +25,13 @@ struct ReplyChecksTests {
     #expect(status(code)?.reason.contains("HTTP \(code)") == true)
   }
 
+  @Test func `a refusal comes with what may be wrong with the request, where something may be`() {
+    #expect(throws: ProviderFailure.malformed("HTTP 403: refused")) { try HTTPReply("", status: 403).checkStatus() }
+    #expect(throws: ProviderFailure.malformed("HTTP 401: refused; check the token")) {
+      try HTTPReply("", status: 401).checkStatus(ifRefused: "check the token")
+    }
+  }
+
   @Test(
     arguments: [
       (429, nil, nil), (429, "7", 7), (429, " 7\t", 7), (429, "Wed, 21 Oct 2015 07:28:00 GMT", nil),
