@@ -61,9 +61,11 @@ public struct DNSMessage: Hashable, Sendable {
     public var extendedErrors: [(code: UInt16, text: String)] {
       options.compactMap { option in
         guard option.code == 15, option.data.count >= 2 else { return nil }
+        // It may end with a NUL, or not (RFC 8914 §2).
+        let text = option.data.dropFirst(2)
         return (
           UInt16(option.data[0]) << 8 | UInt16(option.data[1]),
-          String(decoding: option.data.dropFirst(2), as: UTF8.self)
+          String(decoding: text.last == 0 ? text.dropLast() : text, as: UTF8.self)
         )
       }
     }

@@ -24,10 +24,10 @@ struct DNSMessageTests {
     let edns = DNSMessage.EDNS(options: [
       .init(code: 15, data: [0, 22] + Array("no authority".utf8)), .init(code: 10, data: [1, 2, 3]),
       .init(code: 15, data: [1]), .init(code: 15, data: []), .init(code: 15, data: [0xff, 0xff]),
-      .init(code: 15, data: [0, 3, 0xff]),
+      .init(code: 15, data: [0, 3, 0xff]), .init(code: 15, data: [0, 6] + Array("bogus\u{0}".utf8)),
     ])
-    #expect(edns.extendedErrors.map(\.code) == [22, 0xffff, 3])
-    #expect(edns.extendedErrors.map(\.text) == ["no authority", "", "\u{fffd}"])
+    #expect(edns.extendedErrors.map(\.code) == [22, 0xffff, 3, 6])
+    #expect(edns.extendedErrors.map(\.text) == ["no authority", "", "\u{fffd}", "bogus"])
     #expect(DNSMessage.EDNS().payloadSize == 1232)
   }
 }
