@@ -18,7 +18,9 @@ struct EMASReply {
   private let freshness: HTTPFreshness
 
   private static let unasked = ProviderFailure.malformed("a reply that does not repeat the question")
-  /// It names the host and does not speak of the family: taken for "no address", it would replace a known answer.
+  /// It names the host and does not speak of the family, or names no host at all: the account may not list the name.
+  ///
+  /// Taken for "no address", it would replace a known answer; and it comes from a server that works.
   private static let unanswered = ProviderFailure(.response, "a reply without the addresses that were asked for")
 
   init(_ reply: HTTPReply, _ format: Format) throws(ProviderFailure) {
@@ -54,7 +56,7 @@ struct EMASReply {
   func answer(to question: AddressQuestion) throws(ProviderFailure) -> Answer {
     let nameKey = format == .second ? "dn" : "host"
     let own = entries.filter { $0[nameKey]?.spelled(as: DNSName.init(presentation:)) == question.message.name }
-    guard let first = own.first else { throw Self.unasked }
+    guard let first = own.first else { throw entries.isEmpty ? Self.unanswered : Self.unasked }
     let key = question.family == .ipv4 ? "ips" : "ipsv6"
     switch format {
     case .one, .list:

@@ -68,7 +68,8 @@ struct EMASReplyTests {
     let entry = #"{"host":"www.example.com","type":28,"ips":["2001:db8::1"],"ttl":9}"#
     let text = #"{"dns":[{"host":"other.test","ips":["203.0.113.66"],"ttl":1},\#(entry)]}"#
     #expect(try outcome("/100000/resolve", text, .ipv6) == "2001:db8::1 9")
-    #expect(try outcome("/100000/resolve", #"{"dns":[]}"#) == "transport")
+    #expect(try outcome("/100000/resolve", #"{"dns":[]}"#) == "response")
+    #expect(try outcome("/100000/resolve", #"{"dns":[{"host":"other.test","ips":[],"ttl":1}]}"#) == "transport")
     #expect(try outcome("/100000/resolve", #"{"dns":{}}"#) == "transport")
     #expect(
       try outcome("/100000/resolve", #"{"dns":[{"host":"www.example.com","ips":["192.0.2.1"],"ttl":9}]}"#)
@@ -143,12 +144,16 @@ struct EMASReplyTests {
 
   @Test(arguments: [
     #"{"code":"success"}"#, #"{"code":"success","data":"AAAA"}"#,
-    #"{"code":"success","data":{"answers":[]}}"#,
+    #"{"code":"success","data":{"answers":[{"dn":"x.test","v4":{"ips":[],"ttl":1}}]}}"#,
     #"{"data":{"answers":[{"dn":"www.example.com","v4":{"ips":["192.0.2.1"],"ttl":1}}]}}"#, "{}", "1",
     #"{"code":7}"#,
   ])
   func `a reply without code, answers or the name is a failure of the endpoint`(_ text: String) throws {
     #expect(try outcome("/v2/d", text) == "transport")
+  }
+
+  @Test func `a list without any name is a reply of a server that works, and no answer`() throws {
+    #expect(try outcome("/v2/d", #"{"code":"success","data":{"answers":[]}}"#) == "response")
   }
 
   @Test(arguments: 0..<4 as Range<UInt64>)
