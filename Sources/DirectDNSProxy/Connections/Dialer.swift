@@ -44,6 +44,8 @@ final class Dialer: Connector {
   /// Whether idle connections were given up for it already.
   private var hasMadeRoom = false
   private var completion: ((Outcome) -> Void)?
+  /// The address that was connected to, as it was found: that of the connection may be another one, as with 0.0.0.0.
+  private(set) var winner: IPAddress?
 
   /// Creates one.
   ///
@@ -211,6 +213,7 @@ final class Dialer: Connector {
       }
     }
     attempts[number].channel = nil
+    winner = attempt.address
     handler.established(to: real)
     end()
     completion(.connected(handler))

@@ -16,6 +16,8 @@ final class RouteFinder {
   private let context: ServiceContext?
   private var upstream: UpstreamProxy?
   private var policy: AddressPolicy
+  /// The addresses of the configured proxy that are not wanted any more.
+  private var useless: [IPAddress] = []
   private var task: Task<Void, Never>?
   private var completion: ((Outcome) -> Void)?
 
@@ -70,8 +72,13 @@ final class RouteFinder {
   }
 
   /// Finds the route to the configured proxy: no policy checks it.
-  func findUpstream(_ completion: @escaping (Outcome) -> Void) {
+  ///
+  /// - Parameters:
+  ///   - useless: those of its addresses that are not wanted any more; it is refused where there are no others.
+  ///   - completion: called with the result, at once if no lookup is needed.
+  func findUpstream(without useless: [IPAddress] = [], _ completion: @escaping (Outcome) -> Void) {
     policy = .any
+    self.useless = useless
     self.completion = completion
     find(by: settings.configuration.routeToUpstream(origin.host))
   }
@@ -165,6 +172,10 @@ final class RouteFinder {
   }
 
   private func check(_ addresses: [IPAddress]) -> Outcome {
+    let addresses = addresses.filter { !useless.contains($0) }
+    guard useless.isEmpty || !addresses.isEmpty else {
+      return .refused(ProxyRefusal(502, "destination_unavailable", "\(origin) has no other address."))
+    }
     switch Self.allowed(addresses, origin, policy, loop.shared, settings) {
     case .success(let allowed): .route(ChosenRoute(addresses: allowed, others: nil, upstream: upstream))
     case .failure(let refusal): .refused(refusal)

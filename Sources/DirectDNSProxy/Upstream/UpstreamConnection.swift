@@ -17,6 +17,8 @@ final class UpstreamConnection: Connector {
   private var completion: ((Dialer.Outcome) -> Void)?
   /// Whether the failure concerns the target and not the proxy, so that another address may work.
   private(set) var isAboutTarget = false
+  /// The addresses of the proxy that closed the connection in the handshake, and what the last one's failure was.
+  private var closed: (addresses: [IPAddress], refusal: ProxyRefusal?) = ([], nil)
 
   /// Creates one.
   ///
@@ -44,9 +46,14 @@ final class UpstreamConnection: Connector {
     self.completion = completion
     let bound = NIOLoopBound(self, eventLoop: loop.eventLoop)
     timer = loop.eventLoop.scheduleTask(in: TimeAmount(timeout)) { bound.value.timedOut() }
-    finder.findUpstream { [self] outcome in
+    find()
+  }
+
+  /// Finds the proxy's addresses, and connects to one of those that were not of no use.
+  private func find() {
+    finder.findUpstream(without: closed.addresses) { [self] outcome in
       switch outcome {
-      case .refused(let refusal): fail(refusal)
+      case .refused(let refusal): if let last = closed.refusal { finish(.failed(last)) } else { fail(refusal) }
       case .route(let route): connect(route)
       }
     }
@@ -64,15 +71,16 @@ final class UpstreamConnection: Connector {
     let dialer = Dialer(loop, settings, ForwardOrigin(upstream.host, port: upstream.port), route, .any)
     self.dialer = dialer
     dialer.start { [self] outcome in
+      let address = self.dialer?.winner
       self.dialer = nil
       switch outcome {
       case .failed(let refusal): fail(refusal)
-      case .connected(let handler): startHandshake(handler)
+      case .connected(let handler): startHandshake(handler, with: address)
       }
     }
   }
 
-  private func startHandshake(_ handler: OriginHandler) {
+  private func startHandshake(_ handler: OriginHandler, with address: IPAddress?) {
     guard let target else {
       handler.hop = .proxy(upstream)
       return finish(.connected(handler))
@@ -84,6 +92,12 @@ final class UpstreamConnection: Connector {
       self.handler = nil
       guard let failure else { return finish(.connected(handler)) }
       handler.close()
+      // It can come a second time with a name's other family.
+      if failure.isAboutAddress, let address, !closed.addresses.contains(address) {
+        closed.addresses.append(address)
+        closed.refusal = failure.refusal
+        return find()
+      }
       isAboutTarget = failure.isAboutTarget
       finish(.failed(failure.refusal))
     }
@@ -91,6 +105,8 @@ final class UpstreamConnection: Connector {
 
   private func timedOut() {
     guard completion != nil else { return }
+    // It waits for the lookup of another address.
+    if let last = closed.refusal, handler == nil, dialer == nil { return finish(.failed(last)) }
     isAboutTarget = handler != nil
     let place = handler == nil ? "" : " has not connected to \(target.map { "\($0)" } ?? "it") in time"
     handler?.close()
@@ -104,10 +120,11 @@ final class UpstreamConnection: Connector {
 
   /// The proxy itself cannot be reached.
   private func fail(_ refusal: ProxyRefusal) {
+    let others = closed.addresses.map { "\($0) closed the connection; " }.joined()
     let text =
       refusal.error == "proxy_loop_detected"
       ? "The upstream proxy \(upstream) is this proxy itself: give --upstream another one."
-      : "The upstream proxy \(upstream) cannot be used: \(refusal.message)"
+      : "The upstream proxy \(upstream) cannot be used: \(others)\(refusal.message)"
     finish(.failed(ProxyRefusal(refusal.error == "proxy_loop_detected" ? 403 : refusal.status, refusal.error, text)))
   }
 

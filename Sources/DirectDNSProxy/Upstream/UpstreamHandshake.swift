@@ -21,6 +21,8 @@ struct UpstreamHandshake {
     let refusal: ProxyRefusal
     /// Whether it is the target's fault, and not the proxy's.
     let isAboutTarget: Bool
+    /// Whether it is that of one address of the proxy, so that another one of them may work.
+    var isAboutAddress = false
   }
 
   private enum State { case response, method, authentication, reply }
@@ -68,8 +70,12 @@ struct UpstreamHandshake {
     }
   }
 
-  /// The proxy has closed the connection.
-  var cutOff: Failure { broken("it closed the connection", "connection_terminated") }
+  /// The proxy has closed the connection; so does a load balancer that takes connections for a proxy that is gone.
+  var cutOff: Failure {
+    var failure = broken("it closed the connection", "connection_terminated")
+    failure.isAboutAddress = true
+    return failure
+  }
 
   // MARK: CONNECT
 

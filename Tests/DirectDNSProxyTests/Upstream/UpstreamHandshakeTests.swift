@@ -92,6 +92,14 @@ struct UpstreamHandshakeTests {
     #expect(failure.refusal.error == "http_protocol_error" && !failure.isAboutTarget)
   }
 
+  @Test(arguments: ["http", "socks5"])
+  func `one that closes the connection is of no use at that address alone`(_ scheme: String) throws {
+    let failure = try handshake("\(scheme)://proxy.example").cutOff
+    #expect(failure.isAboutAddress && !failure.isAboutTarget)
+    #expect(failure.refusal.status == 502 && failure.refusal.error == "connection_terminated")
+    #expect(failure.refusal.message.hasSuffix(" cannot be used: it closed the connection."))
+  }
+
   @Test func `SOCKS5 is told an address, or a name where it looks names up`() throws {
     let plain = try handshake("socks5://proxy.example")
     #expect(plain.beginning == [5, 1, 0])

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+import DirectDNS
+import Testing
+
+@testable import DirectDNSProxy
+@testable import DirectDNSTesting
+
+/// Addresses of another proxy that take connections and close them, as a load balancer does whose servers are gone.
+extension UpstreamConnectionTests {
+  private static let name = "up.test"
+
+  /// Answers as a proxy that connects.
+  private func serve(_ server: RawConnection, _ scheme: String) async throws {
+    guard scheme == "socks5" else {
+      await server.receive("\r\n\r\n")
+      return try await server.send("HTTP/1.1 200 OK\r\n\r\n")
+    }
+    await server.receive(count: 3)
+    try await server.send([5, 0])
+    await server.receive(count: 13)
+    try await server.send([5, 0, 0, 1, 0, 0, 0, 0, 0, 0])
+  }
+
+  @Test(arguments: ["http", "socks5"], [false, true])
+  func `an address of it that ends the handshake is followed by the next one`(
+    scheme: String, byReset: Bool
+  ) async throws {
+    let upstream = try await RawListener.start("0.0.0.0")
+    let records = RecordTable { $0.add(Self.name, "127.0.0.1", "127.0.0.2") }
+    let proxy = try await fixture(upstream, scheme, records: records) { $0.upstream?.host = .name(Self.name) }
+    let client = try await proxy.client()
+    try await client.send("CONNECT 192.0.2.1:443 HTTP/1.1\r\n\r\n")
+    let first = try await upstream.connection()
+    await first.receive(count: 3)
+    if byReset { try await first.reset() } else { await first.close() }
+    let second = try await upstream.connection(1)
+    try await serve(second, scheme)
+    #expect(await client.receive("\r\n\r\n").hasPrefix("HTTP/1.1 200 "))
+    try await second.send("hello")
+    #expect(await client.receive("hello").hasSuffix("hello"))
+    await proxy.stop()
+    await upstream.stop()
+  }
+
+  @Test func `an address of its other family is awaited, too`() async throws {
+    // It takes connections of both families.
+    let upstream = try await RawListener.start("::")
+    let records = RecordTable { $0.add(Self.name, "::1", "127.0.0.1") }
+    let proxy = try await fixture(upstream, records: records) { $0.upstream?.host = .name(Self.name) }
+    proxy.provider.misbehave(.hold, when: { $0.type == .a })
+    let client = try await proxy.client()
+    try await client.send("CONNECT 192.0.2.1:443 HTTP/1.1\r\n\r\n")
+    let first = try await upstream.connection()
+    await first.receive("\r\n\r\n")
+    await first.close()
+    await proxy.provider.waitForHeld()
+    proxy.provider.release()
+    try await serve(try await upstream.connection(1), "http")
+    #expect(await client.receive("\r\n\r\n").hasPrefix("HTTP/1.1 200 "))
+    await proxy.stop()
+    await upstream.stop()
+  }
+
+  @Test(arguments: [("up.test", 2), ("0.0.0.0", 1)])
+  func `one all of whose addresses end the handshake is told of, and each was tried once`(
+    host: String, count: Int
+  ) async throws {
+    let upstream = try await RawListener.start("0.0.0.0")
+    let records = RecordTable { $0.add(Self.name, "127.0.0.1", "127.0.0.2") }
+    let proxy = try await fixture(upstream, records: records) { $0.upstream?.host = try WebURL.Host(host) }
+    let client = try await proxy.client()
+    try await client.send("CONNECT 192.0.2.1:443 HTTP/1.1\r\n\r\n")
+    for number in 0..<count {
+      let server = try await upstream.connection(number)
+      await server.receive("\r\n\r\n")
+      await server.close()
+    }
+    let refusal = await client.receive("\r\n\r\n")
+    #expect(refusal.hasPrefix("HTTP/1.1 502 ") && refusal.contains("error=connection_terminated"), "\(refusal)")
+    #expect(upstream.count == count)
+    await proxy.stop()
+    await upstream.stop()
+  }
+
+  @Test func `one that is refused at its other address is told of with both`() async throws {
+    let upstream = try await RawListener.start()
+    let records = RecordTable { $0.add(Self.name, "127.0.0.1", "127.0.0.2") }
+    let proxy = try await fixture(upstream, records: records) { $0.upstream?.host = .name(Self.name) }
+    let client = try await proxy.client()
+    try await client.send("GET http://192.0.2.1/ HTTP/1.1\r\nHost: x\r\n\r\n")
+    let server = try await upstream.connection()
+    await server.receive("\r\n\r\n")
+    await server.close()
+    let refusal = await client.receive("connection refused")
+    #expect(refusal.hasPrefix("HTTP/1.1 502 ") && refusal.contains("error=connection_refused"), "\(refusal)")
+    let words = " cannot be used: 127.0.0.1 closed the connection; up.test:\(upstream.port) cannot be connected to. "
+    #expect(refusal.contains(words), "\(refusal)")
+    await proxy.stop()
+    await upstream.stop()
+  }
+}
