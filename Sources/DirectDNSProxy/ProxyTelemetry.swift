@@ -56,9 +56,11 @@ struct ProxyTelemetry: Sendable {
     var context = ServiceContext.topLevel
     if let head { tracer.extract(head, into: &context, using: FieldExtractor()) }
     let method = access.method.isEmpty ? nil : Self.label(of: access.method)
+    let isOther = method == Self.otherMethod
     let span = tracer.startAnySpan(
-      method == "_OTHER" ? "HTTP" : method ?? access.kind.rawValue, context: context, ofKind: .server)
+      isOther ? "HTTP" : method ?? access.kind.rawValue, context: context, ofKind: .server)
     span.attributes["http.request.method"] = method
+    if isOther { span.attributes["http.request.method_original"] = access.method }
     span.attributes["network.protocol.name"] = method == nil ? "socks" : "http"
     span.attributes["server.address"] = origin.map { "\($0.host)" }
     span.attributes["server.port"] = origin.map { Int($0.port) }
@@ -66,10 +68,13 @@ struct ProxyTelemetry: Sendable {
     access.span = span
   }
 
+  /// What stands for a method that is none of the standards'.
+  private static let otherMethod = "_OTHER"
+
   /// A standard method, or `_OTHER` as in the conventions, since a client can send any text as a method.
   private static func label(of method: String) -> String {
     let known = ["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "CONNECT", "TRACE"]
-    return known.contains(method) ? method : "_OTHER"
+    return known.contains(method) ? method : otherMethod
   }
 
   private func end(_ span: any Span, _ access: ProxyAccess) {
