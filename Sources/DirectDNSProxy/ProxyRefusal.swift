@@ -39,15 +39,15 @@ struct ProxyRefusal: Error, Equatable, Sendable {
     }
   }
 
-  /// Why a response cannot be passed on.
-  init(response fault: MessageFault, from origin: ForwardOrigin) {
+  /// Why a response cannot be passed on; `sender` says whose it is.
+  init(response fault: MessageFault, from sender: String) {
     switch fault {
     case .malformed(let text):
-      self.init(502, "http_protocol_error", "\(origin) did not answer with an HTTP response: \(text).")
+      self.init(502, "http_protocol_error", "\(sender) did not answer with an HTTP response: \(text).")
     case .tooLarge:
-      self.init(502, "http_response_header_section_size", "\(origin) answered with a header that is too large.")
-    case .version: self.init(502, "http_protocol_error", "\(origin) answered in another version of HTTP.")
-    case .coding: self.init(502, "http_response_transfer_coding", "\(origin) answered in an unknown transfer coding.")
+      self.init(502, "http_response_header_section_size", "\(sender) answered with a header that is too large.")
+    case .version: self.init(502, "http_protocol_error", "\(sender) answered in another version of HTTP.")
+    case .coding: self.init(502, "http_response_transfer_coding", "\(sender) answered in an unknown transfer coding.")
     }
   }
 

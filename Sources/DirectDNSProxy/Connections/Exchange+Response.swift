@@ -28,7 +28,7 @@ extension Exchange {
     {
       // HTTP/1.0 has no transfer codings (RFC 9112 §6.1), and this proxy cannot decode this one.
       leave(handler)
-      return refuse(ProxyRefusal(response: .coding, from: origin))
+      return refuse(ProxyRefusal(response: .coding, from: sender(on: handler)))
     }
     if head.authenticatesConnection, case .passing(let handler) = stage { handler.isConnectionAuthenticated = true }
     hasResponse = true
@@ -109,8 +109,9 @@ extension Exchange {
     }
     stage = .over
     let refusal =
-      fault.map { ProxyRefusal(response: $0, from: origin) }
-      ?? ProxyRefusal(502, "connection_terminated", "\(origin) closed the connection without a response.")
+      fault.map { ProxyRefusal(response: $0, from: sender(on: handler)) }
+      ?? ProxyRefusal(
+        502, "connection_terminated", "\(sender(on: handler)) closed the connection without a response.")
     refuse(refusal)
   }
 

@@ -187,7 +187,12 @@ final class Exchange {
     refuse(
       isClientLate
         ? ProxyRefusal(408, nil, "The request's body did not come in time.", closes: true)
-        : ProxyRefusal(504, "connection_read_timeout", "\(origin) has not answered in time."))
+        : ProxyRefusal(504, "connection_read_timeout", "\(sender(on: handler)) has not answered in time."))
+  }
+
+  /// Whose responses come by a connection, in words: of a proxy that is sent whole URLs only its own failures are seen.
+  func sender(on handler: OriginHandler) -> String {
+    if case .proxy(let upstream) = handler.hop { "The upstream proxy \(upstream)" } else { "\(origin)" }
   }
 
   /// Ends the request of a client that is gone.

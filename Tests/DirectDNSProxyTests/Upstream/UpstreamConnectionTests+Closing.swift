@@ -98,4 +98,21 @@ extension UpstreamConnectionTests {
     await proxy.stop()
     await upstream.stop()
   }
+
+  @Test(arguments: [
+    ("", "closed the connection without a response"), ("SSH-2.0-x\r\n\r\n", "did not answer with an HTTP response"),
+  ])
+  func `one that is sent whole URLs is named where it does not answer them`(said: String, words: String) async throws {
+    let upstream = try await RawListener.start()
+    let proxy = try await fixture(upstream) { $0.upstream?.resolvesNames = true }
+    let client = try await proxy.client()
+    try await client.send("GET http://www.shop.test/ HTTP/1.1\r\nHost: x\r\n\r\n")
+    let server = try await upstream.connection()
+    await server.receive("\r\n\r\n")
+    if said.isEmpty { await server.close() } else { try await server.send(said) }
+    let refusal = await client.receive(words)
+    #expect(refusal.contains("\r\n\r\nThe upstream proxy http://127.0.0.1:\(upstream.port) \(words)"), "\(refusal)")
+    await proxy.stop()
+    await upstream.stop()
+  }
 }
