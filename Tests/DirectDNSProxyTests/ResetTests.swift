@@ -96,6 +96,7 @@ struct ResetTests {
     }
     _ = await server.receiveToEnd()
     #expect(server.isReset)
+    #expect(await scene.proxy.accesses(1).map(\.error) == ["connection_terminated"])
     await scene.stop()
   }
 }

@@ -82,6 +82,7 @@ struct TunnelTests {
     try await one.reset()
     _ = await other.receiveToEnd()
     #expect(other.isReset)
+    #expect(await proxy.accesses(1).map(\.error) == ["connection_terminated"])
     await proxy.stop()
     await origin.stop()
   }

@@ -117,6 +117,9 @@ extension ClientHandler {
   /// Whether the client has acknowledged everything that was written.
   var hasArrived: Bool { context.map { $0.unsentBytes == 0 } ?? true }
 
+  /// Whether the client has acknowledged some of the last so many bytes that were written.
+  func hasTakenSome(ofLast count: Int) -> Bool { context.map { $0.unsentBytes < count } ?? false }
+
   private var isWrittenOut: Bool { context?.isWrittenOut ?? true }
 
   func timePassed(_ now: NIODeadline) {
@@ -146,6 +149,7 @@ extension ClientHandler {
       }
     case .tunnel(let tunnel):
       tunnel.origin.lookAtWrites(now)
+      tunnel.lookAtClient()
       let limit = tunnel.isHalfOver ? min(limits.tunnelTimeout, limits.halfClosedTimeout) : limits.tunnelTimeout
       let last = max(lastActivity, writes.last, tunnel.lastActivity, tunnel.origin.writes.last)
       if now - last > TimeAmount(limit) {

@@ -99,7 +99,8 @@ final class ClientHandler: ChannelDuplexHandler {
   }
 
   func channelInactive(context: ChannelHandlerContext) {
-    leave(isBroken: !hasEnded)
+    if hasStopped, case .tunnel(let tunnel) = state { tunnel.clientGone() }
+    leave(isBroken: !hasEnded, hasEnded ? nil : "connection_terminated")
     state = .closed
     ownPool?.closeAll()
     loop.remove(self)
@@ -112,8 +113,15 @@ final class ClientHandler: ChannelDuplexHandler {
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    leave(isBroken: true)
+    // Many clients close a connection that their server has ended without reading the last of its bytes, of which their
+    // systems make a reset (RFC 2525 §2.17).
+    leave(isBroken: true, hasWholeTunnel ? nil : "connection_terminated")
     close()
+  }
+
+  /// Whether its tunnel's origin has ended, and it has all that came of that.
+  private var hasWholeTunnel: Bool {
+    if case .tunnel(let tunnel) = state { tunnel.hasOriginStopped && hasArrived } else { false }
   }
 
   /// The pool in which a connection to an origin waits for the next request.

@@ -175,6 +175,9 @@ final class OriginHandler: ChannelDuplexHandler {
   /// Looks whether the origin has taken some of what was written to it.
   func lookAtWrites(_ now: NIODeadline) { if let context { writes.look(at: now) { context.unsentBytes } } }
 
+  /// Whether the origin has acknowledged everything that was written.
+  var hasArrived: Bool { context.map { $0.unsentBytes == 0 } ?? true }
+
   func flush() { context?.flush() }
 
   /// Calls back once everything was written, or never will be, and says which.

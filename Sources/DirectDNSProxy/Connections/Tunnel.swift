@@ -14,6 +14,10 @@ final class Tunnel {
   private(set) var hasClientStopped = false
   private(set) var hasOriginStopped = false
   private var isEnded = false
+  /// The bytes that were sent to the client since it has stopped sending.
+  private var sentSinceStop = 0
+  /// Whether it has taken some of them.
+  private var isStillRead = false
   /// The sides that still take what was sent to them, once it has ended.
   private var sidesLeft = 0
 
@@ -38,6 +42,10 @@ final class Tunnel {
 
   func originSent(_ buffer: ByteBuffer) {
     lastActivity = .now()
+    if hasClientStopped {
+      lookAtClient()
+      sentSinceStop += buffer.readableBytes
+    }
     access.sent += buffer.readableBytes
   }
 
@@ -47,6 +55,22 @@ final class Tunnel {
     hasClientStopped = true
     origin.finishSending()
     endIfOver()
+  }
+
+  /// Looks whether a client that has stopped sending still takes what comes: then it has ended one direction
+  /// (shutdown(2)), and not both (close(2)).
+  func lookAtClient() {
+    guard hasClientStopped, !isStillRead else { return }
+    isStillRead = client.hasTakenSome(ofLast: sentSinceStop)
+  }
+
+  /// The connection of a client that has stopped sending has ended, and the origin's has not.
+  func clientGone() {
+    // A client that has closed its connection has all that it wanted. What still comes meets a reset, such as the last
+    // record of TLS.
+    guard sentSinceStop == 0 || isStillRead else { return end(isBroken: false) }
+    // As without a proxy, the origin sees the reset too, but only once it has everything: a reset takes the rest away.
+    end(isBroken: origin.hasArrived, "connection_terminated")
   }
 
   func originStopped() {

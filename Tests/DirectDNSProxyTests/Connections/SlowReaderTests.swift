@@ -123,6 +123,44 @@ struct SlowReaderTests: SlowReaders {
     }
   }
 
+  @Test(
+    arguments: [
+      (0, false, "connection_terminated"), (2, false, nil), (2, true, "connection_terminated"),
+    ] as [(Int, Bool, String?)])
+  func `a client that has stopped sending has broken its tunnel off, unless it takes nothing of what is sent since`(
+    messages: Int, reads: Bool, error: String?
+  ) throws {
+    let log = Watched<[ProxyAccess]>([])
+    try withTunnel(log: { access in log.change { $0.append(access) } }) { _, client, origin in
+      (client.reader.reads, origin.reader.reads) = (reads, true)
+      client.channel.pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
+      for _ in 0..<messages { try origin.channel.writeInbound(ByteBuffer(string: "more")) }
+      #expect(log.value.isEmpty)
+      try client.channel.close().wait()
+      client.channel.embeddedEventLoop.run()
+      #expect(!origin.channel.isActive)
+      #expect(log.value.map(\.error) == [error])
+    }
+  }
+
+  @Test func `what a client has sent before it broke its tunnel off still goes to a slow origin`() throws {
+    let log = Watched<[ProxyAccess]>([])
+    try withTunnel(log: { access in log.change { $0.append(access) } }) { _, client, origin in
+      let loop = client.channel.embeddedEventLoop
+      client.reader.reads = true
+      try client.channel.writeInbound(ByteBuffer(string: "the last"))
+      client.channel.pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
+      try client.channel.close().wait()
+      loop.run()
+      #expect(origin.channel.isActive && log.value.isEmpty)
+      origin.reader.reads = true
+      origin.channel.flush()
+      loop.run()
+      #expect(try origin.channel.readOutbound(as: ByteBuffer.self).map(String.init(buffer:)) == "the last")
+      #expect(!origin.channel.isActive && log.value.map(\.error) == ["connection_terminated"])
+    }
+  }
+
   @Test func `a tunnel is not silent while a side takes what was sent to it`() throws {
     try withTunnel { handler, client, origin in
       try client.channel.writeInbound(ByteBuffer(string: "the question"))
