@@ -166,8 +166,9 @@ final class Dialer: Connector {
         handler.established(to: address)
         end()
         completion(.connected(handler))
-      // Another address would fail in the same way.
-      case .failed(let refusal) where !connection.isAboutTarget: finish(.failed(refusal))
+      // Another address would fail in the same way. What the proxy has been asked for already, it may still do.
+      case .failed(let refusal) where !connection.isAboutTarget && !attempts.contains(where: \.isRunning):
+        finish(.failed(refusal))
       case .failed(let refusal): failed(number, refusal)
       }
     }

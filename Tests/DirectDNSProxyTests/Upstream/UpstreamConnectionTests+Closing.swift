@@ -61,6 +61,25 @@ extension UpstreamConnectionTests {
     await upstream.stop()
   }
 
+  @Test func `one that takes no second connection may still connect by the first`() async throws {
+    let upstream = try await RawListener.start()
+    let records = RecordTable { $0.add("www.shop.test", "192.0.2.1", "192.0.2.2") }
+    let proxy = try await fixture(upstream, records: records)
+    let client = try await proxy.client()
+    try await client.send("CONNECT www.shop.test:443 HTTP/1.1\r\n\r\n")
+    let first = try await upstream.connection()
+    await first.receive("\r\n\r\n")
+    // The race asks for the second address when the first one takes its time.
+    let second = try await upstream.connection(1)
+    await second.receive("\r\n\r\n")
+    await second.close()
+    _ = await second.receiveToEnd()
+    try await first.send("HTTP/1.1 200 OK\r\n\r\n")
+    #expect(await client.receive("\r\n\r\n").hasPrefix("HTTP/1.1 200 "))
+    await proxy.stop()
+    await upstream.stop()
+  }
+
   @Test(arguments: [("up.test", 2), ("0.0.0.0", 1)])
   func `one all of whose addresses end the handshake is told of, and each was tried once`(
     host: String, count: Int
