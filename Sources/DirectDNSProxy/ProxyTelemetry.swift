@@ -55,12 +55,13 @@ struct ProxyTelemetry: Sendable {
     guard let tracer, !access.isProbe else { return }
     var context = ServiceContext.topLevel
     if let head { tracer.extract(head, into: &context, using: FieldExtractor()) }
-    let method = access.method.isEmpty ? nil : Self.label(of: access.method)
+    // A request that could not be read has no method that is known either.
+    let method = access.kind.isSOCKS ? nil : Self.label(of: access.method)
     let isOther = method == Self.otherMethod
     let span = tracer.startAnySpan(
       isOther ? "HTTP" : method ?? access.kind.rawValue, context: context, ofKind: .server)
     span.attributes["http.request.method"] = method
-    if isOther { span.attributes["http.request.method_original"] = access.method }
+    if isOther, !access.method.isEmpty { span.attributes["http.request.method_original"] = access.method }
     span.attributes["network.protocol.name"] = method == nil ? "socks" : "http"
     span.attributes["server.address"] = origin.map { "\($0.host)" }
     span.attributes["server.port"] = origin.map { Int($0.port) }
@@ -78,13 +79,14 @@ struct ProxyTelemetry: Sendable {
   }
 
   private func end(_ span: any Span, _ access: ProxyAccess) {
-    span.attributes["http.response.status_code"] = access.method.isEmpty ? nil : access.status
+    span.attributes["http.response.status_code"] = access.kind.isSOCKS ? nil : access.status
     span.attributes["directdns.address"] = access.address?.description
     span.attributes["directdns.upstream"] = access.upstream?.description
     let error = access.error.map { String($0.prefix { $0 != ";" }) }
     if error != nil || access.status ?? 0 >= 500 {
       span.attributes["error.type"] = error ?? access.status.map { "\($0)" }
-      span.setStatus(SpanStatus(code: .error))
+      // What a server refuses its client for the client's own fault is no error of the server.
+      if !(400..<500).contains(access.status ?? 0) { span.setStatus(SpanStatus(code: .error)) }
     }
     span.end()
   }
@@ -107,6 +109,10 @@ struct ProxyTelemetry: Sendable {
     if access.sent > 0 { metrics.count(.proxyBytes, "sent", by: access.sent) }
     if let connect = access.connect { metrics.record(.proxyConnectTime, duration: connect) }
   }
+}
+
+extension ProxyAccess.Kind {
+  fileprivate var isSOCKS: Bool { self == .socks4 || self == .socks5 }
 }
 
 extension MetricDescription {

@@ -52,11 +52,42 @@ struct ProxyTelemetryTests {
     let request = try #require(tracer.finishedSpans.last)
     #expect(request.operationName == "HTTP" && text(request, "http.request.method") == "_OTHER")
     #expect(text(request, "http.request.method_original") == "BREW")
-    #expect(text(request, "error.type") == "http_request_denied" && request.status?.code == .error)
+    #expect(text(request, "error.type") == "http_request_denied" && request.status == nil)
     #expect(request.traceID == "t" && request.parentSpanID == "s")
     #expect(tracer.finishedSpans.count == 2 && tracer.activeSpans.isEmpty)
     await proxy.stop()
     await origin.stop()
+  }
+
+  @Test func `a request that cannot be read is one of HTTP, and SOCKS has neither methods nor statuses`() async throws {
+    let tracer = InMemoryTracer()
+    let proxy = try await ProxyFixture(tracer: tracer)
+    for (sent, name, method, status) in [
+      ([0x16, 3, 1], "HTTP", "_OTHER", "400"), ([5, 1, 0, 5, 1, 0, 1, 127, 0, 0, 1, 0, 22], "socks5", nil, nil),
+    ] as [([UInt8], String, String?, String?)] {
+      let client = try await proxy.client()
+      try await client.send(sent)
+      _ = await client.receiveToEnd()
+      let span = try #require(tracer.finishedSpans.last)
+      #expect(span.operationName == name && text(span, "http.request.method") == method)
+      #expect(text(span, "http.request.method_original") == nil)
+      #expect(text(span, "network.protocol.name") == (method == nil ? "socks" : "http"))
+      #expect(text(span, "http.response.status_code") == status && span.status == nil)
+    }
+    #expect(tracer.finishedSpans.count == 2 && tracer.activeSpans.isEmpty)
+    await proxy.stop()
+  }
+
+  @Test func `a server's own failure is one of its span`() async throws {
+    let tracer = InMemoryTracer()
+    let proxy = try await ProxyFixture(records: RecordTable { $0.missing("gone.test") }, tracer: tracer)
+    let client = try await proxy.client()
+    try await client.send("CONNECT gone.test:443 HTTP/1.1\r\n\r\n")
+    #expect(await client.receive("\r\n\r\n").hasPrefix("HTTP/1.1 502 "))
+    let span = try #require(tracer.finishedSpans.last)
+    #expect(span.operationName == "CONNECT" && span.status?.code == .error)
+    #expect(text(span, "error.type") == "dns_error" && text(span, "http.response.status_code") == "502")
+    await proxy.stop()
   }
 
   @Test func `a tunnel that is given up has an end, too`() async throws {
