@@ -78,6 +78,28 @@ struct ProxyTelemetryTests {
     await proxy.stop()
   }
 
+  @Test func `the lookup of another proxy's name is below its request, too`() async throws {
+    let tracer = InMemoryTracer()
+    let upstream = try await RawListener.start()
+    let url = try UpstreamProxy("http://up.test:\(upstream.port)")
+    let proxy = try await withTracer(tracer) {
+      try await ProxyFixture(records: RecordTable { $0.add("up.test", "127.0.0.1") }, tracer: tracer) {
+        $0.upstream = url
+      }
+    }
+    let client = try await proxy.client()
+    try await client.send("CONNECT 192.0.2.1:443 HTTP/1.1\r\n\r\n")
+    let server = try await upstream.connection()
+    await server.receive("\r\n\r\n")
+    try await server.send("HTTP/1.1 403 No\r\n\r\n")
+    #expect(await client.receive("\r\n\r\n").hasPrefix("HTTP/1.1 403 "))
+    let spans = tracer.finishedSpans
+    #expect(spans.map(\.operationName) == ["lookup", "CONNECT"])
+    #expect(spans.first?.parentSpanID != nil && spans.first?.parentSpanID == spans.last?.spanID)
+    await proxy.stop()
+    await upstream.stop()
+  }
+
   @Test func `a server's own failure is one of its span`() async throws {
     let tracer = InMemoryTracer()
     let proxy = try await ProxyFixture(records: RecordTable { $0.missing("gone.test") }, tracer: tracer)

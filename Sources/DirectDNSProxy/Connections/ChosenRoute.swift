@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import DirectDNS
+internal import Tracing
 
 /// The route that was found for a request: the addresses that it may go to, and the proxy to go through, if any.
 struct ChosenRoute {
@@ -10,6 +11,8 @@ struct ChosenRoute {
   var upstream: UpstreamProxy?
   /// The proxies that the request has come through, without this one.
   var via = ProxyVia()
+  /// The parent of the spans of further lookups.
+  var context: ServiceContext?
 
   /// What a connection leads to and carries, which has to be the same for another request to use it.
   enum Hop: Hashable, Sendable {
@@ -38,7 +41,7 @@ struct ChosenRoute {
     if let upstream, addresses.isEmpty {
       return UpstreamConnection(
         loop, settings, upstream, to: hop == .proxy(upstream) ? nil : origin, timeout: settings.limits.connectTimeout,
-        via: via.adding(loop.shared.mark))
+        via: via.adding(loop.shared.mark), below: context)
     }
     return Dialer(loop, settings, origin, self, settings.policy)
   }

@@ -2,6 +2,7 @@
 internal import DirectDNS
 internal import NIOCore
 internal import NIOPosix
+internal import Tracing
 
 #if canImport(Glibc)
   internal import Glibc
@@ -37,6 +38,7 @@ final class Dialer: Connector {
   private let deadline: NIODeadline
   private let others: OtherFamily?
   private let via: ProxyVia
+  private let context: ServiceContext?
   private var race: ConnectionRace
   private var attempts: [Attempt] = []
   private var failures: [(address: IPAddress, failure: ConnectFailure)] = []
@@ -65,6 +67,7 @@ final class Dialer: Connector {
     upstream = route.upstream
     others = route.others
     via = route.via.adding(loop.shared.mark)
+    context = route.context
     deadline = .now() + TimeAmount(settings.limits.connectTimeout)
     race = ConnectionRace(ConnectionRace.interleaved(route.addresses), delay: 250, hasOthers: others != nil)
   }
@@ -155,7 +158,7 @@ final class Dialer: Connector {
   private func ask(_ upstream: UpstreamProxy, for address: IPAddress, _ number: Int) {
     let connection = UpstreamConnection(
       loop, settings, upstream, to: ForwardOrigin(.address(address), port: origin.port),
-      timeout: settings.limits.connectTimeout, via: via)
+      timeout: settings.limits.connectTimeout, via: via, below: context)
     attempts[number].upstream = connection
     connection.start { [self] outcome in
       attempts[number].upstream = nil

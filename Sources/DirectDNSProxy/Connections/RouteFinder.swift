@@ -102,12 +102,21 @@ final class RouteFinder {
     }
     let isDirect = configuration.isDirect(name, by: route)
     let lookup = configuration.lookup
-    let look = { @Sendable (families: AddressFamilies?) async throws(DirectDNSError) in
+    // A connection that needs the other family looks it up later, and knows nothing of spans.
+    let look = { @Sendable [context] (families: AddressFamilies?) async throws(DirectDNSError) -> Resolution in
       var options = lookup.forConnecting
       if let families { options.families = families }
-      return isDirect
-        ? try await resolver.resolve(name, options: options)
-        : try await resolver.resolveWithSystemDNS(name, options: options)
+      let outcome = await ServiceContext.$current.withValue(context ?? ServiceContext.current) {
+        [options] () async -> Result<Resolution, DirectDNSError> in
+        do throws(DirectDNSError) {
+          return isDirect
+            ? .success(try await resolver.resolve(name, options: options))
+            : .success(try await resolver.resolveWithSystemDNS(name, options: options))
+        } catch {
+          return .failure(error)
+        }
+      }
+      return try outcome.get()
     }
     let others = { @Sendable (found: Resolution, began: ResolverInstant?) -> OtherFamily? in
       let missing = resolver.missingFamilies(in: found, lookup)
@@ -162,11 +171,9 @@ final class RouteFinder {
     then: @escaping (Result<Resolution, DirectDNSError>) -> Void
   ) {
     let bound = NIOLoopBound(then, eventLoop: loop.eventLoop)
-    task = Task { [entrance = loop.entrance, context] in
-      let outcome = await ServiceContext.$current.withValue(context ?? ServiceContext.current) {
-        () async -> Result<Resolution, DirectDNSError> in
-        do throws(DirectDNSError) { return .success(try await look()) } catch { return .failure(error) }
-      }
+    task = Task { [entrance = loop.entrance] in
+      let outcome: Result<Resolution, DirectDNSError>
+      do throws(DirectDNSError) { outcome = .success(try await look()) } catch { outcome = .failure(error) }
       entrance.execute { bound.value(outcome) }
     }
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import DirectDNS
 internal import NIOCore
+internal import Tracing
 
 /// Opens a connection through another proxy: connects to it, and does the handshake for the target.
 final class UpstreamConnection: Connector {
@@ -29,9 +30,10 @@ final class UpstreamConnection: Connector {
   ///   - target: what it is asked to connect to; nil for requests with the whole URL.
   ///   - timeout: how long all of it may take.
   ///   - via: the proxies that the request has come through, including this one.
+  ///   - context: the parent of its lookups' spans.
   init(
     _ loop: ProxyLoop, _ settings: ProxySettings, _ upstream: UpstreamProxy, to target: ForwardOrigin?,
-    timeout: Duration, via: ProxyVia
+    timeout: Duration, via: ProxyVia, below context: ServiceContext?
   ) {
     self.loop = loop
     self.settings = settings
@@ -39,7 +41,7 @@ final class UpstreamConnection: Connector {
     self.target = target
     self.timeout = timeout
     self.via = via
-    finder = RouteFinder(to: ForwardOrigin(upstream.host, port: upstream.port), loop, settings)
+    finder = RouteFinder(to: ForwardOrigin(upstream.host, port: upstream.port), loop, settings, below: context)
   }
 
   func start(_ completion: @escaping (Dialer.Outcome) -> Void) {
