@@ -13,6 +13,8 @@ struct ChosenRoute {
   var via = ProxyVia()
   /// The parent of the spans of further lookups.
   var context: ServiceContext?
+  /// The addresses of the other proxy that closed a connection before it was of use, and the last one's failure.
+  var closed: (addresses: [IPAddress], refusal: ProxyRefusal?) = ([], nil)
 
   /// What a connection leads to and carries, which has to be the same for another request to use it.
   enum Hop: Hashable, Sendable {
@@ -41,7 +43,7 @@ struct ChosenRoute {
     if let upstream, addresses.isEmpty {
       return UpstreamConnection(
         loop, settings, upstream, to: hop == .proxy(upstream) ? nil : origin, timeout: settings.limits.connectTimeout,
-        via: via.adding(loop.shared.mark), below: context)
+        via: via.adding(loop.shared.mark), below: context, without: closed)
     }
     return Dialer(loop, settings, origin, self, settings.policy)
   }

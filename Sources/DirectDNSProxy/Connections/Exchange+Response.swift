@@ -107,11 +107,18 @@ extension Exchange {
       began = .now()
       return connect()
     }
-    stage = .over
     let refusal =
       fault.map { ProxyRefusal(response: $0, from: sender(on: handler)) }
       ?? ProxyRefusal(
         502, "connection_terminated", "\(sender(on: handler)) closed the connection without a response.")
+    // As in the handshake of a tunnel, the other proxy may be gone at that address alone.
+    if case .proxy = handler.hop, fault == nil, route.closed.addresses.isEmpty, !handler.hasAnswered,
+      !handler.hasFinishedSending, request.canBeRetried
+    {
+      began = .now()
+      return connectElsewhere(than: handler.address, refusal)
+    }
+    stage = .over
     refuse(refusal)
   }
 

@@ -23,7 +23,7 @@ final class Exchange {
   var stage = Stage.routing
   private(set) var progress: BodyProgress
   var access: ProxyAccess
-  private var route = ChosenRoute(addresses: [])
+  private(set) var route = ChosenRoute(addresses: [])
   /// Whether the response's head has gone to the client.
   var hasResponse = false
   /// Whether all of the response has come, and the rest of the request still goes out.
@@ -82,6 +82,12 @@ final class Exchange {
 
   /// An `Upgrade` goes through a tunnel: few proxies pass it on.
   private var hop: ChosenRoute.Hop { route.hop(isPlain: !isUpgrade) }
+
+  /// Sends the request, of which nothing is known to have been seen, to another address of the proxy that it goes to.
+  func connectElsewhere(than address: IPAddress, _ refusal: ProxyRefusal) {
+    route.closed = ([address], refusal)
+    connect()
+  }
 
   func connect() {
     stage = .dialing

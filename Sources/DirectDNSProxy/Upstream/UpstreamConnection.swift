@@ -18,8 +18,8 @@ final class UpstreamConnection: Connector {
   private var completion: ((Dialer.Outcome) -> Void)?
   /// Whether the failure concerns the target and not the proxy, so that another address may work.
   private(set) var isAboutTarget = false
-  /// The addresses of the proxy that closed the connection in the handshake, and what the last one's failure was.
-  private var closed: (addresses: [IPAddress], refusal: ProxyRefusal?) = ([], nil)
+  /// The addresses of the proxy that have closed a connection, and the last one's failure.
+  private var closed: (addresses: [IPAddress], refusal: ProxyRefusal?)
 
   /// Creates one.
   ///
@@ -31,9 +31,11 @@ final class UpstreamConnection: Connector {
   ///   - timeout: how long all of it may take.
   ///   - via: the proxies that the request has come through, including this one.
   ///   - context: the parent of its lookups' spans.
+  ///   - closed: the addresses of the proxy that are not to be tried, and the failure if there are no others.
   init(
     _ loop: ProxyLoop, _ settings: ProxySettings, _ upstream: UpstreamProxy, to target: ForwardOrigin?,
-    timeout: Duration, via: ProxyVia, below context: ServiceContext?
+    timeout: Duration, via: ProxyVia, below context: ServiceContext?,
+    without closed: (addresses: [IPAddress], refusal: ProxyRefusal?) = ([], nil)
   ) {
     self.loop = loop
     self.settings = settings
@@ -41,6 +43,7 @@ final class UpstreamConnection: Connector {
     self.target = target
     self.timeout = timeout
     self.via = via
+    self.closed = closed
     finder = RouteFinder(to: ForwardOrigin(upstream.host, port: upstream.port), loop, settings, below: context)
   }
 
