@@ -28,6 +28,25 @@ extension ProxyServerTests {
     await origin.stop()
   }
 
+  @Test func `a client that has sent more gets all that came of a response that breaks off`() async throws {
+    let origin = try await RawListener.start()
+    let proxy = try await ProxyFixture()
+    let client = try await proxy.client()
+    let place = "http://127.0.0.1:\(origin.port)/ HTTP/1.1\r\nHost: x\r\n"
+    try await client.send("GET \(place)\r\n")
+    let server = try await origin.connection()
+    await server.receive("\r\n\r\n")
+    // More than the proxy reads ahead: what stays in the kernel makes a reset of a connection that is closed.
+    client.post(Array("POST \(place)Content-Length: 200000\r\n\r\n".utf8) + Array(repeating: 0x61, count: 200_000))
+    try await server.send("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf")
+    await client.receive("half")
+    await server.close()
+    #expect(await client.receiveToEnd().hasSuffix("\r\n\r\nhalf") && !client.isReset)
+    #expect(await proxy.accesses(1).map(\.error) == ["http_response_incomplete"])
+    await proxy.stop()
+    await origin.stop()
+  }
+
   @Test func `a body that ends with its connection and is reset instead is reset for the client`() async throws {
     let origin = try await RawListener.start()
     let proxy = try await ProxyFixture()

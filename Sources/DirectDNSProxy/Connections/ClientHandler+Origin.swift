@@ -60,10 +60,10 @@ extension ClientHandler {
   func originBroke(isReset: Bool) {
     guard case .exchange(let exchange) = state else { return }
     exchange.broke()
-    // What has come is good.
+    // What has come is good, and so are responses before it: a client that has sent more would lose them to a reset.
     flush()
-    state = .closed
-    isReset ? reset() : closeBehindWrites()
+    guard !isGone else { return }
+    isReset ? reset() : linger()
   }
 
   func originStopped(isBroken: Bool) {
