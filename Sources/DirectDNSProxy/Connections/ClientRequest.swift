@@ -61,12 +61,15 @@ final class ClientRequest {
     }
   }
 
-  /// Whether its body can be read to its end after a refusal: a client that waits for `100 Continue` may never send it.
+  /// Whether its client waits for `100 Continue`, and may never send the body without it.
+  var awaitsContinue: Bool { head.minorVersion == 1 && head.contains(.expect) }
+
+  /// Whether its body can be read to its end after a refusal.
   var hasDrainableBody: Bool {
     switch framing {
     case .none: true
-    case .length(let length): length <= 1 << 20 && !head.contains(.expect)
-    case .chunked: !head.contains(.expect)
+    case .length(let length): length <= 1 << 20 && !awaitsContinue
+    case .chunked: !awaitsContinue
     case .untilClose: false
     }
   }

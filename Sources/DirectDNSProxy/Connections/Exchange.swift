@@ -190,7 +190,7 @@ final class Exchange {
     }
     // A client that waits for 100 Continue waits for the origin.
     let isClientLate =
-      !progress.isOver && handler.isWritable && (progress.passed > 0 || !request.head.contains(.expect))
+      !progress.isOver && handler.isWritable && (progress.passed > 0 || !request.awaitsContinue)
     refuse(
       isClientLate
         ? ProxyRefusal(408, nil, "The request's body did not come in time.", closes: true)

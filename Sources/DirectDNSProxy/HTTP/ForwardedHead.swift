@@ -36,7 +36,9 @@ enum ForwardedHead {
       if !via.marks.isEmpty { bytes += "Connection: DirectDNS-Via\r\n\(via.line)".utf8 }
     }
     let upgrade = upgrades ? upgrade(head) : nil
-    appendFields(head, without: [.host], maxForwards: maxForwards, to: &bytes)
+    // A client of HTTP/1.0 waits for no interim response: what it expects counts for nothing (RFC 9110 §10.1.1).
+    let dropped: Set<FieldName> = head.minorVersion == 0 ? [.host, .expect] : [.host]
+    appendFields(head, without: dropped, maxForwards: maxForwards, to: &bytes)
     // Trailers pass. Other transfer codings that a client accepts are of no use here (RFC 9110 §10.1.4).
     if head.minorVersion == 1, head.has("te", in: .connection), head.has("trailers", in: .te) {
       bytes += "Connection: TE\r\nTE: trailers\r\n".utf8

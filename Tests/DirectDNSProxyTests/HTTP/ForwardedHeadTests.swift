@@ -45,6 +45,17 @@ struct ForwardedHeadTests {
     #expect(try request(line) == ["GET /x HTTP/1.1", "Host: a.example:8080", "", ""])
   }
 
+  @Test(arguments: [("1.1", true), ("1.0", false)])
+  func `an expectation is passed on for HTTP/1.1 alone`(version: String, isPassed: Bool) throws {
+    let text = "POST http://a.example:8080/x HTTP/\(version)\r\nExpect: 100-continue\r\nContent-Length: 1\r\n\r\n"
+    let head = try HeadParser.parse(Array(text.utf8), .request)
+    let passed = ForwardedHead.request(head, to: origin, path: Array("/x".utf8))
+    #expect(
+      String(decoding: passed, as: UTF8.self)
+        == "POST /x HTTP/1.1\r\nHost: a.example:8080\r\n\(isPassed ? "Expect: 100-continue\r\n" : "")"
+        + "Content-Length: 1\r\n\r\n")
+  }
+
   @Test func `another proxy is told the whole URL, and who asks`() throws {
     let head = try HeadParser.parse(
       Array("OPTIONS http://a.example:8080 HTTP/1.1\r\nHost: x\r\nProxy-Authorization: Basic bWluZQ==\r\n\r\n".utf8),
