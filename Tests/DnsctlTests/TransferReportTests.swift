@@ -26,14 +26,34 @@ struct TransferReportTests {
   ) throws {
     let report = try report()
     let address = IPAddress("127.0.0.1")
+    let now = ResolverInstant(nanoseconds: 0)
     for (isReused, wasReused) in requests {
-      report.note(.connected(address, isReused: isReused))
+      report.note(.connected(address, isReused: isReused), at: now)
       report.note(
         .responded(
           HTTPResponse(status: .ok),
-          over: ConnectionDetails(remoteAddress: address, remotePort: 80, isReused: wasReused)))
+          over: ConnectionDetails(remoteAddress: address, remotePort: 80, isReused: wasReused)), at: now)
     }
     #expect(report.now.connects == count && report.now.remote?.address == address && report.now.remote?.port == 80)
+  }
+
+  @Test(arguments: [(.answered, 1), (.upstreamFailed, 1), (.upstreamFailed, 2)] as [(ExitStatus, Int)])
+  func `a connection that never took the request counts where there is no other`(
+    _ status: ExitStatus, _ opened: Int
+  ) throws {
+    let report = try report()
+    let now = ResolverInstant(nanoseconds: 0)
+    for _ in 0..<opened { report.note(.opened(IPAddress("192.0.2.1")), at: now) }
+    #expect(report.now.remote?.address == IPAddress("192.0.2.1") && report.now.remote?.port == 80)
+    if status == .answered { report.note(.connected(IPAddress("192.0.2.2"), isReused: false), at: now) }
+    report.end(status, nil, at: now)
+    #expect(report.now.connects == opened)
+  }
+
+  @Test func `heads count as they came, those of all hops`() throws {
+    let report = try report()
+    for bytes in [70, 30] { report.note(.head(bytes: bytes), at: ResolverInstant(nanoseconds: 0)) }
+    #expect(report.now.headSize == 100)
   }
 
   @Test func `the time is that of the last try, without the tries and pauses before it`() throws {

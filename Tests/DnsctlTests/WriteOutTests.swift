@@ -106,6 +106,29 @@ import Testing
     }
   }
 
+  @Test func `a server whose certificate is refused says where it was connected to`() async throws {
+    let identity = try TestCertificateAuthority().issue(names: ["shop.example"])
+    try await FetchFixture.with(FakeOriginConfiguration(identity: identity)) { fixture in
+      let format = "%{num_connects} %{remote_ip} %{remote_port} %{http_code}"
+      let outcome = await fixture.fetch(["-s", "-w", format, fixture.url()])
+      #expect(outcome.status == 2 && outcome.output == "1 127.0.0.1 \(fixture.origin.port) 000", "\(outcome)")
+    }
+  }
+
+  @Test func `heads count as they came, and not with the name put back`() async throws {
+    let interim = "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"
+    let heads = [
+      "/x": interim + "HTTP/1.1 302 Found\r\nLocation: /y\r\nContent-Length:0\r\n\r\n",
+      "/y": "HTTP/1.1 200\r\nX-Own:   a\r\nContent-Length: 4\r\n\r\n",
+    ]
+    try await FetchFixture.with(handler: { request in
+      throw OriginFault.text((heads[request.path] ?? "") + (request.path == "/y" ? "body" : ""))
+    }) { fixture in
+      let outcome = await fixture.fetch(["-w", " %{size_header}", fixture.url("/x")])
+      #expect(outcome.output == "body \(heads.values.map(\.utf8.count).reduce(0, +))", "\(outcome)")
+    }
+  }
+
   @Test func `a redirect that is not followed says where it leads, and where -w is, is a file's business`() async throws
   {
     try await FetchFixture.with(handler: { _ in OriginResponse(.found, fields: [.location: "next?a"]) }) { fixture in
@@ -160,29 +183,6 @@ import Testing
           + urls)
       #expect(outcome.output == "0 1 2 3 4 5 6 7 ")
     }
-  }
-
-  @Test(
-    arguments: [
-      // lookup, connect, tls, first byte, total; then curl's in its order
-      ((5, 10, 20, 30, 65), false, [0, 5, 15, 35, 35, 65]),
-      ((5, 10, nil, 30, 45), false, [0, 5, 15, 0, 15, 45]),
-      ((0, nil, nil, 30, 30), false, [0, 0, 0, 0, 0, 30]),
-      ((5, 10, nil, 30, 145), true, [100, 105, 115, 0, 115, 145]),
-      // Waiting counts before the connection.
-      ((5, 10, nil, 30, 75), false, [0, 5, 45, 0, 45, 75]),
-    ] as [((Int, Int?, Int?, Int, Int), Bool, [Int])])
-  func `times are counted from the beginning`(
-    _ given: (Int, Int?, Int?, Int, Int), _ wasRedirected: Bool, _ times: [Int]
-  ) {
-    let timings = RequestTimings(
-      lookup: .milliseconds(given.0), connect: given.1.map { .milliseconds($0) },
-      tls: given.2.map { .milliseconds($0) },
-      firstByte: .milliseconds(given.3), total: .milliseconds(given.4))
-    let told = TransferTimes(timings, wasRedirected: wasRedirected)
-    #expect(
-      [told.redirect, told.lookup, told.connect, told.appConnect, told.pretransfer, told.start]
-        == times.map { .milliseconds($0) })
   }
 
   @Test func `what of a compressed body is counted is in the help`() {

@@ -54,4 +54,32 @@ struct FetchCurlTests {
     #expect(ours.output == String(decoding: theirs.output, as: UTF8.self))
     await origin.stop()
   }
+
+  @Test(arguments: ["/old", "/older", "/early", "/lost"])
+  func `writes out of redirects and failures what curl writes out`(_ path: String) async throws {
+    let origin = try await FakeOrigin.start { request in
+      switch request.path {
+      case "/older": OriginResponse(.found, fields: [.location: "/old"])
+      case "/old": OriginResponse(.found, fields: [.location: "new"], body: "moved")
+      case "/early": throw OriginFault.text("HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 204 No Content\r\n\r\n")
+      case "/lost": throw OriginFault.close
+      default: OriginResponse(body: "body")
+      }
+    }
+    let format = """
+      %{http_code} %{remote_ip} %{remote_port} %{size_download} %{size_upload} %{size_header} %{num_headers} \
+      %{num_connects} %{num_redirects} %{url_effective} %{method}|%{time_connect} %{time_pretransfer} %{time_appconnect}
+      """
+    // What is sent by POST goes out once: a lost connection would have a GET sent again.
+    let words = ["-s", "-L", "-d", "abc", "-o", "/dev/null", "-w", format, origin.url(path, host: "127.0.0.1")]
+    let ours = try await Program().run(["fetch", "--no-system", "--allow", "127.0.0.0/8"] + words)
+    let theirs = try await ServerFixture.run("curl", ["--disable", "--noproxy", "*"] + words)
+    let told = [ours.output, String(decoding: theirs.output, as: UTF8.self)].map { $0.split(separator: "|") }
+    try #require(told.allSatisfy { $0.count == 2 }, "\(told)")
+    #expect(told[0][0] == told[1][0])
+    // How long it takes is each program's own; whether it took any time is not.
+    let tookTime = told.map { $0[1].split(separator: " ").map { $0 != "0.000000" } }
+    #expect(tookTime == [[true, true, false], [true, true, false]])
+    await origin.stop()
+  }
 }

@@ -38,6 +38,8 @@ public struct RequestOptions: Sendable {
   public var progress: (@Sendable (TransferProgress) -> Void)?
   /// Called with every event on the way to the response, on any thread; it should return quickly.
   public var observer: (@Sendable (RequestEvent) -> Void)?
+  /// Called with what measures a transfer, on the thread that carries it, if there is an ``observer`` as well.
+  package var wireObserver: (@Sendable (WireEvent) -> Void)?
 
   /// Creates options.
   public init(

@@ -115,8 +115,10 @@ extension RequestTarget {
       var request = HTTPRequest(method: method, url: url)
       request.headerFields = lines.fields
       report(.requesting(request))
+      let measure = options.wireObserver
       observer = { event in
-        report(RequestEvent(event))
+        if case .wire(let event) = event { measure?(event) }
+        if let event = RequestEvent(event) { report(event) }
         spans?.note(event)
       }
     } else if let spans {
@@ -140,14 +142,15 @@ extension RequestTarget {
 }
 
 extension RequestEvent {
-  fileprivate init(_ event: CurlEvent) {
-    self =
-      switch event {
-      case .connecting(let address): .connecting(address)
-      case .failed(let address, let error): .connectFailed(address, reason: error.text.printable)
-      case .connected(let address, let isReused): .connected(address, isReused: isReused)
-      case .secured(let session): .secured(session: session.printable)
-      }
+  /// The event as everybody is told of it; nil for what is not.
+  fileprivate init?(_ event: CurlEvent) {
+    switch event {
+    case .connecting(let address): self = .connecting(address)
+    case .failed(let address, let error): self = .connectFailed(address, reason: error.text.printable)
+    case .connected(let address, let isReused): self = .connected(address, isReused: isReused)
+    case .secured(let session): self = .secured(session: session.printable)
+    case .wire: return nil
+    }
   }
 }
 

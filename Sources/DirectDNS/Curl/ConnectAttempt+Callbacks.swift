@@ -65,6 +65,8 @@ extension ConnectAttempt {
         { _, type, text, size, context in
           if type == CURLINFO_TEXT {
             unsafe context.object(ConnectAttempt.self)?.traced(UnsafeRawBufferPointer(start: text, count: size))
+          } else if type == CURLINFO_SSL_DATA_OUT || type == CURLINFO_HEADER_OUT {
+            unsafe context.object(ConnectAttempt.self)?.beginsSending()
           }
           return 0
         }, context)
@@ -128,6 +130,14 @@ extension ConnectAttempt {
   private var speaksPlainHTTP2: Bool {
     guard let route = transfer?.request.route else { return false }
     return route.version == .http2 && !route.usesTLS && route.proxy == nil
+  }
+
+  /// Something is sent: a head, that of CONNECT too, or a part of a TLS handshake.
+  private func beginsSending() {
+    // Before it has a socket of its own, it is the end of a kept connection (`close_notify`).
+    guard dialled != nil, !hasBegunSending else { return }
+    hasBegunSending = true
+    withEvents { $0.opened(self) }
   }
 
   private func traced(_ text: UnsafeRawBufferPointer) {

@@ -41,6 +41,8 @@ internal import CDirectDNSCurl
   var socketError: CInt = 0
   /// The socket that it opened last.
   private(set) var dialled: curl_socket_t?
+  /// Whether anything was sent on that socket.
+  var hasBegunSending = false
   /// What happens to the bytes of the body that libcurl receives.
   enum Receiving {
     case handingOver
@@ -162,7 +164,7 @@ internal import CDirectDNSCurl
   }
 
   /// Notes the socket that it has opened.
-  func note(dialled socket: curl_socket_t) { dialled = socket }
+  func note(dialled socket: curl_socket_t) { (dialled, hasBegunSending) = (socket, false) }
 
   /// Ends the connection that it has opened, if any, because nothing is going to be sent on it.
   func endDialled() { if let dialled { directdns_end(dialled) } }

@@ -43,6 +43,12 @@ extension CurlTransfers {
     directdns_prepare_socket(socket, Self.silenceLimit)
   }
 
+  /// A connection that an attempt has opened stands, and cannot take the request yet.
+  func opened(_ attempt: ConnectAttempt) {
+    guard let transfer = attempt.transfer, transfer.carrier == nil else { return }
+    transfer.request.watcher.observer?(.wire(.opened(attempt.address)))
+  }
+
   /// How long the kernel waits for an acknowledgement where a time of ours must end first.
   private static func silence(_ milliseconds: Int64) -> UInt32 {
     // The kernel ignores values that do not fit into a signed number of 32 bits.
@@ -114,6 +120,7 @@ extension CurlTransfers {
     let usesTLS = request.route.usesTLS
     let tells = (request.route.proxy == nil || usesTLS) && !request.route.servesOnce
     let isHTTP2 = attempt.lines?.isHTTP2 ?? false
+    if let observer = request.watcher.observer { observer(.wire(.head(bytes: attempt.lines?.headSize ?? 0))) }
     let lines = attempt.lines?.takeHead() ?? HeadLines()
     machine.headIsComplete(
       attempt.id, isMultiplexed: tells ? isHTTP2 : nil, refusesExpectation: lines.status == 417)

@@ -19,6 +19,8 @@ struct ResponseLines {
   private(set) var head = HeadLines()
   private(set) var trailers: [UInt8] = []
   private(set) var isHeadComplete = false
+  /// The bytes of the head and of the interim ones before it, as they came, with the blank lines behind them.
+  private(set) var headSize = 0
   /// Whether the next line may be a status line: the first one, and the first one behind an interim response.
   private var mayBeginHead = true
   private var allowance = CurlFieldAllowance(ResponseLines.limit)
@@ -37,6 +39,7 @@ struct ResponseLines {
       if !isBlank { trailers.append(contentsOf: line) }
       return .more
     }
+    headSize += line.count
     guard isBlank else {
       // Lines before a status line belong to an interim response (RFC 9110 §15.2), or to one that libcurl handles
       // itself. The line of a field may begin like one.
@@ -61,6 +64,7 @@ struct ResponseLines {
   /// The request is sent once more: the lines so far do not count.
   mutating func startOver() {
     head.removeAll()
+    headSize = 0
     mayBeginHead = true
   }
 

@@ -53,6 +53,17 @@ enum CurlEvent: Sendable {
   case connected(IPAddress?, isReused: Bool)
   /// A line about the TLS session, in libcurl's words.
   case secured(String)
+  case wire(WireEvent)
+}
+
+/// What happens on the wire and is of use to those alone who measure it.
+package enum WireEvent: Sendable, Hashable {
+  /// A new connection stands, and what has to come before the request begins: TLS, or a proxy is asked for a tunnel.
+  ///
+  /// Through a proxy there is no address. A connection that needs neither is not told so.
+  case opened(IPAddress?)
+  /// The head of a response has come; with the interim ones before it, it had so many bytes.
+  case head(bytes: Int)
 }
 
 /// One request, as the loop's thread needs it.

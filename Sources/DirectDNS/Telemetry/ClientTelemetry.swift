@@ -166,7 +166,7 @@ final class ConnectTelemetry: Sendable {
     case .connected(let address, let isReused):
       if let address, !isReused { end(address, nil) }
       endAll()
-    case .secured: break
+    case .secured, .wire: break
     }
   }
 

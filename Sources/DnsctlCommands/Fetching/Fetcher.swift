@@ -69,9 +69,7 @@ struct Fetcher: Sendable {
     }
     let response: DirectResponse
     do {
-      response = try await client.execute(
-        request, body: job.requestBody(context.input),
-        options: RequestOptions(progress: progress(report), observer: observer(report)))
+      response = try await client.execute(request, body: job.requestBody(context.input), options: options(report))
     } catch {
       // The heads of redirects may have come.
       try? await dumpHeads(report, job)
@@ -100,17 +98,18 @@ struct Fetcher: Sendable {
     try await resume(response, job, file, report, beginning, isLast: isLast)
   }
 
-  private func observer(_ report: TransferReport) -> (@Sendable (RequestEvent) -> Void)? {
-    guard log != nil || writeOut != nil || dump != nil else { return nil }
-    return { [log = log?.anew()] event in
+  /// What there is to follow of a try, as far as anybody wants to know it.
+  private func options(_ report: TransferReport) -> RequestOptions {
+    var options = RequestOptions()
+    guard log != nil || writeOut != nil || dump != nil else { return options }
+    options.observer = { [log = log?.anew(), clock = context.clock] event in
       log?.note(event)
-      report.note(event)
+      report.note(event, at: clock.now)
     }
-  }
-
-  private func progress(_ report: TransferReport) -> (@Sendable (TransferProgress) -> Void)? {
-    guard writeOut != nil else { return nil }
-    return { report.sent($0) }
+    guard writeOut != nil else { return options }
+    options.progress = { report.sent($0) }
+    options.wireObserver = { [clock = context.clock] in report.note($0, at: clock.now) }
+    return options
   }
 
   private func dumpHeads(_ report: TransferReport, _ job: FetchJob) async throws(StreamError) {

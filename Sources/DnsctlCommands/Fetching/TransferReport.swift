@@ -17,13 +17,19 @@ final class TransferReport: Sendable {
     var location: WebURL?
     /// Whether the last head was a redirect that was followed.
     var isFollowed = false
-    /// How many connections were opened, and whether one was for the response that is awaited.
+    /// How many connections were opened for requests, and whether one was for the response that is awaited.
     var connects = 0
     var hasOpened = false
+    /// How many stand that the request has not gone out on: their TLS handshakes, or tunnels, are under way.
+    var waiting = 0
     /// Where the last connection leads, also if no response has come over it; through a proxy there is no address.
     var remote: (address: IPAddress?, port: UInt16)?
     /// The method of the last request, which redirects may change.
     var method: HTTPRequest.Method
+    /// When its phases were over.
+    var times = TransferTimes()
+    /// Bytes of the heads that came.
+    var headSize: Int64 = 0
     /// Bytes of the body that came and were sent.
     var received: Int64 = 0
     var sent: Int64 = 0
@@ -54,12 +60,14 @@ final class TransferReport: Sendable {
     facts.withLock { $0 = Facts(began: now, method: job.request.method) }
   }
 
-  func note(_ event: RequestEvent) {
+  func note(_ event: RequestEvent, at now: ResolverInstant) {
     facts.withLock { facts in
+      facts.times.note(event, at: now)
       switch event {
       case .requesting(let request): facts.method = request.method
       case .connected(let address, let isReused):
         facts.remote = (address, (facts.location ?? job.url).effectivePort)
+        facts.waiting = 0
         guard !isReused else { break }
         facts.connects += 1
         facts.hasOpened = true
@@ -79,6 +87,18 @@ final class TransferReport: Sendable {
     }
   }
 
+  func note(_ event: WireEvent, at now: ResolverInstant) {
+    facts.withLock { facts in
+      facts.times.note(event, at: now)
+      switch event {
+      case .opened(let address):
+        facts.remote = (address, (facts.location ?? job.url).effectivePort)
+        facts.waiting += 1
+      case .head(let bytes): facts.headSize += Int64(bytes)
+      }
+    }
+  }
+
   func sent(_ progress: TransferProgress) { facts.withLock { $0.sent = progress.sent } }
 
   func received(_ response: DirectResponse) { facts.withLock { $0.response = response } }
@@ -88,6 +108,9 @@ final class TransferReport: Sendable {
     facts.withLock { facts in
       facts.elapsed = max(now - (facts.began ?? now), facts.response?.timings.total ?? .zero)
       (facts.status, facts.message) = (status, message)
+      // Without a failure, one that still waits has only lost the race.
+      if status != .answered { facts.connects += facts.waiting }
+      facts.waiting = 0
     }
   }
 }

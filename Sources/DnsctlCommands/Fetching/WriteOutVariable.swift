@@ -71,7 +71,7 @@ enum WriteOutVariable: String, CaseIterable, Sendable {
   func value(of report: TransferReport) -> Value {
     let facts = report.now
     let response = facts.response
-    let times = response.map { TransferTimes($0.timings, wasRedirected: !$0.hops.isEmpty) } ?? TransferTimes()
+    let times = facts.times.phases
     return switch self {
     case .contentType: .text(facts.contentType?.value)
     case .errorMessage: .text(facts.message.map(Self.line))
@@ -88,7 +88,7 @@ enum WriteOutVariable: String, CaseIterable, Sendable {
     case .remotePort: .number(Int64(facts.remote?.port ?? 0))
     case .scheme: .text((response?.url ?? facts.location ?? report.job.url).scheme.rawValue)
     case .downloadSize: .number(facts.received)
-    case .headerSize: .number(Int64(facts.heads.reduce(0) { $0 + $1.text(forTerminal: false).count }))
+    case .headerSize: .number(facts.headSize)
     case .uploadSize: .number(facts.sent)
     case .downloadSpeed: .number(Self.rate(facts.received, facts.elapsed))
     case .uploadSpeed: .number(Self.rate(facts.sent, facts.elapsed))
@@ -96,7 +96,7 @@ enum WriteOutVariable: String, CaseIterable, Sendable {
     case .connectTime: .seconds(times.connect)
     case .lookupTime: .seconds(times.lookup)
     case .pretransferTime: .seconds(times.pretransfer)
-    case .redirectTime: .seconds(times.redirect)
+    case .redirectTime: .seconds(facts.times.redirect)
     case .startTime: .seconds(times.start)
     case .totalTime: .seconds(facts.elapsed)
     case .url: .text(report.job.text)
@@ -128,32 +128,5 @@ enum WriteOutVariable: String, CaseIterable, Sendable {
   private static func rate(_ bytes: Int64, _ duration: Duration) -> Int64 {
     let microseconds = max(1, duration.wholeNanoseconds / 1000)
     return Int64(exactly: (Double(bytes) * 1_000_000 / Double(microseconds)).rounded(.down)) ?? 0
-  }
-}
-
-/// A request's phases as curl counts them: each from the start of the transfer, and including the redirects.
-struct TransferTimes: Sendable, Hashable {
-  var redirect = Duration.zero
-  var lookup = Duration.zero
-  var connect = Duration.zero
-  /// 0 without TLS.
-  var appConnect = Duration.zero
-  var pretransfer = Duration.zero
-  var start = Duration.zero
-
-  init() {}
-
-  /// - Parameters:
-  ///   - timings: the last hop's timings, with the total of all hops.
-  ///   - wasRedirected: whether there were other hops.
-  init(_ timings: RequestTimings, wasRedirected: Bool) {
-    let connecting = (timings.connect ?? .zero) + (timings.tls ?? .zero)
-    if wasRedirected { redirect = max(.zero, timings.total - timings.lookup - connecting - timings.firstByte) }
-    // Counted from the end: a request that waits for a connection does so before it connects.
-    start = timings.total
-    pretransfer = max(.zero, start - timings.firstByte)
-    connect = max(.zero, pretransfer - (timings.tls ?? .zero))
-    appConnect = timings.tls == nil ? .zero : pretransfer
-    lookup = min(connect, redirect + timings.lookup)
   }
 }

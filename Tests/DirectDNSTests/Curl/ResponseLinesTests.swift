@@ -44,6 +44,13 @@ struct ResponseLinesTests {
     #expect(lines.head.status == 200 && lines.takeHead().bytes == Array(last.joined().utf8))
   }
 
+  @Test func `a head's size is what came of it and of interim ones, without trailers`() {
+    var lines = ResponseLines()
+    let heads = ["HTTP/1.1 103 Early Hints\r\n", "\r\n", "HTTP/1.1 200 OK\r\n", "A:1\n", "\r\n"]
+    _ = take(heads + ["B: 2\r\n", "\r\n"], &lines)
+    #expect(lines.headSize == heads.map(\.utf8.count).reduce(0, +))
+  }
+
   @Test func `more than is read is refused, in one line or in many`() {
     var lines = ResponseLines()
     let one = [UInt8](repeating: 0x61, count: 1_000)
