@@ -41,6 +41,8 @@ public struct ConfigurationFile: Sendable {
   var families: AddressFamilies?
   var expired: ExpiredUse?
   var authorities: [String] = []
+  /// The file and the key's path, by each of these files.
+  var authorityOrigins: [String: String] = [:]
   var addressPolicy = AddressPolicy.publicOnly
   var direct = DirectSwitch.on
   var proxy = ProxyEntry()
@@ -131,8 +133,10 @@ public struct ConfigurationFile: Sendable {
     authorities = try (object[.ca]?.list("Give a list of files.") ?? []).map {
       node throws(ConfigurationFault) in
       // A path is relative to the file, not to the working directory of the process.
-      let path = try node.text("Give a file's path.")
-      return path.hasPrefix("/") ? path : folder + path
+      let text = try node.text("Give a file's path.")
+      let path = text.hasPrefix("/") ? text : folder + text
+      if authorityOrigins[path] == nil { authorityOrigins[path] = "\(name): \(node.path)" }
+      return path
     }
     if let node = object[.addressPolicy] { addressPolicy = try AddressPolicy(node) }
     if let node = object[.direct] { direct = try DirectSwitch(node) }

@@ -58,10 +58,13 @@ public struct DirectSettings: Sendable {
     try Self.apply(environment.bootstraps, to: &providers, unused: nil)
     try Self.apply(overrides.bootstraps, to: &providers, unused: SettingsOverrides.bootstrapOrigin)
 
-    let trust = TrustStore(
+    var trust = TrustStore(
       privateAuthorities: overrides.authorities.isEmpty
         ? environment.authorities ?? file.authorities : overrides.authorities,
       environment: environment.variables)
+    if overrides.authorities.isEmpty {
+      trust.origins = environment.authorities == nil ? file.authorityOrigins : environment.authorityOrigins
+    }
     resolver = ResolverConfiguration(providers: providers, trust: trust)
     resolver.usesSystemDNS = overrides.usesSystemDNS ?? environment.usesSystemDNS ?? file.usesSystemDNS ?? true
     resolver.cache = file.cache

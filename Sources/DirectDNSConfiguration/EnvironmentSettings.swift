@@ -52,6 +52,11 @@ package struct EnvironmentSettings: Sendable {
       account: reader.text("EMAS_ACCOUNT"), secret: reader.text("EMAS_SECRET").map { Secret($0) })
   }
 
+  /// The variable, by each of the files that it names.
+  var authorityOrigins: [String: String] {
+    Dictionary((authorities ?? []).map { ($0, Self.prefix + "CA") }) { first, _ in first }
+  }
+
   /// Refuses a variable that was not UTF-8: what no character can be made of has become U+FFFD by now, and the path would
   /// lead elsewhere.
   ///

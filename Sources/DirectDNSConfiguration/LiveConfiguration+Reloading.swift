@@ -47,7 +47,7 @@ extension LiveConfiguration {
       return failure(error.error, mayPass: error.mayPass)
     }
     do throws(DirectDNSError) { try check(settings) } catch {
-      return failure(DirectDNSError(error.code, "\(source.name): \(error.message)"), mayPass: false)
+      return failure(named(error), mayPass: false)
     }
     // Applied even without a visible difference: the program may have changed what a difference does not show.
     let difference = SettingsDifference(from: before, to: settings)
@@ -55,11 +55,16 @@ extension LiveConfiguration {
       try state.withLock(\.kept).apply(settings, orGoBackTo: before)
     } catch {
       // If some objects had applied it, another try would switch them back and forth.
-      return failure(
-        DirectDNSError(error.error.code, "\(source.name): \(error.error.message)"), mayPass: !error.wentBack)
+      return failure(named(error.error), mayPass: !error.wentBack)
     }
     state.withLock { $0.settings = settings }
     return .success(difference)
+  }
+
+  /// An error that begins with the file's name, as one about a file of `ca` does already.
+  private func named(_ error: DirectDNSError) -> DirectDNSError {
+    let name = "\(source.name.printable): "
+    return DirectDNSError(error.code, error.message.hasPrefix(name) ? error.message : name + error.message)
   }
 
   private func failure(_ error: DirectDNSError, mayPass: Bool) -> Result<SettingsDifference, DirectDNSError> {

@@ -164,6 +164,12 @@ import Testing
   func `has paths that go from its own folder`(name: String, path: String) throws {
     let file = try ConfigurationFile(Array("{ ca: ['a.pem', '/b.pem'] }".utf8), name: name)
     #expect(file.authorities == [path, "/b.pem"])
+    let origins = [path: "\(name): ca[0]", "/b.pem": "\(name): ca[1]"]
+    #expect(try DirectSettings(file).resolver.trust.origins == origins)
+    let variable = "/b.pem:/c.pem"
+    #expect(
+      try DirectSettings(file, environment: ["DIRECTDNS_CA": variable]).resolver.trust.origins
+        == ["/b.pem": "DIRECTDNS_CA", "/c.pem": "DIRECTDNS_CA"])
   }
 
   @Test func `keys have their former names as well, and only one of both`() throws {

@@ -13,6 +13,21 @@ public struct TrustStore: Sendable, Hashable {
   public var certificateFolder: String?
   /// A file of the system's authorities in PEM form; nil for the usual one, which is used if there is no such folder.
   public var certificateFile: String?
+  /// What has named a private authority's file, by its path: the error about the file begins with it.
+  package var origins: [String: String] = [:]
+
+  /// Whether both trust the same files, whoever has named them.
+  public static func == (left: TrustStore, right: TrustStore) -> Bool {
+    left.privateAuthorities == right.privateAuthorities && left.certificateFolder == right.certificateFolder
+      && left.certificateFile == right.certificateFile
+  }
+
+  /// Feeds the files into a hasher.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(privateAuthorities)
+    hasher.combine(certificateFolder)
+    hasher.combine(certificateFile)
+  }
 
   /// Creates a trust store; without arguments, that of the system.
   ///
@@ -83,13 +98,13 @@ public struct TrustStore: Sendable, Hashable {
         if !file.isRegular { areFiles = false }
       } catch {
         throw DirectDNSError(
-          .invalidConfiguration, "The CA file \(path) cannot be read: \(error.reason). Check its path and permissions.",
-          underlying: error)
+          .invalidConfiguration,
+          "\(subject(path)) cannot be read: \(error.reason). Check its path and permissions.", underlying: error)
       }
       all += bytes + [UInt8(ascii: "\n")]
       guard bytes.indices.contains(where: { bytes[$0...].starts(with: Self.beginning) }) else {
         throw DirectDNSError(
-          .invalidConfiguration, "The CA file \(path) holds no certificate in PEM form. Convert it: openssl x509.")
+          .invalidConfiguration, "\(subject(path)) holds no certificate in PEM form. Convert it: openssl x509.")
       }
     }
     if privateAuthorities.count == 1, trust.file == nil, areFiles {
@@ -99,6 +114,11 @@ public struct TrustStore: Sendable, Hashable {
       trust.blob = all + (trust.file.flatMap { FileManager.default.contents(atPath: $0) } ?? Data())
     }
     return trust
+  }
+
+  /// A private authority's file, and what has named it, at the beginning of an error.
+  private func subject(_ path: String) -> String {
+    origins[path].map { "\($0): the CA file \(path)" } ?? "The CA file \(path)"
   }
 
   /// Whether a folder has files that are named by hashes: eight hexadecimal digits and `.0`.

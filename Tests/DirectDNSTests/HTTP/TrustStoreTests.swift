@@ -86,4 +86,14 @@ struct TrustStoreTests {
       try CurlTransport(trust: TrustStore(privateAuthorities: ["/nowhere/ca.pem"]))
     }
   }
+
+  @Test func `what has named a file is told with it, and makes no other trust`() {
+    let same = TrustStore(privateAuthorities: ["/nowhere/ca.pem"], environment: [:])
+    var named = same
+    named.origins = ["/nowhere/ca.pem": "/etc/c.json5: ca[0]", "/other.pem": "no"]
+    let store = named
+    let error = #expect(throws: DirectDNSError.self) { try store.resolved() }
+    #expect(error?.message.hasPrefix("/etc/c.json5: ca[0]: the CA file /nowhere/ca.pem cannot be read: ") == true)
+    #expect(store == same && Set([store, same]).count == 1)
+  }
 }
