@@ -33,6 +33,17 @@ import Testing
     }
   }
 
+  @Test(arguments: [("http", "200"), ("https", "000")])
+  func `are what the connection leads to when they are proxies`(_ scheme: String, _ status: String) async throws {
+    try await FetchFixture.with(handler: { OriginResponse($0.method == .connect ? .forbidden : .ok) }) { fixture in
+      let proxy = "http://127.0.0.1:\(fixture.origin.port)"
+      let format = "%{num_connects} %{remote_ip} %{remote_port} %{http_code}"
+      let words = ["-s", "-o", "/dev/null", "-x", proxy, "-w", format, "\(scheme)://shop.example/"]
+      let outcome = await fixture.fetch(words)
+      #expect(outcome.output == "1 127.0.0.1 \(fixture.origin.port) \(status)", "\(outcome)")
+    }
+  }
+
   @Test func `get no Secure cookie of localhost in clear when they are proxies`() async throws {
     try await FetchFixture.with { fixture in
       let jar = fixture.path("jar")

@@ -50,6 +50,16 @@ struct TransferReportTests {
     #expect(report.now.connects == opened)
   }
 
+  @Test func `a proxy is where the connection leads, whatever the response says of the server`() throws {
+    let report = try report()
+    let now = ResolverInstant(nanoseconds: 0)
+    report.note(.connected(nil, isReused: false), at: now)
+    let proxy = try #require(IPAddress("192.0.2.8"))
+    report.note(.proxy(proxy, port: 3128), at: now)
+    report.note(.responded(HTTPResponse(status: .ok), over: ConnectionDetails(remotePort: 80)), at: now)
+    #expect(report.now.remote?.address == proxy && report.now.remote?.port == 3128)
+  }
+
   @Test func `heads count as they came, those of all hops`() throws {
     let report = try report()
     for bytes in [70, 30] { report.note(.head(bytes: bytes), at: ResolverInstant(nanoseconds: 0)) }

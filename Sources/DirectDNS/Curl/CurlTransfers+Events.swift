@@ -47,6 +47,16 @@ extension CurlTransfers {
   func opened(_ attempt: ConnectAttempt) {
     guard let transfer = attempt.transfer, transfer.carrier == nil else { return }
     transfer.request.watcher.observer?(.wire(.opened(attempt.address)))
+    tellProxy(of: attempt)
+  }
+
+  /// Tells where a connection leads that goes to a proxy, which libcurl has chosen the address of.
+  private func tellProxy(of attempt: ConnectAttempt) {
+    guard let request = attempt.transfer?.request, request.route.proxy != nil, let observer = request.watcher.observer,
+      let address = attempt.handle.text(CURLINFO_PRIMARY_IP).flatMap({ IPAddress($0) }),
+      let port = UInt16(exactly: attempt.handle.number(CURLINFO_PRIMARY_PORT))
+    else { return }
+    observer(.wire(.proxy(address, port: port)))
   }
 
   /// How long the kernel waits for an acknowledgement where a time of ours must end first.
@@ -77,6 +87,7 @@ extension CurlTransfers {
       attempt.lines = ResponseLines()
       if !transfer.request.isSmall { allowSilence(transfer.request.terms.firstByteTimeout, of: attempt) }
       transfer.request.watcher.observer?(.connected(carrier.address, isReused: isReused))
+      tellProxy(of: attempt)
     }
     return true
   }

@@ -62,6 +62,8 @@ package enum WireEvent: Sendable, Hashable {
   ///
   /// Through a proxy there is no address. A connection that needs neither is not told so.
   case opened(IPAddress?)
+  /// Where the connection to a proxy leads.
+  case proxy(IPAddress, port: UInt16)
   /// The head of a response has come; with the interim ones before it, it had so many bytes.
   case head(bytes: Int)
 }

@@ -22,8 +22,8 @@ final class TransferReport: Sendable {
     var hasOpened = false
     /// How many stand that the request has not gone out on: their TLS handshakes, or tunnels, are under way.
     var waiting = 0
-    /// Where the last connection leads, also if no response has come over it; through a proxy there is no address.
-    var remote: (address: IPAddress?, port: UInt16)?
+    /// Where the last connection leads, also if no response has come over it: to the proxy where there is one.
+    var remote: (address: IPAddress, port: UInt16)?
     /// The method of the last request, which redirects may change.
     var method: HTTPRequest.Method
     /// When its phases were over.
@@ -66,7 +66,7 @@ final class TransferReport: Sendable {
       switch event {
       case .requesting(let request): facts.method = request.method
       case .connected(let address, let isReused):
-        facts.remote = (address, (facts.location ?? job.url).effectivePort)
+        if let address { facts.remote = (address, (facts.location ?? job.url).effectivePort) }
         facts.waiting = 0
         guard !isReused else { break }
         facts.connects += 1
@@ -75,7 +75,7 @@ final class TransferReport: Sendable {
         // Nobody hears of one that libcurl has opened because a kept one had ended.
         if !connection.isReused, !facts.hasOpened { facts.connects += 1 }
         facts.hasOpened = false
-        facts.remote = (connection.remoteAddress, connection.remotePort)
+        if let address = connection.remoteAddress { facts.remote = (address, connection.remotePort) }
         facts.heads.append(HeadText(head: head, connection: connection))
         facts.isFollowed = false
       case .redirected(_, let url):
@@ -92,8 +92,9 @@ final class TransferReport: Sendable {
       facts.times.note(event, at: now)
       switch event {
       case .opened(let address):
-        facts.remote = (address, (facts.location ?? job.url).effectivePort)
+        if let address { facts.remote = (address, (facts.location ?? job.url).effectivePort) }
         facts.waiting += 1
+      case .proxy(let address, let port): facts.remote = (address, port)
       case .head(let bytes): facts.headSize += Int64(bytes)
       }
     }

@@ -61,6 +61,7 @@ struct TransferTimes: Sendable {
       hop.connect = time
       opened[address] = time
     case .head: hop.start = time
+    case .proxy: break
     }
   }
 }

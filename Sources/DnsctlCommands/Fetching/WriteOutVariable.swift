@@ -84,7 +84,7 @@ enum WriteOutVariable: String, CaseIterable, Sendable {
     case .headers: .number(Int64(facts.head?.headerFields.count ?? 0))
     case .redirects: .number(Int64(facts.redirects))
     case .redirectURL: .text(Self.redirect(facts, from: response?.url ?? facts.location ?? report.job.url))
-    case .remoteIP: .text(facts.remote?.address?.description)
+    case .remoteIP: .text(facts.remote?.address.description)
     case .remotePort: .number(Int64(facts.remote?.port ?? 0))
     case .scheme: .text((response?.url ?? facts.location ?? report.job.url).scheme.rawValue)
     case .downloadSize: .number(facts.received)
