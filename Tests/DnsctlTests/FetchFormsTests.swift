@@ -33,6 +33,10 @@ import Testing
     ("f=@b.png;filename=x.bin", "name=\"f\"; filename=\"x.bin\"\r\nContent-Type: application/octet-stream\r\n\r\nPNG"),
     ("f=<a.txt", "name=\"f\"\r\n\r\none\ntwo"),
     ("f=<a.txt;filename=q.txt", "name=\"f\"\r\n\r\none\ntwo"),
+    ("a= x y \n", "name=\"a\"\r\n\r\nx y"),
+    (#"a= " x" ;type= t/u "#, "name=\"a\"\r\nContent-Type: t/u\r\n\r\n x"),
+    ("f=@ a.txt ; filename= n.gif ", "name=\"f\"; filename=\"n.gif\"\r\nContent-Type: image/gif\r\n\r\none\ntwo"),
+    ("a=x;type=text/plain; charset=utf-8", "name=\"a\"\r\nContent-Type: text/plain; charset=utf-8\r\n\r\nx"),
   ])
   func `a part is sent as curl sends it`(_ text: String, _ part: String) async throws {
     #expect(
@@ -48,7 +52,8 @@ import Testing
   @Test(arguments: [
     ("s3cret", "has no ="), ("a=b;encoder=base64", ";encoder="), ("a=@x;headers=y", ";headers="),
     ("a=@x,y", "several files"), ("a=\"b", "not closed"), ("a=\"b\"c", "--form-string"), ("a=b;filename=c", "@FILE"),
-    ("a=b;c", "--form-string"), ("a=b;type=x\u{1b}", "type"),
+    ("a=b;c", "--form-string"), ("a=b;type=x\u{1b}", "type"), ("a=b;type=", "media type"),
+    ("a=b;type=text;filename=c", "media type"),
   ])
   func `what is no part is an error, without its content`(_ text: String, _ words: String) {
     #expect {
@@ -90,7 +95,8 @@ import Testing
     (["-d", "a=b", "-d", "c=d"], "/p", "GET /p?a=b&c=d "), (["-d", "a=b"], "/p?x=y#z", "GET /p?x=y&a=b "),
     (["-d", "a=b"], "/p?", "GET /p?a=b "), (["-d", "a=b"], "/p?x&", "GET /p?x&a=b "), ([], "/p", "GET /p "),
     (["--data-urlencode", "q=dead DNS"], "/p", "GET /p?q=dead+DNS "),
-    (["-X", "DELETE", "-d", "a"], "/p", "DELETE /p?a "),
+    (["-X", "DELETE", "-d", "a"], "/p", "DELETE /p?a "), (["-d", ""], "/p", "GET /p "),
+    (["-d", ""], "/p?x", "GET /p?x "),
   ])
   func `-G puts data behind the query`(_ options: [String], _ path: String, _ line: String) async throws {
     try await FetchFixture.with { fixture in

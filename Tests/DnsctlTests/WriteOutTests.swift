@@ -15,7 +15,7 @@ import Testing
       ("%z%", [.text("%z%")]), ("%{http_code", [.text("%{http_code")]),
       ("%{http_code}!", [.variable(.httpCode), .text("!")]), ("%header{ETag}", [.header("ETag")]),
       ("%{json}%{stderr}%{onerror}", [.json, .toErrors, .onError]),
-      ("%%{method}", [.text("%{method}")]),
+      ("%%{method}", [.text("%{method}")]), ("%{HTTP_Code}%{Json}", [.variable(.httpCode), .json]),
     ] as [(String, [WriteOut.Piece])])
   func `a format is read as curl reads it`(_ format: String, _ pieces: [WriteOut.Piece]) {
     #expect(WriteOut(format).pieces == pieces)
@@ -27,6 +27,14 @@ import Testing
       let outcome = await fixture.fetch(["-w", "a%{nope}b", fixture.url()])
       #expect(outcome.output == "ab" && outcome.status == 0)
       #expect(outcome.errors == "dnsctl: unknown --write-out variable: 'nope'\n")
+    }
+  }
+
+  @Test func `a file's line ends are no part of the format`() async throws {
+    try await FetchFixture.with(handler: { _ in OriginResponse() }) { fixture in
+      try fixture.write("code: %{http_code}\\n\r\n  method: %{method}\\n\n\n", to: "dnsctl-format")
+      let outcome = await fixture.fetch(["-w", "@\(fixture.path("dnsctl-format"))", fixture.url()])
+      #expect(outcome.output == "code: 200\n  method: GET\n")
     }
   }
 

@@ -15,6 +15,8 @@ struct FetchCurlTests {
     ["--data-urlencode", "n=a b+ü~-._"], ["--data-urlencode", "@a.txt"], ["--data-urlencode", "n@a.txt"],
     ["-d", "a=1", "--data-urlencode", "b=x y", "--data-raw", "@c"], ["--data-urlencode", "b=x y", "-d", "@a.txt"],
     ["-A", "me"], ["-A", ""], ["-A", "me", "-H", "User-Agent: you"], ["-r", "0-4"], ["-r", "-5"], ["-r", "0-1,4-5"],
+    ["-F", "a= x y ", "-F", "f=@ a.txt ; filename= n ", "-F", "t=x;type= text/plain; charset=utf-8 "],
+    ["-G", "-d", ""],
   ])
   func `sends what curl sends`(_ options: [String]) async throws {
     let origin = try await FakeOrigin.start(handler: OriginResponse.echo)

@@ -156,7 +156,7 @@ struct FetchJob: Sendable {
       scheme == "http" || scheme == "https" || scheme.map { text.dropFirst($0.count).hasPrefix("://") } ?? false
     do throws(DirectDNSError) {
       var url = try WebURL(isWhole ? text : "http://\(text)")
-      if let query { url = try WebURL(appended(query, to: "\(url)")) }
+      if let query, !query.isEmpty { url = try WebURL(appended(query, to: "\(url)")) }
       guard url.scheme == .http || url.scheme == .https else {
         throw DirectDNSError(.invalidURL, "\(url.scheme.rawValue) cannot be fetched: http and https can")
       }

@@ -57,7 +57,7 @@ struct FormData: Sendable, Hashable {
     }
     guard part.kind != .raw, part.text.hasPrefix("@") else { return Array(part.text.utf8) }
     let content = try file(String(part.text.dropFirst()), part.option)
-    return part.kind == .form ? content.filter { $0 != 0x0d && $0 != 0x0a && $0 != 0 } : content
+    return part.kind == .form ? InputFile.withoutLineEnds(content) : content
   }
 }
 

@@ -63,8 +63,16 @@ struct FormPart: Sendable, Hashable {
       }
       content = .text(value)
     }
-    if let type, !type.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f }) {
+    if let type { try Self.check(type: type, of: name) }
+  }
+
+  private static func check(type: String, of name: String) throws(SettingsError) {
+    guard type.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f }) else {
       throw SettingsError(.usage, "-F \(name.printable): the type has a character that no header field may have.")
+    }
+    // As much as curl asks for.
+    guard type.prefix(while: { $0 != ";" }).split(separator: "/").count > 1 else {
+      throw SettingsError(.usage, "-F \(name.printable): that is no media type: write ;type=text/plain, for example.")
     }
   }
 
@@ -128,14 +136,16 @@ extension FormPart {
       return rest.popFirst()
     }
 
-    /// The text up to a semicolon, or in quotation marks, where a backslash escapes.
+    /// The text up to a semicolon, without the blanks around it; or that in quotation marks, where a backslash escapes.
     mutating func word(of name: String) throws(SettingsError) -> String {
+      _ = takeBlanks()
       var word = String.UnicodeScalarView()
       guard rest.first == "\"" else {
         while let next = rest.first, next != ";" {
           word.append(next)
           rest.removeFirst()
         }
+        while let last = word.last, Self.blanks.contains(last) { word.removeLast() }
         return String(word)
       }
       rest.removeFirst()
@@ -155,9 +165,9 @@ extension FormPart {
 
     /// `;key=value`; nil at the end.
     mutating func attribute(of name: String) throws(SettingsError) -> (key: String, value: String)? {
-      while rest.first == " " || rest.first == "\t" { rest.removeFirst() }
+      _ = takeBlanks()
       guard let mark = rest.popFirst() else { return nil }
-      while rest.first == " " || rest.first == "\t" { rest.removeFirst() }
+      _ = takeBlanks()
       guard mark == ";", let equals = rest.firstIndex(of: "=") else {
         throw SettingsError(
           .usage,
@@ -170,9 +180,19 @@ extension FormPart {
       // A type may have parameters of its own: text/plain;charset=utf-8 (RFC 9110 §8.3.1).
       while key == "type", rest.first == ";", !startsAttribute {
         rest.removeFirst()
-        value += ";" + (try word(of: name))
+        let blanks = takeBlanks()
+        value += ";" + blanks + (try word(of: name))
       }
       return (key, value)
+    }
+
+    /// C's `isspace`, by which curl goes.
+    private static let blanks: Set<Unicode.Scalar> = [" ", "\t", "\n", "\u{b}", "\u{c}", "\r"]
+
+    private mutating func takeBlanks() -> String {
+      let taken = rest.prefix { Self.blanks.contains($0) }
+      rest.removeFirst(taken.count)
+      return String(taken)
     }
 
     private var startsAttribute: Bool {

@@ -106,6 +106,9 @@ enum InputFile {
     guard !path.isEmpty else { throw SettingsError(.usage, "\(option): the name of the file is empty.") }
   }
 
+  /// A file's content as curl puts it into an option: without line ends, and without NUL.
+  static func withoutLineEnds(_ bytes: [UInt8]) -> [UInt8] { bytes.filter { $0 != 0x0d && $0 != 0x0a && $0 != 0 } }
+
   static func read(
     _ path: String, for option: String, by readFile: (String) throws(StreamError) -> [UInt8]?
   ) throws(SettingsError) -> [UInt8] {

@@ -43,7 +43,7 @@ struct OutputFlags: ParsableArguments {
   @Option(
     name: [.customShort("w"), .customLong("write-out")], parsing: .unconditional,
     help: ArgumentHelp(
-      "What to write after each transfer: text with %{variables}, %header{name}, %{json}, \\n, \\t and %%. @FILE holds it, @- standard input.",
+      "What to write after each transfer: text with %{variables}, %header{name}, %{json}, \\n, \\t and %%. @FILE holds it, and its line ends do not count; @- standard input.",
       valueName: "format|@file"))
   var writeOut: String?
 

@@ -71,7 +71,9 @@ struct WriteOut: Sendable, Hashable {
   }
 
   private static func piece(_ name: String) -> Piece? {
-    switch name {
+    // In any case, as in curl.
+    let name = name.lowercased()
+    return switch name {
     case "json": .json
     case "header_json": .headerJSON
     case "stderr": .toErrors
@@ -147,11 +149,11 @@ struct WriteOut: Sendable, Hashable {
 }
 
 extension WriteOut {
-  /// Reads the format of an option: `@FILE` names a file.
+  /// Reads the format of an option: `@FILE` names a file, whose lines are put together as those of `-d` are.
   static func read(_ text: String, in context: CommandContext) throws(SettingsError) -> WriteOut {
     guard text.hasPrefix("@") else { return WriteOut(text) }
     let bytes = try InputFile.read(String(text.dropFirst()), for: "-w", by: context.readFile)
-    return WriteOut(String(decoding: bytes, as: UTF8.self))
+    return WriteOut(String(decoding: InputFile.withoutLineEnds(bytes), as: UTF8.self))
   }
 
   /// Writes it: the format's own text as it is, and values without control characters if a terminal shows them.
