@@ -199,6 +199,11 @@ import Testing
     #expect(read == url)
   }
 
+  @Test(arguments: ["ftp", "ws", "socks5"]) func `another scheme is told which ones there are`(_ scheme: String) {
+    let error = #expect(throws: SettingsError.self) { try FetchJob.url("\(scheme)://shop.example", upload: nil) }
+    #expect(error?.message == "\(scheme) cannot be fetched: http and https can." && error?.status == .noAnswer)
+  }
+
   @Test(arguments: [(["--max-redirs", "-1"], Int.max), (["--max-redirs", "3"], 3), ([], 20)])
   func `redirects have a limit`(_ arguments: [String], _ limit: Int) throws {
     #expect(try RequestFlags.parse(arguments).redirects?.limit == limit)

@@ -155,11 +155,12 @@ struct FetchJob: Sendable {
     let isWhole =
       scheme == "http" || scheme == "https" || scheme.map { text.dropFirst($0.count).hasPrefix("://") } ?? false
     do throws(DirectDNSError) {
+      // Of the schemes that the library knows, two cannot be fetched.
+      if isWhole, let scheme, scheme != "http", scheme != "https" {
+        throw DirectDNSError(.invalidURL, "\(scheme) cannot be fetched: http and https can")
+      }
       var url = try WebURL(isWhole ? text : "http://\(text)")
       if let query, !query.isEmpty { url = try WebURL(appended(query, to: "\(url)")) }
-      guard url.scheme == .http || url.scheme == .https else {
-        throw DirectDNSError(.invalidURL, "\(url.scheme.rawValue) cannot be fetched: http and https can")
-      }
       guard let upload, upload != Pipeline.inputMark, url.path.hasSuffix("/") else { return url }
       let name = upload.split(separator: "/").last.map(String.init) ?? ""
       // `./` keeps a name with a colon from being taken for a scheme.
