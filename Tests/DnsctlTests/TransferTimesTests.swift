@@ -44,12 +44,12 @@ struct TransferTimesTests {
   @Test func `each phase is counted from the beginning`() throws {
     let plain: [(Int, Event)] = try [
       (10, Self.sending("http://shop.example/")), (15, Self.requesting), (25, Self.connected(Self.first)),
-      (65, .wire(.head(bytes: 1))),
+      (65, .wire(.response)),
     ]
     #expect(times(after: plain) == [0, 5, 15, 0, 15, 55])
     let secured: [(Int, Event)] = try [
       (10, Self.sending("https://shop.example/")), (15, Self.requesting), (25, .wire(.opened(Self.first))),
-      (45, Self.connected(Self.first)), (65, .wire(.head(bytes: 1))),
+      (45, Self.connected(Self.first)), (65, .wire(.response)),
     ]
     #expect(times(after: secured) == [0, 5, 15, 35, 35, 55])
   }
@@ -57,7 +57,7 @@ struct TransferTimesTests {
   @Test func `what has come counts, whatever fails behind it`() throws {
     let events: [(Int, Event)] = try [
       (0, Self.sending("https://shop.example/")), (5, Self.requesting), (15, .wire(.opened(Self.first))),
-      (35, Self.connected(Self.first)), (65, .wire(.head(bytes: 1))),
+      (35, Self.connected(Self.first)), (65, .wire(.response)),
     ]
     let told = [[0, 0, 0, 0, 0, 0], [0, 5, 0, 0, 0, 0], [0, 5, 15, 0, 0, 0], [0, 5, 15, 35, 35, 0]] as [[Int64]]
     for (count, expected) in told.enumerated() { #expect(times(after: Array(events.prefix(count + 1))) == expected) }
@@ -67,9 +67,9 @@ struct TransferTimesTests {
     let redirected = Event.request(.redirected(status: 302, to: try WebURL("https://shop.example/b")))
     let events: [(Int, Event)] = try [
       (0, Self.sending("https://shop.example/a")), (5, Self.requesting), (15, .wire(.opened(Self.first))),
-      (35, Self.connected(Self.first)), (65, .wire(.head(bytes: 1))), (70, redirected),
+      (35, Self.connected(Self.first)), (65, .wire(.response)), (70, redirected),
       (70, Self.sending("https://shop.example/b")), (71, Self.requesting),
-      (72, Self.connected(Self.first, isReused: true)), (90, .wire(.head(bytes: 1))),
+      (72, Self.connected(Self.first, isReused: true)), (90, .wire(.response)),
     ]
     #expect(times(after: events) == [70, 6, 15, 35, 37, 85])
   }

@@ -152,6 +152,7 @@ extension ConnectAttempt {
   }
 
   private func receivedLine(_ bytes: UnsafeRawBufferPointer) -> Int {
+    if lines?.isUsed == false { withEvents { $0.beganResponse(self) } }
     switch unsafe lines?.take(bytes) {
     // Another attempt carries the request.
     case nil: break

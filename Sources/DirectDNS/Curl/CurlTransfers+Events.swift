@@ -111,6 +111,11 @@ extension CurlTransfers {
   /// How many bytes of an upload the kernel takes beyond what it has sent; that suffices for 10 Gbit/s.
   static let unsentLimit: CInt = 128 * 1024
 
+  /// The first line of a response has come, be it an interim one.
+  func beganResponse(_ attempt: ConnectAttempt) {
+    attempt.transfer?.request.watcher.observer?(.wire(.response))
+  }
+
   /// A part of the response has come.
   func moved(_ attempt: ConnectAttempt) {
     // Most parts of a response come in the same millisecond.

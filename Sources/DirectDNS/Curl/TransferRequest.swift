@@ -64,6 +64,8 @@ package enum WireEvent: Sendable, Hashable {
   case opened(IPAddress?)
   /// Where the connection to a proxy leads.
   case proxy(IPAddress, port: UInt16)
+  /// A response has begun, be it an interim one.
+  case response
   /// The head of a response has come; with the interim ones before it, it had so many bytes.
   case head(bytes: Int)
 }

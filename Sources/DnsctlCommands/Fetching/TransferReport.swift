@@ -96,6 +96,7 @@ final class TransferReport: Sendable {
         facts.waiting += 1
       case .proxy(let address, let port): facts.remote = (address, port)
       case .head(let bytes): facts.headSize += Int64(bytes)
+      case .response: break
       }
     }
   }

@@ -60,8 +60,8 @@ struct TransferTimes: Sendable {
     case .opened(let address):
       hop.connect = time
       opened[address] = time
-    case .head: hop.start = time
-    case .proxy: break
+    case .response: hop.start = time
+    case .proxy, .head: break
     }
   }
 }
