@@ -42,6 +42,8 @@ extension HTTPTransportError {
     // The same code as for a connection that was reset.
     case CURLE_RECV_ERROR where detail.hasSuffix("in chunked-encoding"):
       self = .malformedResponse("its chunks are malformed, which the server has to mend")
+    case CURLE_BAD_CONTENT_ENCODING where detail.hasPrefix("Unrecognized"):
+      self = .malformedResponse("libcurl does not know the content coding that it names\(Self.uncompressedAdvice)")
     case CURLE_BAD_CONTENT_ENCODING:
       self = .malformedResponse("its body is not in the content coding that it names\(Self.uncompressedAdvice)")
     case CURLE_FILESIZE_EXCEEDED: self = .bodyTooLarge

@@ -58,6 +58,15 @@ struct HTTPTransportErrorCurlTests {
     #expect(kind(CURLE_RECV_ERROR, detail: "Recv failure: Connection reset by peer") == "connectionLost")
   }
 
+  @Test func `a content coding that is unknown is told from a body that is not in it`() {
+    let words = "Unrecognized content encoding type. libcurl understands deflate, gzip content encodings."
+    let (unknown, wrong) = (
+      HTTPTransportError(CURLE_BAD_CONTENT_ENCODING, detail: words),
+      HTTPTransportError(CURLE_BAD_CONTENT_ENCODING, detail: "incorrect header check")
+    )
+    #expect("\(unknown)".contains("does not know the content coding") && !"\(wrong)".contains("does not know"))
+  }
+
   @Test func `a stream that ended without a word says what helps, one that was reset says what libcurl says`() {
     let words = unsafe String(cString: curl_easy_strerror(CURLE_HTTP2_STREAM))
     #expect(HTTPTransportError(CURLE_HTTP2_STREAM, detail: "stream 1 was not closed cleanly") == .connectionLost(words))
