@@ -52,8 +52,10 @@ struct ProxyRule: Sendable {
   }
 
   private static func entries(_ list: String) -> [String] {
-    list.lowercased().split { $0 == "," || $0 == " " }.map { entry in
-      String(entry.hasPrefix(".") ? entry.dropFirst() : entry)
+    list.lowercased().split { $0 == "," || $0 == " " || $0 == "\t" }.map { entry in
+      // As in curl, dots around a name say nothing: `.a.test` and `a.test.` are `a.test`.
+      let entry = entry.hasPrefix(".") ? entry.dropFirst() : entry
+      return String(entry.hasSuffix(".") ? entry.dropLast() : entry)
     }
   }
 

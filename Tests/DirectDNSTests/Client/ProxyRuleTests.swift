@@ -34,7 +34,8 @@ struct ProxyRuleTests {
   @Test(arguments: [
     ("http://a.test/", "a.test", true), ("http://b.a.test/", "a.test", true), ("http://b.a.test/", ".a.test", true),
     ("http://ba.test/", "a.test", false), ("http://a.test./", "a.test", true),
-    ("http://a.test/", "b.test, A.TEST", true),
+    ("http://a.test/", "b.test, A.TEST", true), ("http://a.test/", "b.test\ta.test.", true),
+    ("http://b.a.test./", ".a.test.", true), ("http://a.test/", ".", false),
     ("http://a.test/", "*", true), ("http://192.0.2.9/", "192.0.2.0/24", true),
     ("http://192.0.3.9/", "192.0.2.0/24", false),
     ("http://[2001:db8::1]/", "2001:db8::1", true), ("http://192.0.2.9/", "192.0.2.9", true),
