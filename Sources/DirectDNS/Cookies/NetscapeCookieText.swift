@@ -43,7 +43,9 @@ enum NetscapeCookieText {
     var fields = line.utf8.split(separator: tab, omittingEmptySubsequences: false).map { String(Substring($0)) }
     // An editor may have removed the last tab, after which there was only an empty value.
     if fields.count == 6 { fields.append("") }
-    guard fields.count == 7 else { throw Flaw("has \(fields.count) fields between tabs, not 7") }
+    guard fields.count == 7 else {
+      throw Flaw("has \(fields.count) field\(fields.count == 1 ? "" : "s") between tabs, not 7")
+    }
     let domain = try domain(fields[0])
     let includesBelow = try flag(fields[1], 2)
     guard let expires = seconds(fields[4]) else { throw Flaw("has no whole number of seconds as its field 5") }
