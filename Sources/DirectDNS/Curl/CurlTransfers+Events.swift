@@ -43,22 +43,6 @@ extension CurlTransfers {
     directdns_prepare_socket(socket, Self.silenceLimit)
   }
 
-  /// A connection that an attempt has opened stands, and cannot take the request yet.
-  func opened(_ attempt: ConnectAttempt) {
-    guard let transfer = attempt.transfer, transfer.carrier == nil else { return }
-    transfer.request.watcher.observer?(.wire(.opened(attempt.address)))
-    tellProxy(of: attempt)
-  }
-
-  /// Tells where a connection leads that goes to a proxy, which libcurl has chosen the address of.
-  private func tellProxy(of attempt: ConnectAttempt) {
-    guard let request = attempt.transfer?.request, request.route.proxy != nil, let observer = request.watcher.observer,
-      let address = attempt.handle.text(CURLINFO_PRIMARY_IP).flatMap({ IPAddress($0) }),
-      let port = UInt16(exactly: attempt.handle.number(CURLINFO_PRIMARY_PORT))
-    else { return }
-    observer(.wire(.proxy(address, port: port)))
-  }
-
   /// How long the kernel waits for an acknowledgement where a time of ours must end first.
   private static func silence(_ milliseconds: Int64) -> UInt32 {
     // The kernel ignores values that do not fit into a signed number of 32 bits.
@@ -110,11 +94,6 @@ extension CurlTransfers {
 
   /// How many bytes of an upload the kernel takes beyond what it has sent; that suffices for 10 Gbit/s.
   static let unsentLimit: CInt = 128 * 1024
-
-  /// The first line of a response has come, be it an interim one.
-  func beganResponse(_ attempt: ConnectAttempt) {
-    attempt.transfer?.request.watcher.observer?(.wire(.response))
-  }
 
   /// A part of the response has come.
   func moved(_ attempt: ConnectAttempt) {
