@@ -62,7 +62,7 @@ struct FetchCurlTests {
     let origin = try await FakeOrigin.start { request in
       switch request.path {
       case "/older": OriginResponse(.found, fields: [.location: "/old"])
-      case "/old": OriginResponse(.found, fields: [.location: "new"], body: "moved")
+      case "/old": OriginResponse(.found, fields: [.location: "new"])
       case "/early": throw OriginFault.text("HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 204 No Content\r\n\r\n")
       case "/lost": throw OriginFault.close
       default: OriginResponse(body: "body")
