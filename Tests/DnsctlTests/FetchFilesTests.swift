@@ -69,6 +69,25 @@ import Testing
     #expect(found == name)
   }
 
+  @Test func `stay as they are where the server has nothing newer, and do not begin there`() async throws {
+    try await FetchFixture.with(handler: { request in
+      request.field("If-None-Match") == "\"1\"" ? OriginResponse(.notModified) : OriginResponse(body: "new")
+    }) { fixture in
+      let condition = ["-H", "If-None-Match: \"1\""]
+      try fixture.write("old", to: "a")
+      for name in ["a", "b"] {
+        let outcome = await fixture.fetch(condition + ["-f", "-o", fixture.path(name), fixture.url()])
+        #expect(outcome.status == 0 && outcome.errors.isEmpty, "\(outcome)")
+      }
+      #expect(fixture.read("a") == "old" && fixture.files == ["a"])
+      // What was asked for is written: the head.
+      #expect(await fixture.fetch(condition + ["-i", "-o", fixture.path("b"), fixture.url()]).status == 0)
+      #expect(fixture.read("b")?.hasPrefix("HTTP/1.1 304 Not Modified\r\n") == true)
+      #expect(await fixture.fetch(["-o", fixture.path("a"), fixture.url()]).status == 0)
+      #expect(fixture.read("a") == "new")
+    }
+  }
+
   @Test func `that are new keep what came, and go on there`() async throws {
     try await FetchFixture.with(handler: Self.answer) { fixture in
       let file = ["-o", fixture.path("new")]

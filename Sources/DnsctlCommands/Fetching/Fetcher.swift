@@ -184,6 +184,8 @@ struct Fetcher: Sendable {
       do throws(StreamError) {
         guard let piece else {
           try writeTrailers(response, to: &sink)
+          // What the file holds is still good (RFC 9110 §15.4.5); an empty one would take its place.
+          if response.status == .notModified, !sink.hasWritten { return }
           return try sink.finish()
         }
         try sink.write(piece)
