@@ -95,6 +95,20 @@ import Testing
     }
   }
 
+  @Test(arguments: [["-I"], ["-i"], ["-i", "-Z"], ["-i", "--retry", "1"], ["-i", "-L", "--max-redirs", "0"]])
+  func `heads of redirects are shown once, also if the last hop fails`(_ flags: [String]) async throws {
+    try await FetchFixture.with(handler: { _ in
+      OriginResponse(.found, fields: [.location: "http://127.0.0.1:1/x"])
+    }) { fixture in
+      let outcome = await fixture.fetch(flags + [fixture.url("/old")])
+      #expect(outcome.status != 0 && outcome.output.hasPrefix("HTTP/1.1 302 Found\r\n"), "\(outcome)")
+      #expect(outcome.output.components(separatedBy: "HTTP/1.1").count == 2 && outcome.output.hasSuffix("\r\n\r\n"))
+      try fixture.write("old", to: "file")
+      _ = await fixture.fetch(flags + ["-o", fixture.path("file"), fixture.url("/old")])
+      #expect(fixture.read("file") == "old")
+    }
+  }
+
   @Test func `a file of the longest name is written again`() async throws {
     try await FetchFixture.with { fixture in
       let file = ["-o", fixture.path(String(repeating: "a", count: 250)), fixture.url()]

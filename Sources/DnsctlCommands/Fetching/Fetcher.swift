@@ -40,8 +40,9 @@ struct Fetcher: Sendable {
         return nil
       } catch {
         guard tries <= retries, error.isTransient else {
-          reportError(error, job)
-          return error
+          let failure = await writeRedirects(job, report) ?? error
+          reportError(failure, job)
+          return failure
         }
         let pause = FetchRetryRule.pause(
           afterTries: tries, retryAfter: error.retryAfter, now: context.clock.secondsSince1970)
@@ -101,7 +102,7 @@ struct Fetcher: Sendable {
   /// What there is to follow of a try, as far as anybody wants to know it.
   private func options(_ report: TransferReport) -> RequestOptions {
     var options = RequestOptions()
-    guard log != nil || writeOut != nil || dump != nil else { return options }
+    guard log != nil || writeOut != nil || dump != nil || showsHeads(report.job) else { return options }
     options.observer = { [log = log?.anew(), clock = context.clock] event in
       log?.note(event)
       report.note(event, at: clock.now)
@@ -226,6 +227,22 @@ struct Fetcher: Sendable {
       response.body.cancel()
       throw FetchFailure(error, job)
     }
+  }
+
+  /// Writes the heads of the redirects, if they are wanted, that led to a request without a response, as curl does: with
+  /// them one sees where it went.
+  ///
+  /// A file gets nothing, since what it is to have does not come.
+  ///
+  /// - Returns: why they cannot be written.
+  private func writeRedirects(_ job: FetchJob, _ report: TransferReport) async -> FetchFailure? {
+    let facts = report.now
+    guard job.destination.path == nil, showsHeads(job), facts.response == nil, !facts.heads.isEmpty else { return nil }
+    await turns?.wait(job.index)
+    do throws(StreamError) {
+      try context.output.write(facts.heads.flatMap { $0.text(forTerminal: context.isOutputTerminal) })
+      return nil
+    } catch { return FetchFailure(error, job) }
   }
 
   private func sink(
