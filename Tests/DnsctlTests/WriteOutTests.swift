@@ -35,6 +35,10 @@ import Testing
       try fixture.write("code: %{http_code}\\n\r\n  method: %{method}\\n\n\n", to: "dnsctl-format")
       let outcome = await fixture.fetch(["-w", "@\(fixture.path("dnsctl-format"))", fixture.url()])
       #expect(outcome.output == "code: 200\n  method: GET\n")
+      let path = fixture.path("dnsctl-latin")
+      try Data(Array("%{http_code} caf".utf8) + [0xE9]).write(to: URL(filePath: path))
+      let odd = await fixture.fetch(["-w", "@\(path)", fixture.url()])
+      #expect(odd.status == 64 && odd.errors.contains("\(path) is not UTF-8"), "\(odd)")
     }
   }
 

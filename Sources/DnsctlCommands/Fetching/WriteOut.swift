@@ -152,8 +152,12 @@ extension WriteOut {
   /// Reads the format of an option: `@FILE` names a file, whose lines are put together as those of `-d` are.
   static func read(_ text: String, in context: CommandContext) throws(SettingsError) -> WriteOut {
     guard text.hasPrefix("@") else { return WriteOut(text) }
-    let bytes = try InputFile.read(String(text.dropFirst()), for: "-w", by: context.readFile)
-    return WriteOut(String(decoding: InputFile.withoutLineEnds(bytes), as: UTF8.self))
+    let path = String(text.dropFirst())
+    let bytes = InputFile.withoutLineEnds(try InputFile.read(path, for: "-w", by: context.readFile))
+    guard let format = String(validating: bytes, as: UTF8.self) else {
+      throw SettingsError(.usage, "-w: \(path.printable) is not UTF-8.")
+    }
+    return WriteOut(format)
   }
 
   /// Writes it: the format's own text as it is, and values without control characters if a terminal shows them.
