@@ -105,6 +105,36 @@ import Testing
     }
   }
 
+  @Test(arguments: ["-d", "-T"])
+  func `-H 'Transfer-Encoding: chunked' has data sent in chunks, also behind a redirect`(_ option: String) async throws
+  {
+    try await FetchFixture.with(handler: { request in
+      request.path == "/old" ? OriginResponse(.temporaryRedirect, fields: [.location: "/new"]) : OriginResponse()
+    }) { fixture in
+      try fixture.write("data", to: "file")
+      let value = option == "-T" ? fixture.path("file") : "data"
+      let outcome = await fixture.fetch([
+        "-H", "Transfer-Encoding: chunked", option, value, "-w", "%{size_upload}", fixture.url("/old"),
+      ])
+      #expect(outcome.status == 0 && outcome.output == "4", "\(outcome)")
+      let requests = fixture.origin.requests
+      #expect(requests.map(\.path) == ["/old", "/new"])
+      for request in requests {
+        #expect(request.fields[.transferEncoding] == "chunked" && request.fields[.contentLength] == nil)
+        #expect(request.body == Array("data".utf8))
+      }
+    }
+  }
+
+  @Test func `-H 'Authorization:' leaves out what the URL has for it, too`() async throws {
+    try await FetchFixture.with { fixture in
+      let url = fixture.url().replacing("http://", with: "http://user:word@")
+      #expect(await fixture.fetch([url]).output.contains("Authorization: Basic dXNlcjp3b3Jk\r\n"))
+      let outcome = await fixture.fetch(["-H", "Authorization:", "-u", "a:b", url])
+      #expect(outcome.status == 0 && !outcome.output.contains("Authorization"), "\(outcome)")
+    }
+  }
+
   @Test(arguments: [
     (["-A", "me"], "User-Agent: me\r\n"), (["-A", "me", "-H", "User-Agent: you"], "User-Agent: you\r\n"),
     (["-r", "0-4"], "Range: bytes=0-4\r\n"), (["-r5"], "Range: bytes=5-\r\n"), (["-r", "-5"], "Range: bytes=-5\r\n"),

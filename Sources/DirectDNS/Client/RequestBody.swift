@@ -113,6 +113,19 @@ public struct RequestBody: Sendable {
       content: .source({ try await feed(make(), $0) }, length: length, isReplayable: true), contentType: contentType)
   }
 
+  /// The same body, sent in chunks although its length may be known (RFC 9112 §7.1); over HTTP/2 without that length.
+  package var chunked: RequestBody {
+    let unmeasured: Content =
+      switch content {
+      case .none: .none
+      case .bytes(let bytes): .source({ write in _ = await write(bytes) }, length: nil, isReplayable: true)
+      case .source(let source, _, let isReplayable): .source(source, length: nil, isReplayable: isReplayable)
+      }
+    var body = RequestBody(content: unmeasured, contentType: contentType)
+    body.trailerFields = trailerFields
+    return body
+  }
+
   private static func feed<Pieces: AsyncSequence & SendableMetatype>(
     _ pieces: Pieces, _ write: @Sendable ([UInt8]) async -> Bool
   ) async throws where Pieces.Element == [UInt8] {

@@ -73,7 +73,10 @@ struct FetchJob: Sendable {
     let range = try request.rangeValue(resumes: output.resumes)
     let destinations = try output.destinations(urls)
     let credentials = try request.credentials(context.readFile)
+    // What the URL has for `Authorization` is left out with it.
+    let isAnonymous = flags.contains(.leaveOut(.authorization))
     return urls.enumerated().map { index, url in
+      let url = isAnonymous ? (try? WebURL(url.text(userInfo: false))) ?? url : url
       let body = sent.map { Body.bytes($0.bytes) } ?? Body(uploads: request.uploads, index)
       var fields: HTTPFields = [.userAgent: request.userAgent ?? userAgent, .accept: "*/*"]
       if request.userAgent == "" { fields[.userAgent] = nil }
@@ -229,13 +232,16 @@ extension FetchJob {
   /// - Returns: the body.
   /// - Throws: if a file cannot be read.
   func requestBody(_ input: any InputSource) throws(DirectDNSError) -> RequestBody {
-    switch body {
-    case .none: .none
-    case .bytes(let bytes): .bytes(bytes)
-    case .file(let path): try .file(path)
-    case .pipe(let path): .stream(InputPieces(input: PipeInput(path)))
-    case .standardInput: .stream(InputPieces(input: input))
-    }
+    let whole: RequestBody =
+      switch body {
+      case .none: .none
+      case .bytes(let bytes): .bytes(bytes)
+      case .file(let path): try .file(path)
+      case .pipe(let path): .stream(InputPieces(input: PipeInput(path)))
+      case .standardInput: .stream(InputPieces(input: input))
+      }
+    // `-H 'Transfer-Encoding: chunked'` asks for chunks, as in curl.
+    return request.headerFields[.transferEncoding]?.lowercased() == "chunked" ? whole.chunked : whole
   }
 }
 

@@ -96,6 +96,18 @@ struct RequestBodyTests {
     await origin.stop()
   }
 
+  @Test func `a body whose length is known can be sent in chunks all the same, more than once`() async throws {
+    let origin = try await FakeOrigin.start()
+    let bytes = (0..<600_000).map { UInt8(truncatingIfNeeded: $0) }
+    let body = RequestBody.bytes(bytes, contentType: "a/b").chunked
+    for _ in 0..<2 { _ = try await send(body, to: origin) }
+    #expect(origin.requests.map(\.body) == [bytes, bytes])
+    #expect(origin.requests.map { $0.fields[.transferEncoding] } == ["chunked", "chunked"])
+    #expect(origin.requests.map { $0.fields[.contentType] } == ["a/b", "a/b"])
+    #expect(RequestBody.none.chunked.kind == .none)
+    await origin.stop()
+  }
+
   @Test func `an expectation holds the body back until the server wants it`() async throws {
     let origin = try await FakeOrigin.start()
     _ = try await send(.text("wanted"), fields: [.expect: "100-continue"], to: origin)
