@@ -42,8 +42,8 @@ final class InFlight: Sendable {
     waiting.withLock { $0.append(end) }
     guard count.load(ordering: .sequentiallyConsistent) > 0, limit > .zero else { return }
     let timer = Task {
-      // `Task.sleep` ends the process when the sum of the present and the pause has no room.
-      try? await Task.sleep(for: min(limit, CacheLife.horizon))
+      let clock = SystemClock()
+      try? await clock.sleep(until: clock.now + limit)
       end.fulfil(())
     }
     await end.value(ifCancelled: ())

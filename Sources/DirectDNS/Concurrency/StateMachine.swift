@@ -108,8 +108,8 @@ final class MachineRunner<Machine: StateMachine>: Sendable {
 
   private func setTimer(_ state: inout State, _ wake: () -> @Sendable () -> Void) {
     guard let instant = state.machine.nextInstant() else {
-      // Swift keeps a cancelled sleep until its time has come: lookups one after the other would leave thousands. The
-      // timer fires for nothing instead, and the next lookup needs no other one.
+      // Lookups one after the other would each start a task and cancel it. The timer fires for nothing instead, and the
+      // next lookup needs no other one.
       guard !(clock is SystemClock) else { return }
       state.timer?.task.cancel()
       state.timer = nil

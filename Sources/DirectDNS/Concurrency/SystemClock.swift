@@ -28,8 +28,11 @@ public struct SystemClock: ResolverClock {
   public var wallNow: WallInstant { WallInstant(milliseconds: directdns_wall_milliseconds()) }
 
   /// Waits until an instant.
-  public func sleep(until instant: ResolverInstant) async throws {
-    try await Task.sleep(for: instant - now)
+  public func sleep(until instant: ResolverInstant) async throws { try await Self.sleeps.sleep(until: instant) }
+
+  private static let sleeps = SleepQueue(now: { SystemClock().now }) { instant in
+    // At most a day: `Task.sleep` ends the process when the sum of the present and the pause has no room.
+    try? await Task.sleep(for: min(instant - SystemClock().now, .seconds(86_400)))
   }
 }
 

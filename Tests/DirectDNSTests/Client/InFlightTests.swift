@@ -46,6 +46,15 @@ struct InFlightTests {
     #expect(await wait(for: inFlight, within: .zero) < Self.limit)
   }
 
+  @Test func `a limit beyond the end of any clock is one`() async {
+    let inFlight = InFlight()
+    #expect(inFlight.enter())
+    inFlight.close()
+    let waiting = Task.immediate { await wait(for: inFlight, within: .seconds(Int64.max)) }
+    inFlight.leave()
+    #expect(await waiting.value < Self.limit)
+  }
+
   @Test func `who is cancelled waits no longer, be it before`() async {
     let inFlight = InFlight()
     #expect(inFlight.enter())

@@ -65,6 +65,13 @@ struct SystemClockTests {
     await #expect(throws: CancellationError.self) { try await sleeper.value }
     #expect(clock.now - begun < .seconds(20))
   }
+
+  @Test func `even the last instant can be waited for, and the wait can be left`() async {
+    let clock = clock
+    let sleeper = Task.immediate { try await clock.sleep(until: ResolverInstant(nanoseconds: .max)) }
+    sleeper.cancel()
+    await #expect(throws: CancellationError.self) { try await sleeper.value }
+  }
 }
 
 struct SuspensionTests {
