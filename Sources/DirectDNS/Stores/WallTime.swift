@@ -11,7 +11,10 @@ struct WallTime: Sendable, Hashable {
   private var monotonic: ResolverInstant
   /// Times up to this one may be from before the clock was set.
   private var doubtful = WallInstant(milliseconds: .min)
-  /// How far the clock has been set forward, and how far back, in all.
+  /// The most that the clock can have been set forward since an answer was stamped, and the most that it can have been set
+  /// back: from some jump on, in all.
+  ///
+  /// Not the sums of all jumps one way: a clock that is set to and fro again and again would leave no answer any age.
   private var (forward, back) = (Duration.zero, Duration.zero)
 
   init(wall: WallInstant, now: ResolverInstant) {
@@ -26,7 +29,8 @@ struct WallTime: Sendable, Hashable {
     // A clock that is set back shows some times twice; one that is set forward skips some.
     if difference > Self.tolerance || difference < .zero - Self.tolerance {
       doubtful = max(doubtful, wall, expected)
-      if difference > .zero { forward += difference } else { back -= difference }
+      forward = max(.zero, forward + difference)
+      back = max(.zero, back - difference)
     }
     self.wall = wall
     monotonic = now

@@ -127,12 +127,30 @@ import Testing
 
   @Test mutating func `jumps add up`() {
     let before = answer(askedAgo: .seconds(10))
-    for (seconds, wall) in [(10, 3610), (20, 20), (30, 3630)] {
+    for (seconds, wall) in [(10, 3610), (20, 7220), (30, 3630)] {
       time.look(wall: Self.start + .seconds(wall), now: Sample.at(1000 + Double(seconds)))
     }
-    // It seems to be 3640 s old, and 7200 s were skipped in all, of which 3600 were shown again.
-    #expect(time.life(of: before, CachePolicy()).askedAt == 1030 * 1_000_000_000 - 1)
+    // It seems to be 3640 s old; of the 7200 s that were skipped 3600 were taken back.
+    #expect(time.life(of: before, CachePolicy()).askedAt == Sample.at(1030 - 40).nanoseconds)
     #expect(isStale(time.life(of: before, CachePolicy()), at: Sample.at(1030)))
+    // The clock showed that 5 s before it was set back.
+    let ahead = answer(askedAgo: .seconds(-7225))
+    #expect(time.life(of: ahead, CachePolicy()).askedAt == Sample.at(1030 - 5).nanoseconds)
+  }
+
+  @Test(arguments: [3600, 315_360_000])
+  mutating func `a clock that is set to and fro keeps no answer for ever, and ages none`(_ jump: Int) {
+    let (old, young) = (answer(askedAgo: .seconds(25 * 3600)), answer(askedAgo: .seconds(60)))
+    for step in 1...50_000 {
+      let offset = step.isMultiple(of: 2) ? 0 : jump
+      time.look(wall: Self.start + .milliseconds(step + offset * 1000), now: Sample.at(1000 + Double(step) / 1000))
+    }
+    let now = Sample.at(1050)
+    #expect(phase(time.life(of: old, CachePolicy()), at: now) == .gone)
+    #expect(time.life(of: young, CachePolicy()).askedAt == Sample.at(1050 - 110).nanoseconds)
+    // The clock showed that when it was set for the first time.
+    let ahead = answer(askedAgo: .seconds(-jump))
+    #expect(time.life(of: ahead, CachePolicy()).askedAt == Sample.at(1050 - 50).nanoseconds)
   }
 
   @Test mutating func `a clock that is slewed has not jumped`() {
