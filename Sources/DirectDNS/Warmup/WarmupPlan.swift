@@ -223,10 +223,12 @@ extension WarmupMinimum: CustomStringConvertible, Codable {
     switch self {
     case .names(let count): return "\(count)"
     case .share(let share):
-      let hundredths = Int((Self.bounded(share) * 10_000).rounded())
-      let (whole, rest) = hundredths.quotientAndRemainder(dividingBy: 100)
+      // Digits down to a billionth of a percent, so that no share that anybody writes reads as another one.
+      let (whole, rest) = Int64((Self.bounded(share) * 1e11).rounded()).quotientAndRemainder(dividingBy: 1_000_000_000)
       guard rest > 0 else { return "\(whole)%" }
-      return rest % 10 == 0 ? "\(whole).\(rest / 10)%" : "\(whole).\(rest < 10 ? "0" : "")\(rest)%"
+      var digits = "\(1_000_000_000 + rest)".dropFirst()
+      while digits.last == "0" { digits.removeLast() }
+      return "\(whole).\(digits)%"
     }
   }
 

@@ -91,7 +91,8 @@ struct WarmupRetryTests {
 struct WarmupMinimumTests {
   @Test(arguments: [
     ("95%", WarmupMinimum.share(0.95)), ("100%", .all), ("0%", .share(0)), ("99.5%", .share(0.995)), ("40", .names(40)),
-    ("0", .names(0)),
+    ("0", .names(0)), ("0.01%", .share(0.0001)), ("0.001%", .share(0.00001)), ("99.999%", .share(99.999 / 100)),
+    ("12.345678912%", .share(12.345678912 / 100)),
   ])
   func `a minimum is a count or a percentage, and reads as it is written`(_ text: String, _ expected: WarmupMinimum) {
     #expect(WarmupMinimum(text) == expected)
