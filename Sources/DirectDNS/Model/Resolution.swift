@@ -93,7 +93,7 @@ public struct Resolution: Sendable, Hashable {
 
   /// How long ago the answer expired; nil while it is within its lifetime.
   public var expiredFor: Duration? {
-    freshness <= .due ? nil : .nanoseconds(max(0, -timeToLiveNanoseconds))
+    freshness <= .due ? nil : max(Duration.zero, .zero - .nanoseconds(timeToLiveNanoseconds))
   }
 
   /// Creates a resolution without addresses, to be filled in place.

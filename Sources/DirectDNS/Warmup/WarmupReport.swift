@@ -151,9 +151,16 @@ public struct WarmupReport: Sendable, Hashable, Codable {
     set { durationMs = newValue.inMilliseconds }
   }
   /// The names that have an address.
-  public var answered: Int { resolved + fromStore + fromCache }
+  public var answered: Int { Self.sum(resolved, Self.sum(fromStore, fromCache)) }
   /// The names that are done.
-  public var done: Int { answered + negative + failed }
+  public var done: Int { Self.sum(answered, Self.sum(negative, failed)) }
+
+  /// The sum; it saturates, since a report that was decoded may hold any number.
+  private static func sum(_ left: Int, _ right: Int) -> Int {
+    let (sum, overflow) = left.addingReportingOverflow(right)
+    return overflow ? (left < 0 ? .min : .max) : sum
+  }
+
   /// Whether it ended before every name was done.
   public var endedEarly: Bool { end == .deadline || end == .stopped }
 

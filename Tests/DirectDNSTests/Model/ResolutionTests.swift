@@ -28,6 +28,12 @@ struct ResolutionTests {
     #expect(answer.expiredFor == .seconds(100))
   }
 
+  @Test func `an answer may have expired as long ago as its numbers go`() {
+    let answer = Resolution(addresses: [.ipv4(1)], freshness: .stale, source: .store, timeLeft: .seconds(Int64.min))
+    #expect(answer.expiredFor == Duration.zero - .nanoseconds(Int64.min))
+    #expect(answer.timeToLive == .seconds(30))
+  }
+
   @Test func `an answer that does not expire has no time to live`() {
     let answer = Resolution(
       addresses: [.ipv4(1)], canonicalName: nil, freshness: .fresh, source: .pin, ageNanoseconds: 0,

@@ -65,6 +65,16 @@ struct WarmupReportTests {
     #expect(original.slowest.first?.duration == .microseconds(1234))
   }
 
+  @Test(arguments: [Int.max, .min])
+  func `a report may hold any counts`(_ count: Int) {
+    let extreme = report {
+      ($0.resolved, $0.fromStore, $0.fromCache) = (count, count, count)
+      ($0.negative, $0.failed) = (count, count)
+    }
+    #expect(extreme.answered == count && extreme.done == count)
+    #expect(extreme.summary.hasPrefix("\(count) of 4 names have an address"))
+  }
+
   @Test(arguments: [
     (Double.nan, Duration.zero), (.infinity, .nanoseconds(Int64.max)), (-1, .milliseconds(-1)),
     (1.2345678, .microseconds(1235)), (1e300, .nanoseconds(Int64.max)),
