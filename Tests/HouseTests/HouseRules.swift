@@ -216,6 +216,28 @@ enum HouseRules {
     }
   }
 
+  // MARK: Waiting
+
+  /// Files that may wait by `Task.sleep`: where the clock does so, and where a wait is short, whatever becomes of it.
+  static let sleepPlaces = [
+    "Sources/DirectDNS/Concurrency/SystemClock.swift",
+    "Sources/DirectDNSFoundation/Loading/Load.swift",
+    "Sources/DirectDNSAsyncHTTPClient/HTTPClientRequest+Redirect.swift",
+    "Sources/DirectDNSProxy/ProxyServer.swift",
+  ]
+
+  /// `Task.sleep` anywhere else: Swift keeps a sleep that was cancelled until its time has come, and a clock's own leaves
+  /// nothing behind.
+  static func straySleeps(in tree: SourceTree) -> [String] {
+    let files = linked(tree) + bridgingTargets.flatMap { tree.files(under: "Sources/\($0)/") }
+    return files.filter { !sleepPlaces.contains($0.path) }.flatMap { file in
+      zip(file.identifiers, file.identifiers.dropFirst()).compactMap { former, member -> String? in
+        guard former.name == "Task", member.name == "sleep", member.preceding == "." else { return nil }
+        return "\(file.path):\(member.line): Task.sleep"
+      }
+    }
+  }
+
   // MARK: Imports
 
   /// Foundation beyond its essentials, the network stack of Foundation, and SwiftNIO.

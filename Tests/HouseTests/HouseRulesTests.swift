@@ -191,6 +191,20 @@ struct HouseRulesTests {
     #expect(HouseRules.strayHazards(in: SourceTree(["Sources/DirectDNS/Model/A.swift": text])) == [])
   }
 
+  // MARK: Waiting
+
+  @Test func `a sleep of Swift's outside its places is found`() {
+    let text = "try? await Task.sleep(for: .seconds(1))"
+    let path = "Sources/DirectDNS/Stores/A.swift"
+    #expect(HouseRules.straySleeps(in: SourceTree([path: text])) == ["\(path):1: Task.sleep"])
+    for place in HouseRules.sleepPlaces + ["Sources/DnsctlCommands/A.swift"] {
+      #expect(HouseRules.straySleeps(in: SourceTree([place: text])) == [])
+    }
+    for other in ["try await clock.sleep(until: end)", "// Task.sleep(for: time)", "Task { sleep(1) }"] {
+      #expect(HouseRules.straySleeps(in: SourceTree([path: other])) == [])
+    }
+  }
+
   // MARK: Imports
 
   @Test(arguments: ["Foundation", "FoundationNetworking", "NIOCore", "NIO", "FoundationInternationalization"])

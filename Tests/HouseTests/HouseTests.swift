@@ -91,6 +91,10 @@ struct HouseTests {
     #expect(HouseRules.strayHazards(in: tree) == [])
   }
 
+  @Test func `what waits leaves nothing behind when it is cancelled`() {
+    #expect(HouseRules.straySleeps(in: tree) == [])
+  }
+
   @Test func `the library and the command line stay free of heavy imports`() {
     #expect(HouseRules.heavyImports(in: tree) == [])
   }
