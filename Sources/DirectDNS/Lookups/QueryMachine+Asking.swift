@@ -20,7 +20,7 @@ extension QueryMachine {
       setTimer(number, question, at: now)
     case .turn(let next, let instant):
       if question.turn == nil { actions.append(.waits) }
-      question.turn = .reserved(next, by: states.rateLimit(of: next))
+      question.turn = .reserved(next, at: instant, by: states.rateLimit(of: next))
       timers.set(number, at: instant)
     case .blocked(let instant):
       if question.turn == nil { actions.append(.waits) }

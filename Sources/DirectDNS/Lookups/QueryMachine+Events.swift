@@ -83,7 +83,26 @@ extension QueryMachine {
 
   /// Ends a question that nobody wants an answer to any more, and cancels its queries.
   mutating func cancel(_ number: QuestionNumber) {
-    if let question = pending.removeValue(forKey: number) { end(number, question, isCancelled: true) }
+    guard let question = pending.removeValue(forKey: number) else { return }
+    end(number, question, isCancelled: true)
+    if case .reserved(let server, let turn, _)? = question.turn, !isShutDown { passOn(turn, of: server) }
+  }
+
+  /// Has those who wait behind a turn that nobody takes move up by one; the last of their turns is free again.
+  private mutating func passOn(_ turn: ResolverInstant, of server: DNSServer.Number) {
+    var behind: [(number: QuestionNumber, turn: ResolverInstant, rate: RateLimit?)] = []
+    for (number, question) in pending.all {
+      if case .reserved(server, let later, let rate)? = question.turn, later >= turn {
+        behind.append((number, later, rate))
+      }
+    }
+    var free = turn
+    for waiting in behind.sorted(by: { $0.turn < $1.turn }) {
+      pending[waiting.number]?.turn = .reserved(server, at: free, by: waiting.rate)
+      timers.set(waiting.number, at: free)
+      free = waiting.turn
+    }
+    states.giveBack(server)
   }
 
   /// The instant has come that ``nextInstant()`` named.
@@ -91,7 +110,7 @@ extension QueryMachine {
     while let number = timers.takeDue(at: now) {
       guard var question = pending.removeValue(forKey: number) else { continue }
       switch question.turn {
-      case .reserved(let next, _)?:
+      case .reserved(let next, _, _)?:
         question.turn = nil
         // The server may have said 429 meanwhile, or the time may be over.
         if now < question.deadlines.providers, let server = states.begin(next, at: now) {
@@ -136,14 +155,14 @@ extension QueryMachine {
   mutating func renewTurns(at now: ResolverInstant) {
     let waiting = pending.all.filter { _, question in
       switch question.turn {
-      case .reserved(let server, let rate)?: rate != states.rateLimit(of: server)
+      case .reserved(let server, _, let rate)?: rate != states.rateLimit(of: server)
       // Whose pause it is the question does not know.
       case .blocked?: true
       case nil: false
       }
     }
     // All of them first, since each takes the next request that is free.
-    for (_, question) in waiting { if case .reserved(let server, _)? = question.turn { states.giveBack(server) } }
+    for (_, question) in waiting { if case .reserved(let server, _, _)? = question.turn { states.giveBack(server) } }
     for (number, question) in waiting {
       pending[number] = nil
       timers.set(number, at: nil)

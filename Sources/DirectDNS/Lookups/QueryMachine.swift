@@ -103,8 +103,9 @@ struct QueryMachine: StateMachine {
     var turn: Turn?
 
     enum Turn: Sendable, Hashable {
-      /// The next request that the rate of that server allows, which is reserved for it, and the rate.
-      case reserved(DNSServer.Number, by: RateLimit?)
+      /// The next request that the rate of that server allows, which is reserved for it; when that may be sent, and the
+      /// rate.
+      case reserved(DNSServer.Number, at: ResolverInstant, by: RateLimit?)
       /// The end of the pause that a server has asked for (429), or what its first query after that finds out.
       case blocked
     }

@@ -167,6 +167,36 @@ struct QueryMachineEventsTests {
     }
   }
 
+  @Test func `whoever leaves while he waits for a request rate leaves his turn to those behind him`() {
+    var machine = Self.machine(Self.configuration(["one"], rate: RateLimit(perSecond: 1, burst: 1)))
+    for number: QueryMachine.QuestionNumber in [1, 2, 3, 4] {
+      machine.ask(number, .one(Self.question), Self.deadlines, at: Sample.at(0))
+    }
+    machine.cancel(2)
+    #expect(Self.words(&machine) == ["1 to 0", "waits", "waits", "waits", "2 cancelled: []"])
+    // The last turn is free again.
+    machine.ask(5, .one(Self.question), Self.deadlines, at: Sample.at(0.5))
+    #expect(Self.words(&machine) == ["waits"])
+    for (query, question, second) in [(2, 3, 1.0), (3, 4, 2), (4, 5, 3)] {
+      #expect(machine.nextInstant() == Sample.at(second))
+      machine.timePassed(at: Sample.at(second))
+      #expect(Self.words(&machine) == ["\(query) to 0"])
+      #expect(machine.attempts[.init(rawValue: query)]?.question.rawValue == question)
+    }
+    #expect(machine.nextInstant() == nil)
+  }
+
+  @Test func `the last one who waits for a request rate leaves his turn to the next one who comes`() {
+    var machine = Self.machine(Self.configuration(["one"], rate: RateLimit(perSecond: 1, burst: 1)))
+    for number: QueryMachine.QuestionNumber in [1, 2, 3] {
+      machine.ask(number, .one(Self.question), Self.deadlines, at: Sample.at(0))
+    }
+    for number: QueryMachine.QuestionNumber in [3, 2] { machine.cancel(number) }
+    #expect(machine.nextInstant() == nil)
+    machine.ask(4, .one(Self.question), Self.deadlines, at: Sample.at(0))
+    #expect(machine.nextInstant() == Sample.at(1))
+  }
+
   @Test func `a request rate that stays leaves everybody's turn alone`() {
     let configuration = Self.configuration(["one"], rate: RateLimit(perSecond: 1, burst: 1))
     var machine = Self.machine(configuration)
