@@ -116,7 +116,8 @@ struct HouseRulesTests {
     arguments: [
       ("CDirectDNSCurl", "Cares/A"), ("CDirectDNSCares", "Curl/A"), ("CDirectDNSIDN", "Model/HostName"),
       ("CDirectDNSPSL", "Cookies/CookieJar"), ("CDirectDNSSQLite", "Stores/AnswerStore"),
-      ("CDirectDNSHiredis", "Stores/AnswerStore"),
+      ("CDirectDNSHiredis", "Stores/AnswerStore"), ("CDirectDNSClock", "Cache/AnswerCache"),
+      ("CDirectDNSWithoutRow", "Curl/A"),
     ])
   func `a C module is imported in its own place alone`(module: String, file: String) {
     for line in ["import \(module)", "internal import \(module)", "import struct \(module).Thing"] {
@@ -147,7 +148,9 @@ struct HouseRulesTests {
   ])
   func `unsafe code outside its places is found`(text: String) {
     #expect(HouseRules.strayUnsafe(in: SourceTree(["Sources/DirectDNS/Model/A.swift": text])).count == 1)
-    #expect(HouseRules.strayUnsafe(in: SourceTree(["Sources/DirectDNSSQLite/A.swift": text])).count == 1)
+    for target in ["DirectDNSSQLite", "DirectDNSFoundation", "DirectDNSAsyncHTTPClient", "DirectDNSConfigReader"] {
+      #expect(HouseRules.strayUnsafe(in: SourceTree(["Sources/\(target)/A.swift": text])).count == 1)
+    }
     #expect(HouseRules.strayUnsafe(in: SourceTree(["Sources/DirectDNS/Curl/A.swift": text])) == [])
   }
 
