@@ -4,7 +4,7 @@
 /// A name's addresses are kept by their TTL, and then looked up again while the old ones are used: that is waited for
 /// only when connecting has failed, or on another network. If a lookup brings nothing, the old addresses stay in use,
 /// since the system's DNS may be what has failed. Where there are none, that failure is remembered for a while, so that
-/// the system's DNS is not asked at each query (RFC 9520).
+/// the system's DNS is not asked at each query (RFC 9520); nor is it where connecting fails again and again.
 struct BootstrapTable: Sendable {
   /// What becomes of a caller who needs a name's addresses.
   enum Step: Sendable, Hashable {
@@ -22,10 +22,13 @@ struct BootstrapTable: Sendable {
     var until: ResolverInstant
     /// Whether that is waited for, since they may not work any more.
     var isDoubtful = false
+    /// Until when a failure to connect is no news: they were looked up because of one, and nothing else was found.
+    var settledUntil: ResolverInstant?
 
     mutating func doubt(at now: ResolverInstant) {
       until = now
       isDoubtful = true
+      settledUntil = nil
     }
   }
 
@@ -41,11 +44,12 @@ struct BootstrapTable: Sendable {
   static let usualTimeout = Duration.milliseconds(1500)
   /// The time for the lookup of a family while there are other addresses that can be used.
   static let shortTimeout = Duration.milliseconds(300)
-  /// How long old addresses are used after a lookup has brought none, before the next one.
+  /// How long old addresses are used after a lookup has brought none, before the next one, even if connecting fails.
   static let recheck = Duration.seconds(30)
   /// How long a failure is remembered where there are no addresses: doubled with each further one, as for answers.
   private static let failureMemory = (least: Duration.seconds(1), most: Duration.seconds(30))
-  /// For how long, in seconds, addresses are used at most and at least, whatever their TTL.
+  /// For how long, in seconds, addresses are used at most and at least, whatever their TTL; at least as long also where
+  /// connecting failed and they were found once more.
   fileprivate static let longestLife: UInt32 = 600
   private static let shortestLife: UInt32 = 10
 
@@ -103,6 +107,7 @@ struct BootstrapTable: Sendable {
     let host = lookup.host
     if running[host] == lookup.network { running[host] = nil }
     let before = known[host]?.addresses ?? []
+    let wasDoubtful = known[host]?.isDoubtful == true
     let failure = ProviderFailure(.transport, lookup.reason)
     guard lookup.network == network else {
       // What failed before a change of the network or of the system's DNS says nothing of what is there now.
@@ -120,9 +125,11 @@ struct BootstrapTable: Sendable {
       let isSame = Set(lookup.addresses) == Set(before)
       known[host] = Known(
         addresses: isSame ? before : lookup.addresses,
-        until: now + .seconds(Int64(max(lookup.ttl, Self.shortestLife))))
+        until: now + .seconds(Int64(max(lookup.ttl, Self.shortestLife))),
+        settledUntil: wasDoubtful && isSame ? now + .seconds(Int64(Self.shortestLife)) : nil)
     } else if !before.isEmpty {
-      known[host] = Known(addresses: before, until: now + Self.recheck)
+      let next = now + Self.recheck
+      known[host] = Known(addresses: before, until: next, settledUntil: wasDoubtful ? next : nil)
     }
     if let known = known[host] { return .success(known.addresses) }
     let count = failed[host]?.count ?? 0
@@ -132,7 +139,10 @@ struct BootstrapTable: Sendable {
   }
 
   /// None of a name's addresses could be connected to.
-  mutating func connectingFailed(to host: HostName, at now: ResolverInstant) { known[host]?.doubt(at: now) }
+  mutating func connectingFailed(to host: HostName, at now: ResolverInstant) {
+    if let settled = known[host]?.settledUntil, now < settled { return }
+    known[host]?.doubt(at: now)
+  }
 
   /// Another network may have other addresses.
   mutating func networkDidChange(at now: ResolverInstant) {
@@ -146,6 +156,7 @@ struct BootstrapTable: Sendable {
     self.hasSystem = hasSystem
     network += 1
     failed = [:]
+    for host in known.keys { known[host]?.settledUntil = nil }
   }
 }
 

@@ -186,7 +186,7 @@ extension QueryMachineTests {
   }
 
   @Test(arguments: [(HTTPTransportError.timedOut, 4), (.connect("refused"), 4), (.tls("expired"), 2)])
-  func `a server whose address nobody answers at is looked up again`(
+  func `a server whose address nobody answers at is looked up again, once`(
     _ error: HTTPTransportError, _ count: Int
   ) async {
     let upstreams = upstreams("one", hasBootstrap: false)
@@ -194,7 +194,9 @@ extension QueryMachineTests {
     transport.reply { _ in .error(error) }
     _ = await ask(upstreams)
     #expect(system.count == 2)
-    _ = await ask(upstreams)
-    #expect(system.count == count)
+    for _ in 0..<3 {
+      _ = await ask(upstreams)
+      #expect(system.count == count)
+    }
   }
 }

@@ -113,6 +113,45 @@ struct BootstrapTableTests {
     }
   }
 
+  @Test(arguments: [(true, 10.0), (false, 30)])
+  mutating func `addresses that were looked up in vain are not looked up at each further failure to connect`(
+    _ isFound: Bool, _ pause: Double
+  ) throws {
+    try learn()
+    table.connectingFailed(to: host, at: Sample.at(1))
+    let lookup = find(at: 1).lookup
+    if isFound { try end(lookup, "192.0.2.53", "2001:db8::53", at: 1) } else { try end(lookup, at: 1) }
+    for instant in [1, 1 + pause - 0.001] {
+      table.connectingFailed(to: host, at: Sample.at(instant))
+      let found = find(at: instant)
+      #expect(found.step == .use(Self.both) && found.lookup == nil, "\(instant) s")
+    }
+    table.connectingFailed(to: host, at: Sample.at(1 + pause))
+    let found = find(at: 1 + pause)
+    #expect(found.step == .wait(until: nil, orTake: .success(Self.both)) && found.lookup != nil)
+  }
+
+  @Test mutating func `addresses that are new are looked up again at the first failure to connect`() throws {
+    try learn()
+    table.connectingFailed(to: host, at: Sample.at(1))
+    try end(find(at: 1).lookup, "192.0.2.54", at: 1)
+    table.connectingFailed(to: host, at: Sample.at(1))
+    #expect(find(at: 1).lookup != nil)
+  }
+
+  @Test(arguments: [true, false])
+  mutating func `on another network and with another system's DNS, the first failure to connect counts again`(
+    _ isNetwork: Bool
+  ) throws {
+    try learn()
+    table.connectingFailed(to: host, at: Sample.at(1))
+    try end(find(at: 1).lookup, "192.0.2.53", "2001:db8::53", at: 1)
+    if isNetwork { table.networkDidChange(at: Sample.at(2)) } else { table.systemDidChange(hasSystem: true) }
+    table.connectingFailed(to: host, at: Sample.at(2))
+    let found = find(at: 2)
+    #expect(found.step == .wait(until: nil, orTake: .success(Self.both)) && found.lookup != nil)
+  }
+
   @Test(arguments: [true, false])
   mutating func `what was asked for before a change of the network or of the system's DNS is asked for again`(
     _ isNetwork: Bool
