@@ -40,11 +40,15 @@ struct AttemptRace: Sendable, Hashable {
   /// - Parameters:
   ///   - server: the server's number.
   ///   - hedgingDelay: how long the first attempt is alone.
+  ///   - isStopgap: whether its server is asked only because better ones cannot be for a moment: after that delay one
+  ///     of these takes its place.
   ///   - now: the present.
-  mutating func begin(_ server: DNSServer.Number, hedgingDelay: Duration, at now: ResolverInstant) {
-    if hedges, !hasBegun { hedgeAt = now + hedgingDelay }
+  mutating func begin(
+    _ server: DNSServer.Number, hedgingDelay: Duration, isStopgap: Bool = false, at now: ResolverInstant
+  ) {
+    if hedges, !hasBegun, !isStopgap { hedgeAt = now + hedgingDelay }
     hasBegun = true
-    running.append(Attempt(server: server, timeoutAt: now + time))
+    running.append(Attempt(server: server, timeoutAt: now + (isStopgap ? min(hedgingDelay, time) : time)))
   }
 
   mutating func end(_ server: DNSServer.Number) { running.removeAll { $0.server == server } }

@@ -39,7 +39,9 @@ extension QueryMachine {
     isHedge: Bool = false,
     at now: ResolverInstant
   ) {
-    question.race?.begin(server.number, hedgingDelay: states.hedgingDelay(of: server.number), at: now)
+    let isStopgap = isStopgap(server, for: question, at: now)
+    question.race?.begin(
+      server.number, hedgingDelay: states.hedgingDelay(of: server.number), isStopgap: isStopgap, at: now)
     lastAttempt += 1
     let query = QueryNumber(rawValue: lastAttempt)
     let left = question.deadlines.timeLeft(at: now) ?? .zero
@@ -52,6 +54,13 @@ extension QueryMachine {
     question.running.append(query)
     states.asked(server.number, at: now)
     actions.append(.send(query, to: server, question.subject, timeout: timeout))
+  }
+
+  /// Whether a server that has failed is asked only because those that work may not be for a moment, such as by a rate
+  /// that is used up: it most likely takes all of an attempt's time.
+  private func isStopgap(_ server: DNSServer, for question: PendingQuestion, at now: ResolverInstant) -> Bool {
+    guard question.running.isEmpty, states.isOpen(server.number, at: now) else { return false }
+    return states.hasUsable(among: question.candidates.askable, before: question.deadlines.providers, at: now)
   }
 
   /// Carries out the decisions that are due: asks a second server as a hedge, or another one instead of one that is

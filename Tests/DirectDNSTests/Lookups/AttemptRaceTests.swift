@@ -41,6 +41,18 @@ struct AttemptRaceTests {
     #expect(race.due(at: Sample.at(5)) == .timeout(of: 1))
   }
 
+  @Test(arguments: [150, 9000] as [Int64])
+  func `a stopgap has as long as a hedge would wait, and no hedge, and the next attempt has its time`(_ delay: Int64) {
+    var race = Self.race(hedges: true)
+    race.begin(0, hedgingDelay: .milliseconds(delay), isStopgap: true, at: Sample.at(0))
+    let end = Sample.at(0) + .milliseconds(min(delay, 3000))
+    #expect(race.nextInstant == end)
+    #expect(race.due(at: end) == .timeout(of: 0))
+    race.end(0)
+    race.begin(1, hedgingDelay: Self.delay, at: end)
+    #expect(race.nextInstant == end + .seconds(3))
+  }
+
   @Test func `an attempt that has ended is decided about no more, and without one nothing is due`() {
     var race = Self.race()
     race.begin(0, hedgingDelay: Self.delay, at: Sample.at(0))

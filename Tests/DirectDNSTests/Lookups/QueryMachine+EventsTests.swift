@@ -197,6 +197,54 @@ struct QueryMachineEventsTests {
     #expect(machine.nextInstant() == Sample.at(1))
   }
 
+  /// A machine of two servers, the first of which has a request each second, and the second has failed.
+  private static func limitedBesideFailed() -> QueryMachine {
+    var machine = machine(configuration(["one", "two"], rate: RateLimit(perSecond: 1, burst: 1)))
+    for end in 1...3 {
+      let lookup = ServerHealth.LookupKey(host: ResolverFixture.host, end: Sample.at(Double(end)))
+      machine.states.ended(
+        1, .failure(ProviderFailure(.transport, "no")), of: lookup, in: .zero, at: Sample.at(0))
+    }
+    return machine
+  }
+
+  @Test func `a server that has failed stands in for one whose rate is used up only until that has a request again`() {
+    var machine = Self.limitedBesideFailed()
+    for number: QueryMachine.QuestionNumber in [1, 2] {
+      machine.ask(number, .one(Self.question), Self.deadlines, at: Sample.at(0))
+    }
+    #expect(Self.words(&machine) == ["1 to 0", "2 to 1"])
+    for second in [0.149, 0.15, 0.9] {
+      machine.timePassed(at: Sample.at(second))
+      #expect(Self.words(&machine) == [])
+    }
+    machine.timePassed(at: Sample.at(1.1))
+    #expect(Self.words(&machine) == ["cancel 2", "3 to 0", "ended"])
+  }
+
+  @Test func `a server that has failed, and answers while it stands in for another, has answered`() {
+    var machine = Self.limitedBesideFailed()
+    for number: QueryMachine.QuestionNumber in [1, 2] {
+      machine.ask(number, .one(Self.question), Self.deadlines, at: Sample.at(0))
+    }
+    let answer = QueryMachine.Reply(
+      asked: Sample.at(0), reading: .one(.success(.addresses("192.0.2.1"))), status: 200)
+    machine.ended(2, answer, at: Sample.at(0.1))
+    #expect(Self.words(&machine).last == "2 answered by two")
+  }
+
+  @Test func `a server that has failed has its time where the other has no request left in time`() {
+    var machine = Self.limitedBesideFailed()
+    let short = LookupDeadlines(timeout: .seconds(1), from: Sample.at(0), hasSystem: false)
+    for number: QueryMachine.QuestionNumber in [1, 2] {
+      machine.ask(number, .one(Self.question), short, at: Sample.at(0))
+    }
+    #expect(Self.words(&machine) == ["1 to 0", "2 to 1"])
+    machine.timePassed(at: Sample.at(0.5))
+    #expect(Self.words(&machine) == [])
+    #expect(machine.nextInstant() == Sample.at(0.6), "the attempts' time")
+  }
+
   @Test func `a request rate that stays leaves everybody's turn alone`() {
     let configuration = Self.configuration(["one"], rate: RateLimit(perSecond: 1, burst: 1))
     var machine = Self.machine(configuration)
