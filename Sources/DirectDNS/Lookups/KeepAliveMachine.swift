@@ -184,9 +184,17 @@ struct KeepAliveMachine: Sendable {
       state[family].next = KeepAliveSchedule.next(
         entry?.life, failures: failures, jitter: jitter, policy: policy, now: now)
     }
+    // Their queries are never sent at the very same instant.
+    let instants = due.compactMap { state[$0].next }
+    if let first = instants.min(), let last = instants.max(), last - first <= Self.together {
+      for family in due where state[family].next != nil { state[family].next = last }
+    }
     self[host] = state
     setTimer(host)
   }
+
+  /// Families that are due within this time of one another are asked for together.
+  private static let together = Duration.milliseconds(50)
 
   // MARK: Sooner than was decided
 

@@ -111,6 +111,25 @@ struct KeepAliveMachineTests {
     #expect((first + 0.65...first + 0.85).contains(try next(&machine)))
   }
 
+  @Test(arguments: [(0.05, AddressFamilies.any), (0.051, .ipv4)])
+  func `families that were asked for one right after the other stay together`(
+    _ later: Double, _ families: AddressFamilies
+  ) throws {
+    func entry(_ address: String, asked: Double) -> CachedName.Slot {
+      .entry(
+        CacheEntry(
+          content: .addresses([Sample.address(address)]), canonicalName: nil, source: 2,
+          life: Sample.life(asked, asked + 100)))
+    }
+    let both = KeepAliveMachine.Known(
+      name: CachedName(ipv4: entry("192.0.2.1", asked: 0), ipv6: entry("2001:db8::1", asked: later)), fresh: .any)
+    var machine = machine([host])
+    _ = due(&machine, at: 0)
+    for family in IPAddress.Family.allCases { answered(&machine, family, isKept: true, both, at: 1) }
+    let instant = try next(&machine)
+    #expect(due(&machine, both, at: instant) == families)
+  }
+
   @Test func `what a lookup has refreshed meanwhile is not asked for`() throws {
     var machine = machine([host])
     #expect(due(&machine, known(100, 1000), at: 1) == [])
