@@ -130,7 +130,7 @@ extension LookupMachine {
       }
     case .system:
       if let error = systemFailures.error(for: question, at: now) {
-        questionOutcomes.append((number, .failed(error)))
+        questionOutcomes.append((number, systemOutcome(error, inFlight)))
       } else if let system = settings.system {
         askSystem(number, question, deadlines, system, at: now)
       } else {

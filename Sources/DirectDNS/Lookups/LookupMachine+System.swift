@@ -150,6 +150,11 @@ extension LookupMachine {
     // Beside providers the system's answer never replaces one of theirs that may still be used. And an answer that is
     // not kept must not clear the remembered failures of the providers, or they would be asked again at once.
     guard isItsOwn || entry != nil && !cache.hasProviderEntry(question, at: now) else {
+      if case .negative(let negative) = answer.content, mayBeRemembered(inFlight) {
+        // As short as a first failure: without that it would be asked again by every caller (RFC 9520).
+        let family = AddressFamilies(question.family)
+        systemFailures.note(DirectDNSError(negative, of: question.host, family), for: question, at: now)
+      }
       return Self.unkept(answer, inFlight)
     }
     return keep(
@@ -162,17 +167,30 @@ extension LookupMachine {
   ) -> QuestionOutcome {
     let question = inFlight.question
     let error = Self.systemFailed(question.host, failure)
-    // A failure is not remembered if the caller allowed too little time, or if the network or the configuration has
-    // changed.
-    guard !inFlight.isInvalidated, !isOfOldNetwork(inFlight), inFlight.generation == generation,
-      !inFlight.deadlines.isShort || !isOutOfTime(inFlight, at: now)
-    else { return .failed(error) }
+    // A failure is not remembered if the caller allowed too little time.
+    guard mayBeRemembered(inFlight), !inFlight.deadlines.isShort || !isOutOfTime(inFlight, at: now) else {
+      return .failed(error)
+    }
     systemFailures.note(error, for: question, by: [.system], at: now)
     // Where the system alone is asked, this failure counts like one of the providers does elsewhere.
     if settings.configuration.route(question.host) == .system {
       cache.remember(error, for: question, by: [.system], now: now)
     }
     return .failed(error)
+  }
+
+  /// Whether what it said is of use for those who come: not if the network or the configuration has changed.
+  private func mayBeRemembered(_ inFlight: InFlightQuestion) -> Bool {
+    !inFlight.isInvalidated && !isOfOldNetwork(inFlight) && inFlight.generation == generation
+  }
+
+  /// The outcome while it is remembered why the system's DNS has no answer: a failure, or a denial.
+  func systemOutcome(_ remembered: DirectDNSError, _ inFlight: InFlightQuestion) -> QuestionOutcome {
+    switch remembered.code {
+    case .nameNotFound: Self.unkept(Answer(.negative(.nameNotFound), ttl: nil), inFlight)
+    case .noAddress: Self.unkept(Answer(.negative(.noAddress), ttl: nil), inFlight)
+    default: .failed(remembered)
+    }
   }
 
   /// The outcome with an answer that the cache does not keep.

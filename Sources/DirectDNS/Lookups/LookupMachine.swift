@@ -84,6 +84,7 @@ struct LookupMachine: StateMachine {
   var settings: ResolverSettings
   /// Asks the servers; what is known of them is asked of it directly.
   var servers: QueryMachine
+  /// What the system's DNS has failed, or denied while no provider answered.
   var systemFailures: FailureCache
   /// How the queries of the system's DNS ended.
   var systemTally = QueryTally()

@@ -177,6 +177,19 @@ extension LookupMachineTests {
     #expect(machine.cache.count == 0)
   }
 
+  @Test func `its denial is told again for a second without asking it, and on no other network`() {
+    let denying = LookupScript(providers: .fails, system: .denies)
+    var machine = machine()
+    #expect(way(denying, &machine, at: 0) == ["provider A", "system A", "upstreamFailed"])
+    #expect(way(denying, &machine, at: 0.999) == ["upstreamFailed"])
+    #expect(way(denying, &machine, at: 1) == ["provider A", "system A", "upstreamFailed"])
+    #expect(way(denying, &machine, at: 1.5) == ["upstreamFailed"])
+    // The providers' failure is remembered for two seconds by now, and the denial for one each time.
+    #expect(way(denying, &machine, at: 2) == ["system A", "upstreamFailed"])
+    machine.networkDidChange(at: Sample.at(2.1))
+    #expect(way(denying, &machine, at: 2.1) == ["provider A", "system A", "upstreamFailed"])
+  }
+
   @Test(arguments: [(UInt32?.some(300), Double?.some(60)), (60, 60), (30, 30), (5, 10), (0, nil), (nil, nil)])
   func `its answer is kept for a minute at most`(_ ttl: UInt32?, _ seconds: Double?) throws {
     var machine = machine()

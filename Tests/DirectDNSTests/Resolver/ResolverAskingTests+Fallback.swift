@@ -171,6 +171,8 @@ extension ResolverAskingTests {
     #expect(error?.message.contains("the system's DNS") == true)
     #expect(error?.message.contains(words) == true)
     #expect(error?.attempts.map(\.server) == ["one"])
+    for _ in 0..<100 { #expect(await fixture.failure()?.message == error?.message) }
+    #expect(fixture.system.count == 1)
   }
 
   @Test(arguments: [Duration?.none, .seconds(5)])
