@@ -69,10 +69,12 @@ struct ProviderEntry: Sendable, Hashable {
     guard let perSecond = object[.perSecond] else {
       throw object.missing(.perSecond, "Give requests a second.")
     }
-    let rate = try perSecond.number("Give a number of requests a second, more than 0.") {
+    let rate = try perSecond.number("Give a number of requests a second, more than 0 and at most 1000000000.") {
       $0 > 0 && $0 <= 1e9
     }
-    let burst = try object[.burst]?.number("Give a number of requests, at least 1.") { $0 >= 1 && $0 <= 1e9 }
+    let burst = try object[.burst]?.number("Give a number of requests, at least 1 and at most 1000000000.") {
+      $0 >= 1 && $0 <= 1e9
+    }
     return RateLimit(perSecond: rate, burst: burst)
   }
 

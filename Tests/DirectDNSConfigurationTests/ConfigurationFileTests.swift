@@ -104,6 +104,14 @@ import Testing
       "providers[0].rateLimit.perSecond is 0"
     ),
     (
+      #"{ providers: [{ provider: "google", rateLimit: { perSecond: 1e10 } }] }"#,
+      "perSecond is 10000000000. Give a number of requests a second, more than 0 and at most 1000000000."
+    ),
+    (
+      #"{ providers: [{ provider: "google", rateLimit: { perSecond: 1, burst: 1e10 } }] }"#,
+      "burst is 10000000000. Give a number of requests, at least 1 and at most 1000000000."
+    ),
+    (
       #"{ providers: [{ provider: "google", rateLimit: {} }] }"#,
       "providers[0].rateLimit.perSecond is missing"
     ),
