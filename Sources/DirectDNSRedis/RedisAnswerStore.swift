@@ -181,11 +181,12 @@ public final class RedisAnswerStore: FleetAnswerStore, NonBlocking {
     on question: AddressQuestion, holder: String, for duration: Duration
   ) async throws(DirectDNSError) -> Bool {
     let milliseconds = max(1, min(duration, Self.longest).wholeMilliseconds)
-    let reply = try await asker.join(
-      RedisCommand("SET", keys.lease(question), holder, "NX", "PX", "\(milliseconds)"))
-    return switch reply {
-    case .status("OK"): true
-    case .null: false
+    let key = keys.lease(question)
+    let (reply, isResent) = try await asker.join(RedisCommand("SET", key, holder, "NX", "PX", "\(milliseconds)"))
+    switch reply {
+    case .status("OK"): return true
+    // Sent again over a new connection, it may find what it did the first time.
+    case .null: return isResent ? try await asker.join(RedisCommand("GET", key)).reply == .text(holder) : false
     // Whoever took anything else for "another has it" would wait for nobody.
     default: throw Self.unexpectedReply(to: "SET")
     }

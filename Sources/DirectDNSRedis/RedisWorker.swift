@@ -6,8 +6,11 @@ actor RedisWorker {
   /// A command that goes out with others, and whoever waits for its reply.
   private struct Joined: Sendable {
     var command: RedisCommand
-    var caller: CheckedContinuation<Result<RedisReply, DirectDNSError>, Never>
+    var caller: CheckedContinuation<Result<Received, DirectDNSError>, Never>
   }
+
+  /// A reply, and whether its command was sent twice: the first time it may have been carried out, and the reply lost.
+  typealias Received = (reply: RedisReply, isResent: Bool)
 
   private let configuration: RedisStoreConfiguration
   private let executor: ThreadExecutor
@@ -42,8 +45,8 @@ actor RedisWorker {
   /// - Parameter command: the command, which no other depends on.
   /// - Returns: its reply, which is no error.
   /// - Throws: what happened to it, whatever became of the others.
-  nonisolated func join(_ command: RedisCommand) async throws(DirectDNSError) -> RedisReply {
-    let result: Result<RedisReply, DirectDNSError> = await withCheckedContinuation { caller in
+  nonisolated func join(_ command: RedisCommand) async throws(DirectDNSError) -> Received {
+    let result: Result<Received, DirectDNSError> = await withCheckedContinuation { caller in
       let isFirst = joined.withLock { joined in
         joined.append(Joined(command: command, caller: caller))
         return joined.count == 1
@@ -60,13 +63,13 @@ actor RedisWorker {
     }
     let server = configuration.server
     do throws(RedisConnection.Failure) {
-      let replies = try replies(all.map(\.command), on: nil)
-      for (one, reply) in zip(all, replies) {
+      let (received, areResent) = try replies(all.map(\.command), on: nil)
+      for (one, reply) in zip(all, received) {
         if case .error(let word) = reply {
           let failure = RedisConnection.Failure.refused(word)
           one.caller.resume(returning: .failure(failure.directDNSError(server)))
         } else {
-          one.caller.resume(returning: .success(reply))
+          one.caller.resume(returning: .success((reply: reply, isResent: areResent)))
         }
       }
     } catch {
@@ -88,9 +91,9 @@ actor RedisWorker {
     _ commands: [RedisCommand], on former: Int?
   ) throws(DirectDNSError) -> (replies: [RedisReply], connection: Int) {
     do throws(RedisConnection.Failure) {
-      let replies = try replies(commands, on: former)
-      for case .error(let word) in replies { throw .refused(word) }
-      return (replies, count)
+      let received = try replies(commands, on: former).replies
+      for case .error(let word) in received { throw .refused(word) }
+      return (received, count)
     } catch {
       throw error.directDNSError(configuration.server)
     }
@@ -98,19 +101,19 @@ actor RedisWorker {
 
   private func replies(
     _ commands: [RedisCommand], on former: Int?
-  ) throws(RedisConnection.Failure) -> [RedisReply] {
+  ) throws(RedisConnection.Failure) -> (replies: [RedisReply], areResent: Bool) {
     let wasConnected = connection != nil
     guard former == nil || wasConnected && former == count else { throw .interrupted }
     do throws(RedisConnection.Failure) {
       let replies = try send(commands)
       // A reply to what goes on is returned, since another server must not be told the same.
-      guard wasConnected, connection == nil, former == nil else { return replies }
+      guard wasConnected, connection == nil, former == nil else { return (replies, false) }
     } catch {
       // A server that was restarted closes connections: that shows when one is used next.
       guard wasConnected, case .connection = error else { throw error }
       guard former == nil else { throw .interrupted }
     }
-    return try send(commands)
+    return (try send(commands), true)
   }
 
   private func send(_ commands: [RedisCommand]) throws(RedisConnection.Failure) -> [RedisReply] {

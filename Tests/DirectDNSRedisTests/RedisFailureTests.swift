@@ -62,6 +62,56 @@ struct RedisFailureTests {
   }
 }
 
+/// What is sent again because a connection broke: the first time it may have been carried out, and its reply lost.
+struct RedisRepetitionTests {
+  private let question: AddressQuestion
+
+  init() throws { question = AddressQuestion(try HostName("www.example.net"), .ipv4) }
+
+  private func store(_ server: ScriptedServer) -> RedisAnswerStore {
+    RedisAnswerStore(
+      RedisStoreConfiguration(
+        server: .tcp(.address(.ipv4(0x7F00_0001)), port: server.port), connectTimeout: .seconds(30),
+        timeout: .seconds(30)))
+  }
+
+  @Test(arguments: ["me", "you"])
+  func `a lease that is asked for once more is one's own or another's, by its holder`(_ holder: String) async throws {
+    let server = try ScriptedServer([["+OK\r\n"], ["$-1\r\n", "$\(holder.utf8.count)\r\n\(holder)\r\n"]])
+    let store = store(server)
+    #expect(try await store.takeLease(on: question, holder: "before", for: .seconds(60)))
+    #expect(try await store.takeLease(on: question, holder: "me", for: .seconds(60)) == (holder == "me"))
+  }
+
+  @Test func `a lease that was asked for once is another's, and nobody is asked for its holder`() async throws {
+    let server = try ScriptedServer([["$-1\r\n"]])
+    #expect(try await !store(server).takeLease(on: question, holder: "me", for: .seconds(60)))
+  }
+}
+
+/// A server on loopback with the replies for each connection, one to each lot of commands; then it closes it.
+private final class ScriptedServer: Sendable {
+  let port: UInt16
+
+  init(_ connections: [[String]]) throws {
+    let listener = try #require(LoopbackListener())
+    port = listener.port
+    Thread {
+      for replies in connections {
+        let connection = accept(listener.descriptor, nil, nil)
+        for reply in replies {
+          var room = [UInt8](repeating: 0, count: 65_536)
+          guard unsafe recv(connection, &room, room.count, 0) > 0 else { break }
+          let bytes = Array(reply.utf8)
+          _ = unsafe send(connection, bytes, bytes.count, 0)
+        }
+        close(connection)
+      }
+      close(listener.descriptor)
+    }.start()
+  }
+}
+
 /// A listener on loopback that resets what it accepts.
 private final class ResettingListener {
   private let listener: LoopbackListener
