@@ -19,6 +19,17 @@ struct RedisFailureTests {
     ("ERR max number of clients reached", "MAXCLIENTS"),
     ("ERR max number of clients reached, pooled", "MAXCLIENTS"),
     (String(repeating: "A", count: 99), String(repeating: "A", count: 32)),
+    // As Redis 6 says it of a script, and as Redis 7 does.
+    (
+      "ERR Error running script (call to f_1028a5dba704): @user_script:4: @user_script: 4: -READONLY You can't write",
+      "READONLY"
+    ),
+    (
+      "ERR Error running script (call to f_1028a5dba704): @user_script:4: @user_script: 4: -OOM command not allowed",
+      "OOM"
+    ),
+    ("ERR Error running script (call to f_1028a5dba704): @user_script:1: WRONGTYPE Operation against a key", "ERR"),
+    ("READONLY You can't write against a read only replica. script: 1028a5dba704, on @user_script:4.", "READONLY"),
   ])
   func `an error is called by its first word, of which not all say enough`(_ error: String, _ word: String) {
     #expect(RedisReply.word(of: error) == word)
