@@ -85,7 +85,11 @@ public final class RedisAnswerStore: FleetAnswerStore, NonBlocking {
       var commands: [RedisCommand] = []
       for ((answer, key), line) in zip(zip(open, keys), lines) {
         let known = line.flatMap { StoredAnswer(text: $0, to: answer.question) }
-        if let known, known.asked >= answer.asked { continue }
+        if let known, known.asked >= answer.asked {
+          // What was tried may stand there though its reply was lost with a connection, or another was as fast.
+          if rounds > 1, line == answer.text { kept += 1 }
+          continue
+        }
         tried.append(answer)
         let left = Self.lifetime(of: answer, at: now)
         // Bytes that are no text never come back as they were sent, and what is no answer of ours is worth nothing.

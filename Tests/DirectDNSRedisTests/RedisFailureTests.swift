@@ -98,6 +98,26 @@ struct RedisRepetitionTests {
     let server = try ScriptedServer([["$-1\r\n"]])
     #expect(try await !store(server).takeLease(on: question, holder: "me", for: .seconds(60)))
   }
+
+  private static let now = SystemClock().wallNow
+
+  private func answer(asked: WallInstant) -> StoredAnswer {
+    StoredAnswer(
+      question, .addresses([.ipv4(0xC000_0207)]), provider: "one", asked: asked, expires: asked + .seconds(300),
+      gone: asked + .seconds(3000))
+  }
+
+  /// A script that is run again changes nothing, and says so.
+  @Test(arguments: [(now, 1), (now + .seconds(1), 0)])
+  func `an answer that stands there since its reply was lost counts as kept, and a newer one of others does not`(
+    _ asked: WallInstant, _ kept: Int
+  ) async throws {
+    let there = answer(asked: asked).text
+    let server = try ScriptedServer([
+      ["*1\r\n$-1\r\n"], [":0\r\n", "*1\r\n$\(there.utf8.count)\r\n\(there)\r\n"],
+    ])
+    #expect(try await store(server).writeNewer([answer(asked: Self.now)]) == kept)
+  }
 }
 
 /// A server on loopback with the replies for each connection, one to each lot of commands; then it closes it.
