@@ -69,6 +69,28 @@ static inline int directdns_create_private(const char *path) {
   return 0;
 }
 
+/// Takes away the log and its index that a deleted file has left. As long as a process has that file open SQLite takes its
+/// index for that of the file which is made in its place, since it knows it by the name alone, and fails.
+///
+/// Of several processes one does: whoever comes later finds the new file, or no index of that one. It is not for two threads
+/// at once: closing an index drops the locks of the process's own connections (fcntl(2)).
+static inline void directdns_remove_log(const char *path, const char *log, const char *index) {
+  struct stat found, held;
+  if (lstat(path, &found) == 0 || errno != ENOENT) return;
+  int descriptor = open(index, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  if (descriptor < 0) return;
+  // For a second at most: whoever may open the index may keep it locked.
+  int locked, tries = 0;
+  while ((locked = flock(descriptor, LOCK_EX | LOCK_NB)) != 0 && errno == EWOULDBLOCK && tries++ < 100) sqlite3_sleep(10);
+  if (locked == 0 && fstat(descriptor, &held) == 0 && lstat(index, &found) == 0 && found.st_dev == held.st_dev &&
+      found.st_ino == held.st_ino && lstat(path, &found) != 0 && errno == ENOENT) {
+    // The index goes last: whoever finds none makes the file.
+    unlink(log);
+    unlink(index);
+  }
+  close(descriptor);
+}
+
 static inline int directdns_make_folder(const char *path) {
   return mkdir(path, 0700) == 0 || errno == EEXIST ? 0 : errno;
 }

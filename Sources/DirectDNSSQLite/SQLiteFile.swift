@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CDirectDNSSQLite
+internal import DirectDNS
 
 /// The file under a database: made, recognised, and set aside.
 struct SQLiteFile: Sendable, Hashable {
   private let path: String
   private let device: UInt64
   private let number: UInt64
+
+  /// For one thread at a time.
+  private static let making = Locked(())
 
   /// The file that a path leads to just now; nil if there is none.
   init?(at path: String) {
@@ -28,7 +32,10 @@ struct SQLiteFile: Sendable, Hashable {
       // Whether that worked shows when the file is made.
       _ = unsafe directdns_make_folder(String(path[..<index]))
     }
-    let status = unsafe directdns_create_private(path)
+    let status = making.withLock { _ in
+      unsafe directdns_remove_log(path, path + "-wal", path + "-shm")
+      return unsafe directdns_create_private(path)
+    }
     let found = unsafe directdns_file(path)
     guard status == 0, found.exists != 0 else {
       throw .unusable(

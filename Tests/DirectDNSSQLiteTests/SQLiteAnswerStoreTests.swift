@@ -96,6 +96,20 @@ struct SQLiteAnswerStoreTests {
     #expect(try await Self.store(folder.path()).read([question(1), question(2)]).map(\.question) == [question(2)])
   }
 
+  /// Another process that has the deleted one open goes on using its log and index.
+  @Test func `a file in a deleted one's place has a log and an index of its own`() async throws {
+    try await store.write([answer(1)])
+    let left = try ["-wal", "-shm"].map { try #require(SQLiteFile(at: folder.path() + $0)) }
+    try FileManager.default.removeItem(atPath: folder.path())
+    let other = Self.store(folder.path())
+    try await other.write([answer(2)])
+    let own = try ["-wal", "-shm"].map { try #require(SQLiteFile(at: folder.path() + $0)) }
+    #expect(own[0] != left[0] && own[1] != left[1])
+    for reader in [store, other] {
+      #expect(try await reader.read([question(1), question(2)]).map(\.question) == [question(2)])
+    }
+  }
+
   @Test func `a path that cannot be is an error that names it`() async throws {
     let error = await error { () throws(DirectDNSError) in try await Self.store("/dev/null/answers").read([]).forget() }
     #expect(error?.code == .storeFailed)
