@@ -40,17 +40,27 @@ public final class RedisAnswerStore: FleetAnswerStore, NonBlocking {
       _ = try await asker.run([RedisCommand("PING")])
       return []
     }
-    return Self.answers(try await asker.run([reading(questions)])[0], to: questions)
+    return try Self.answers(try await asker.run([reading(questions)])[0], to: questions)
   }
 
   private func reading(_ questions: [AddressQuestion]) -> RedisCommand {
     RedisCommand("MGET", questions.map(keys.answer))
   }
 
-  private static func answers(_ reply: RedisReply, to questions: [AddressQuestion]) -> [StoredAnswer] {
-    zip(questions, reply.array).compactMap { question, reply in
-      reply.text.flatMap { StoredAnswer(text: $0, to: question) }
+  private static func answers(
+    _ reply: RedisReply, to questions: [AddressQuestion]
+  ) throws(DirectDNSError) -> [StoredAnswer] {
+    let values = try lines(reply, questions.count)
+    return zip(questions, values).compactMap { question, line in
+      line.flatMap { StoredAnswer(text: $0, to: question) }
     }
+  }
+
+  /// What `MGET` replied; nil for a key that is not there, or has no string.
+  private static func lines(_ reply: RedisReply, _ count: Int) throws(DirectDNSError) -> [String?] {
+    // Whoever took anything else for "nothing is known" would import nothing, and say that all of it is there.
+    guard case .array(let values) = reply, values.count == count else { throw unexpectedReply(to: "MGET") }
+    return values.map(\.text)
   }
 
   /// Keeps answers.
@@ -80,7 +90,7 @@ public final class RedisAnswerStore: FleetAnswerStore, NonBlocking {
     while !open.isEmpty {
       rounds += 1
       let keys = open.map { self.keys.answer($0.question) }
-      let lines = try await writer.run([RedisCommand("MGET", keys)])[0].array.map(\.text)
+      let lines = try Self.lines(try await writer.run([RedisCommand("MGET", keys)])[0], keys.count)
       var tried: [StoredAnswer] = []
       var commands: [RedisCommand] = []
       for ((answer, key), line) in zip(zip(open, keys), lines) {
@@ -149,7 +159,7 @@ public final class RedisAnswerStore: FleetAnswerStore, NonBlocking {
       guard !questions.isEmpty else { return true }
       // Not by the other connection: it may lead to another server already.
       let replies = try await writer.step([self.reading(questions)], on: connection).replies
-      let answers = Self.answers(replies[0], to: questions)
+      let answers = try Self.answers(replies[0], to: questions)
       return answers.isEmpty ? true : await visit(answers)
     }
   }

@@ -73,30 +73,37 @@ struct RedisFailureTests {
   }
 }
 
+/// What listens at a server's address, and is no Redis.
+struct RedisStrangerTests {
+  @Test(arguments: ["+OK\r\n", "$-1\r\n", ":1\r\n", "*0\r\n", "*2\r\n$-1\r\n$-1\r\n"])
+  func `a reply that is not one for each name is an error, and nothing that is known`(_ reply: String) async throws {
+    let question = AddressQuestion(try HostName("www.example.net"), .ipv4)
+    let now = SystemClock().wallNow
+    let answer = StoredAnswer(
+      question, .addresses([.ipv4(0xC000_0207)]), provider: "one", asked: now, expires: now + .seconds(300),
+      gone: now + .seconds(3000))
+    let store = try ScriptedServer([[reply], [reply]]).store
+    await #expect { _ = try await store.read([question]) } throws: { "\($0)".contains("MGET as no Redis does") }
+    await #expect { _ = try await store.writeNewer([answer]) } throws: { "\($0)".contains("MGET as no Redis does") }
+  }
+}
+
 /// What is sent again because a connection broke: the first time it may have been carried out, and its reply lost.
 struct RedisRepetitionTests {
   private let question: AddressQuestion
 
   init() throws { question = AddressQuestion(try HostName("www.example.net"), .ipv4) }
 
-  private func store(_ server: ScriptedServer) -> RedisAnswerStore {
-    RedisAnswerStore(
-      RedisStoreConfiguration(
-        server: .tcp(.address(.ipv4(0x7F00_0001)), port: server.port), connectTimeout: .seconds(30),
-        timeout: .seconds(30)))
-  }
-
   @Test(arguments: ["me", "you"])
   func `a lease that is asked for once more is one's own or another's, by its holder`(_ holder: String) async throws {
-    let server = try ScriptedServer([["+OK\r\n"], ["$-1\r\n", "$\(holder.utf8.count)\r\n\(holder)\r\n"]])
-    let store = store(server)
+    let store = try ScriptedServer([["+OK\r\n"], ["$-1\r\n", "$\(holder.utf8.count)\r\n\(holder)\r\n"]]).store
     #expect(try await store.takeLease(on: question, holder: "before", for: .seconds(60)))
     #expect(try await store.takeLease(on: question, holder: "me", for: .seconds(60)) == (holder == "me"))
   }
 
   @Test func `a lease that was asked for once is another's, and nobody is asked for its holder`() async throws {
-    let server = try ScriptedServer([["$-1\r\n"]])
-    #expect(try await !store(server).takeLease(on: question, holder: "me", for: .seconds(60)))
+    let store = try ScriptedServer([["$-1\r\n"]]).store
+    #expect(try await !store.takeLease(on: question, holder: "me", for: .seconds(60)))
   }
 
   private static let now = SystemClock().wallNow
@@ -113,20 +120,24 @@ struct RedisRepetitionTests {
     _ asked: WallInstant, _ kept: Int
   ) async throws {
     let there = answer(asked: asked).text
-    let server = try ScriptedServer([
+    let store = try ScriptedServer([
       ["*1\r\n$-1\r\n"], [":0\r\n", "*1\r\n$\(there.utf8.count)\r\n\(there)\r\n"],
-    ])
-    #expect(try await store(server).writeNewer([answer(asked: Self.now)]) == kept)
+    ]).store
+    #expect(try await store.writeNewer([answer(asked: Self.now)]) == kept)
   }
 }
 
 /// A server on loopback with the replies for each connection, one to each lot of commands; then it closes it.
-private final class ScriptedServer: Sendable {
-  let port: UInt16
+private struct ScriptedServer {
+  /// A store on it, which waits longer than a busy machine takes.
+  let store: RedisAnswerStore
 
   init(_ connections: [[String]]) throws {
     let listener = try #require(LoopbackListener())
-    port = listener.port
+    store = RedisAnswerStore(
+      RedisStoreConfiguration(
+        server: .tcp(.address(.ipv4(0x7F00_0001)), port: listener.port), connectTimeout: .seconds(30),
+        timeout: .seconds(30)))
     Thread {
       for replies in connections {
         let connection = accept(listener.descriptor, nil, nil)
