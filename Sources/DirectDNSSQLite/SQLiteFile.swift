@@ -28,6 +28,8 @@ struct SQLiteFile: Sendable, Hashable {
   static func made(at path: String) throws(SQLiteError) -> SQLiteFile {
     // To the system it would end there, and be another file's.
     guard !path.utf8.contains(0) else { throw .unusable("its path has a NUL in it") }
+    // To SQLite it is a database in memory, and the writer's another one than the reader's.
+    guard path != ":memory:" else { throw .foreign("is no file's path: MemoryAnswerStore keeps answers in memory") }
     for index in path.indices where path[index] == "/" && index != path.startIndex {
       // Whether that worked shows when the file is made.
       _ = unsafe directdns_make_folder(String(path[..<index]))

@@ -2,6 +2,8 @@
 /// Where an ``SQLiteAnswerStore`` keeps its file, and how large it may grow.
 public struct SQLiteStoreConfiguration: Sendable, Hashable {
   /// The file's path; folders that lack are made.
+  ///
+  /// `:memory:` is refused: ``/DirectDNS/MemoryAnswerStore`` keeps answers in memory.
   public var path: String
   /// The most bytes that answers take in the file; those that are gone first go first.
   ///

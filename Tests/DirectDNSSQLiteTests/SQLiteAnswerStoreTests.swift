@@ -124,6 +124,12 @@ struct SQLiteAnswerStoreTests {
     #expect(!FileManager.default.fileExists(atPath: folder.path("cut")))
   }
 
+  @Test func `what SQLite takes for a database in memory is an error, and no file of that name is made`() async throws {
+    let error = await error { () throws(DirectDNSError) in try await Self.store(":memory:").write([]) }
+    #expect(error?.code == .storeFailed && error?.message.contains("MemoryAnswerStore") == true)
+    #expect(!FileManager.default.fileExists(atPath: ":memory:"))
+  }
+
   // MARK: Copies
 
   @Test func `a copy of the file has what was written before the checkpoint, while others use it, too`() async throws {
