@@ -46,6 +46,24 @@ import Testing
     #expect(Set(copy.read(answers.map(\.question))) == Set(answers))
   }
 
+  @Test func `is imported though an answer in it is never gone`() async throws {
+    let question = AddressQuestion(try HostName("www.example.com"), .ipv4)
+    let store = MemoryAnswerStore()
+    store.write([
+      StoredAnswer(
+        question, .addresses([.ipv4(0xc000_0201)]), provider: "one", asked: Self.now - .seconds(1),
+        expires: Self.now + .seconds(100), gone: WallInstant(milliseconds: .max))
+    ])
+    var fixture = CommandFixture()
+    fixture.store = store
+    let exported = await fixture.run(["cache", "export", "--store", "redis://cache.example"])
+    #expect(exported.output.contains(#""asked":1699999999000,"expires":1700000100000,"gone":9007199254740991}"#))
+    let copy = MemoryAnswerStore()
+    let outcome = await importing(exported.output, into: copy)
+    #expect(outcome.output == "1 stored, 0 kept as newer or the same, 0 gone\n", "\(outcome.errors)")
+    #expect(copy.read([question]).count == 1)
+  }
+
   @Test func `goes into a file, which stays as it is until the new one is whole`() async throws {
     let folder = try TestFolder()
     let store = MemoryAnswerStore()

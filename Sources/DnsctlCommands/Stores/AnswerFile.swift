@@ -13,6 +13,13 @@ enum AnswerFile {
 
   static let head = "{\"format\":\"\(format)\",\"version\":\(version)}\n"
 
+  /// The furthest instant in milliseconds: integers beyond 2^53 - 1 are not exact in JSON (RFC 8259 §6).
+  private static let furthest: Int64 = 0x1F_FFFF_FFFF_FFFF
+
+  /// An instant as an export has it: one that is further away, such as the end of what is never gone, is as far as one
+  /// can be.
+  static func milliseconds(_ instant: WallInstant) -> Int64 { min(max(instant.milliseconds, -furthest), furthest) }
+
   private enum HeadKey: String, ConfigurationKey { case format, version }
 
   private enum Key: String, ConfigurationKey {
@@ -44,9 +51,8 @@ enum AnswerFile {
       }
       func instant(_ key: Key) throws(ConfigurationFault) -> WallInstant {
         let expectation = "Give milliseconds since 1970."
-        // Beyond 2^53, integers are not exact in JSON (RFC 8259 §6).
         let number = try need(key, expectation).number(expectation) {
-          $0.rounded() == $0 && abs($0) < 0x20_0000_0000_0000
+          $0.rounded() == $0 && abs($0) <= Double(furthest)
         }
         return WallInstant(milliseconds: Int64(number))
       }
@@ -105,8 +111,8 @@ extension JSONLine {
     add("negative", negative.map { "\"\($0.rawValue)\"" })
     add("canonicalName", answer.canonicalName.map { Self.string($0.text) })
     add("provider", Self.string(answer.provider))
-    add("asked", "\(answer.asked.milliseconds)")
-    add("expires", "\(answer.expires.milliseconds)")
-    add("gone", "\(answer.gone.milliseconds)")
+    add("asked", "\(AnswerFile.milliseconds(answer.asked))")
+    add("expires", "\(AnswerFile.milliseconds(answer.expires))")
+    add("gone", "\(AnswerFile.milliseconds(answer.gone))")
   }
 }
