@@ -19,7 +19,7 @@ extension DirectResolver {
     }
   }
 
-  /// Waits until all answers have been written to the store.
+  /// Waits until all answers have been written to the store, and a moment for leases that are being ended.
   ///
   /// A store that has failed is tried once. A cancellation does not end the wait, since a process that is told to end
   /// cancels its tasks, and the answers would be lost.

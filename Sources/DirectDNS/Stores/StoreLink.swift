@@ -2,12 +2,28 @@
 /// Connects a resolver to its store: reads within a time limit, writes in the background, and converts between the
 /// store's wall-clock times and the resolver's own clock.
 final class StoreLink: Sendable {
+  /// Leases that are being ended in the background, and the tasks that wait for that.
+  private struct EndingLeases {
+    var count = 0
+    var waiting: [CheckedContinuation<Void, Never>] = []
+
+    /// One has ended: the tasks that have waited for the last one.
+    mutating func end() -> [CheckedContinuation<Void, Never>] {
+      count -= 1
+      guard count == 0 else { return [] }
+      defer { waiting = [] }
+      return waiting
+    }
+  }
+
   private let fleet: (any FleetAnswerStore)?
   private let policy: Locked<CachePolicy>
   private let clock: any ResolverClock
   private let reader: StoreReader
   private let writer: StoreWriter
   private let time: Locked<WallTime>
+  private let limit: Duration
+  private let ending = Locked(EndingLeases())
 
   /// - Parameters:
   ///   - store: the store.
@@ -22,6 +38,7 @@ final class StoreLink: Sendable {
     fleet = store as? any FleetAnswerStore
     self.policy = Locked(policy)
     self.clock = clock
+    self.limit = limit
     reader = StoreReader(store, clock: clock, limit: limit, report: report)
     writer = StoreWriter(store, clock: clock, report: report)
     time = Locked(WallTime(wall: clock.wallNow, now: clock.now))
@@ -82,9 +99,22 @@ final class StoreLink: Sendable {
   /// Whether a read is under way, even if nobody waits for it any more.
   var isReading: Bool { reader.isReading }
 
-  /// Writes everything that has yet to be written, until that instant at most.
+  /// Writes everything that has yet to be written, until that instant at most, and gives the leases that are being ended
+  /// as long as a lookup gives the store: of a process that is gone before, others would wait for nobody.
   func flush(until instant: ResolverInstant) async -> StoreFlush {
-    await writer.flush(until: instant)
+    let flush = await writer.flush(until: instant)
+    if ending.withLock({ $0.count > 0 }) {
+      _ = await Deadline.wait(until: min(instant, clock.now + limit), clock) { await self.leasesEnded() }
+    }
+    return flush
+  }
+
+  private func leasesEnded() async {
+    await ending.wait { ending, continuation in
+      guard ending.count > 0 else { return () }
+      ending.waiting.append(continuation)
+      return nil
+    }
   }
 
   /// Writes everything that has yet to be written, until that instant at most, and returns how many answers the store
@@ -124,7 +154,13 @@ final class StoreLink: Sendable {
   }
 
   /// Ends a lease in the background.
-  func endSoon(_ lease: StoreLease) { Task { await end(lease) } }
+  func endSoon(_ lease: StoreLease) {
+    ending.withLock { $0.count += 1 }
+    Task {
+      await end(lease)
+      for continuation in ending.withLock({ $0.end() }) { continuation.resume() }
+    }
+  }
 
   private func end(_ lease: StoreLease) async {
     guard let fleet else { return }

@@ -76,6 +76,37 @@ struct StoreLinkTests {
     await store.wait(for: .endLease(question))
   }
 
+  private func lease() async throws -> StoreLease {
+    guard case .taken(let lease) = await link.takeLease(on: question, for: .seconds(6)) else {
+      throw DirectDNSError(.storeFailed, "no lease")
+    }
+    return lease
+  }
+
+  /// The process may end then: nobody else could take the lease until it expires.
+  @Test func `a flush waits for the leases that are being ended`() async throws {
+    let lease = try await lease()
+    store.hang(.leasing)
+    link.endSoon(lease)
+    let flush = Task.immediate { [link, clock] in await link.flush(until: clock.now + .seconds(2)) }
+    await clock.waitForSleepers()
+    store.hang()
+    _ = await flush.value
+    #expect(store.memory.takeLease(on: question, holder: "next", for: .seconds(6)))
+  }
+
+  @Test func `a flush waits for leases no longer than a lookup does`() async throws {
+    let lease = try await lease()
+    let begun = clock.now
+    store.hang(.leasing)
+    link.endSoon(lease)
+    let flush = Task.immediate { [link, clock] in await link.flush(until: clock.now + .seconds(2)) }
+    #expect(await clock.advanceToSleeper(within: .milliseconds(50)))
+    #expect(await flush.value.unwritten == 0)
+    #expect(clock.now - begun == .milliseconds(50))
+    store.hang()
+  }
+
   @Test func `a server that takes no lease, as a replica does, is read all the same`() async throws {
     store.memory.write([AnswerStoreContract.answer(question, "192.0.2.1")])
     store.fail(only: .leasing)
