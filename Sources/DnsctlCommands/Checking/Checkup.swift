@@ -222,12 +222,8 @@ extension Checkup {
   ///   - isWritable: whether a file or folder may be written to.
   /// - Returns: its path; nil if nothing is in the way.
   static func whatIsReadOnly(_ path: String, _ isWritable: (String) -> Bool) -> String? {
-    var file = path
     // The log lies beside the file itself, wherever a link to it does.
-    if let real = unsafe realpath(path, nil) {
-      file = unsafe String(cString: real)
-      unsafe free(real)
-    }
+    let file = realPath(path)
     return [file, parent(of: file)].first { !isWritable($0) }
   }
 

@@ -242,6 +242,19 @@ func isMissing(_ path: String) -> Bool {
   return unsafe stat(path, &information) != 0 && [ENOENT, ENOTDIR].contains(errno)
 }
 
+/// A path without links; as it is if it leads nowhere.
+func realPath(_ path: String) -> String {
+  guard let real = unsafe realpath(path, nil) else { return path }
+  defer { unsafe free(real) }
+  return unsafe String(cString: real)
+}
+
+/// The length of a database with its log, which lies beside the file itself, wherever a link to it does; nil if there
+/// is none.
+func databaseLength(_ path: String) -> Int64? {
+  fileLength(path).map { $0 + (fileLength(realPath(path) + "-wal") ?? 0) }
+}
+
 /// The length of a file; nil if there is none, or a folder on the way keeps it from being known.
 func fileLength(_ path: String) -> Int64? {
   var information = stat()

@@ -74,8 +74,5 @@ extension OpenStore {
   var description: String { path.map { "\(name) \($0.printable)" } ?? name }
 
   /// The bytes of the file and of its log; nil if there is none.
-  var fileBytes: Int64? {
-    guard let path, let length = fileLength(path) else { return nil }
-    return length + (fileLength(path + "-wal") ?? 0)
-  }
+  var fileBytes: Int64? { path.flatMap(databaseLength) }
 }
