@@ -184,6 +184,14 @@ extension RedisConnection.Failure {
       case .refused("MOVED"), .refused("ASK"), .refused("CROSSSLOT"), .refused("CLUSTERDOWN"):
         "The Redis store at \(place) is a member of a cluster, which keeps each name elsewhere; this store talks to one server. Name one that is in no cluster."
       case .refused("READONLY"): "The Redis store at \(place) is a replica, which cannot be written. Name the primary."
+      case .refused("LOADING"):
+        "The Redis store at \(place) is loading its data after a start. It answers once that is done."
+      case .refused("MASTERDOWN"):
+        "The Redis store at \(place) is a replica that has lost its primary, and shows nothing (replica-serve-stale-data). Name the primary."
+      case .refused("NOREPLICAS"):
+        "The Redis store at \(place) has too few replicas to take data (min-replicas-to-write). Check them."
+      case .refused("BUSY"):
+        "The Redis store at \(place) is busy with another program's script. End that there (SCRIPT KILL)."
       case .refused(let word): "The Redis store at \(place) refused a command (\(word))."
       }
     return DirectDNSError(.storeFailed, message)

@@ -35,6 +35,15 @@ struct RedisFailureTests {
     #expect(RedisReply.word(of: error) == word)
   }
 
+  @Test(arguments: [
+    ("LOADING", "once that is done"), ("MASTERDOWN", "Name the primary"), ("NOREPLICAS", "Check them"),
+    ("BUSY", "SCRIPT KILL"),
+  ])
+  func `a server that answers nobody for a while is an error that says why`(_ word: String, _ advice: String) {
+    let message = RedisConnection.Failure.refused(word).directDNSError(.socket("/x")).message
+    #expect(message.contains(advice) && !message.contains("refused a command"))
+  }
+
   @Test func `a word that nobody knows is shown`() {
     #expect(RedisConnection.Failure.refused("NEWS").directDNSError(.socket("/x")).message.contains("(NEWS)"))
   }
