@@ -113,6 +113,12 @@ static inline int directdns_tls_read(SSL *tls, void *bytes, int count) {
   return status;
 }
 
+/// A password of nothing for keys that have one: OpenSSL would ask for it at the terminal, or take a line of standard input for
+/// it.
+static inline void directdns_tls_ask_nobody(SSL_CTX *context) {
+  SSL_CTX_set_default_passwd_cb_userdata(context, (void *)"");
+}
+
 /// Macros all of them.
 static inline int directdns_tls_at_least_1_2(SSL_CTX *context) {
   return SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);

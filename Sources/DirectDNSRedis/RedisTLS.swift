@@ -74,6 +74,7 @@ internal import DirectDNS
     _ configuration: RedisStoreConfiguration.TLS
   ) throws(RedisConnection.Failure) -> OpaquePointer {
     guard let context = unsafe SSL_CTX_new(TLS_client_method()) else { throw .connection("no memory") }
+    unsafe directdns_tls_ask_nobody(context)
     var wrong: String?
     if unsafe directdns_tls_at_least_1_2(context) != 1 || SSL_CTX_set_default_verify_paths(context) != 1 {
       wrong = "OpenSSL is not set up"
@@ -86,7 +87,8 @@ internal import DirectDNS
       if unsafe SSL_CTX_use_certificate_chain_file(context, identity.certificate) != 1 {
         wrong = "\(DirectDNSError.quoted(identity.certificate)) holds no certificate that can be read"
       } else if unsafe SSL_CTX_use_PrivateKey_file(context, identity.key, SSL_FILETYPE_PEM) != 1 {
-        wrong = "\(DirectDNSError.quoted(identity.key)) holds no key of that certificate that can be read"
+        wrong =
+          "\(DirectDNSError.quoted(identity.key)) holds no key of that certificate that can be read without a password"
       }
     }
     guard let wrong else { return unsafe context }

@@ -102,6 +102,23 @@ struct RedisTLSTests {
     }
   }
 
+  /// OpenSSL would ask for it at the terminal, or take a line of standard input for it.
+  @Test func `a key that has a password is an error, and nobody is asked for it`() async throws {
+    let folder = try ServerFixture.newFolder("redis-locked")
+    let (certificate, key) = (folder.appending(path: "cert.pem").path, folder.appending(path: "key.pem").path)
+    let locked = folder.appending(path: "locked.pem").path
+    let client = try authority.issueClient(name: "worker")
+    try Data(client.certificates[0].utf8).write(to: URL(filePath: certificate))
+    try Data(client.privateKey.utf8).write(to: URL(filePath: key))
+    let arguments = ["pkey", "-in", key, "-aes128", "-passout", "pass:OPEN-SESAME", "-out", locked]
+    try #require(try await ServerFixture.run("openssl", arguments).status == 0)
+    try await Redis.running(tls: identity()) { server async throws in
+      let store = "\(server.url)?ca=\(ca.path)&cert=\(certificate)&key=\(locked)"
+      let outcome = try await Program().run(["cache", "list", "--store", store], input: "OPEN-SESAME\n")
+      #expect(outcome.status == 74 && outcome.errors.contains("holds no key of that certificate"), "\(outcome)")
+    }
+  }
+
   @Test func `TLS where there is none, and none where there is TLS, are errors in time`() async throws {
     try await Redis.running("--tls-auth-clients", "no", tls: identity()) { server async throws in
       let plain = try await failure("redis://127.0.0.1:\(server.port)")
