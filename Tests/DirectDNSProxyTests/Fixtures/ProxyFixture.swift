@@ -48,6 +48,14 @@ final class ProxyFixture: Sendable {
     return log.value
   }
 
+  /// Lets the proxy see all that has come before: its only thread answers another client behind that.
+  func turn() async throws {
+    let client = try await client()
+    try await client.send("GET /live HTTP/1.1\r\nHost: x\r\n\r\n")
+    await client.receive("\r\n\r\n")
+    await client.close()
+  }
+
   func stop() async {
     await proxy.stop()
     resolver.shutdown()

@@ -47,8 +47,12 @@ final class RawConnection: Sendable {
 
   var received: String { state.read { String(decoding: $0.received, as: UTF8.self) } }
   var receivedCount: Int { state.read { $0.received.count } }
+  /// Whether the other side sends no more.
+  var isEnded: Bool { state.read { $0.isEnded || $0.isClosed } }
   var isReset: Bool { state.read { $0.isReset } }
   var isClosed: Bool { state.read { $0.isClosed } }
+
+  fileprivate func has(_ bytes: [UInt8]) -> Bool { state.read { $0.received.contains(bytes) } }
 
   func send(_ text: String) async throws { try await channel.writeAndFlush(ByteBuffer(string: text)) }
 
@@ -138,7 +142,8 @@ final class RawListener: Sendable {
       .childChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
           let state = Watched(RawConnection.State())
-          try channel.pipeline.syncOperations.addHandler(RawHandler(state))
+          // Whoever waits for what comes on any of them looks again.
+          try channel.pipeline.syncOperations.addHandler(RawHandler(state) { accepted.change { _ in } })
           accepted.change { $0.append(RawConnection(channel, state)) }
         }
       }
@@ -155,6 +160,13 @@ final class RawListener: Sendable {
     return try #require(accepted.read { $0.count > number ? $0[number] : nil })
   }
 
+  /// Waits until a text has come on any connection, and gives the number of the first that has it.
+  func place(of text: String) async throws -> Int {
+    let wanted = Array(text.utf8)
+    await accepted.wait { connections in connections.contains { $0.has(wanted) } }
+    return try #require(accepted.read { connections in connections.firstIndex { $0.has(wanted) } })
+  }
+
   func stop() async {
     try? await channel.close()
     for connection in accepted.value { await connection.close() }
@@ -164,12 +176,17 @@ final class RawListener: Sendable {
 private final class RawHandler: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
   private let state: Watched<RawConnection.State>
+  private let onRead: () -> Void
 
-  init(_ state: Watched<RawConnection.State>) { self.state = state }
+  init(_ state: Watched<RawConnection.State>, onRead: @escaping () -> Void = {}) {
+    self.state = state
+    self.onRead = onRead
+  }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     let buffer = unwrapInboundIn(data)
     state.change { $0.received += buffer.readableBytesView }
+    onRead()
   }
 
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
