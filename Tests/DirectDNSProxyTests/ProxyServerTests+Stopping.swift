@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import DirectDNS
+import NIOPosix
 import Testing
 
 @testable import DirectDNSProxy
@@ -50,6 +51,7 @@ extension ProxyServerTests {
     let underWay = try await UnderWay(drainTimeout: .seconds(20))
     async let stopped: Void = underWay.proxy.proxy.stop()
     await underWay.idleEnds()
+    await #expect(throws: NIOConnectionError.self) { try await underWay.proxy.client() }
     let received = try await underWay.finish()
     #expect(received.hasSuffix("whole") && received.contains("Connection: close\r\n"))
     await stopped

@@ -28,9 +28,12 @@ struct ClientStepsTests {
     let channel: EmbeddedChannel
     let peer = Peer()
 
-    init(_ loop: ProxyLoop, _ eventLoop: EmbeddedEventLoop) throws {
+    init(_ loop: ProxyLoop, _ eventLoop: EmbeddedEventLoop, from address: String? = nil) throws {
       handler = ClientHandler(loop)
-      channel = EmbeddedChannel(handlers: [peer, handler], loop: eventLoop)
+      channel = EmbeddedChannel(handlers: [], loop: eventLoop)
+      // The handler asks for it when it is added.
+      channel.remoteAddress = try address.map { try SocketAddress(ipAddress: $0, port: 1) }
+      try channel.pipeline.syncOperations.addHandlers([peer, handler])
       try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
     }
 
@@ -198,5 +201,24 @@ struct ClientStepsTests {
       let said = try clients[0].ask("/proxy.pac")
       #expect(said.hasPrefix("HTTP/1.1 404 ") && said.contains("no address that a PAC file could name"), "\(said)")
     }
+  }
+
+  @Test(
+    arguments: [
+      ("127.0.0.1", true), ("127.255.0.9", true), ("::1", true), ("::ffff:127.0.0.1", true), (nil, true),
+      ("192.0.2.9", false), ("::ffff:192.0.2.9", false), ("2001:db8::9", false),
+    ] as [(String?, Bool)])
+  func `metrics are for clients of this machine alone, by whatever host they ask`(
+    address: String?, isServed: Bool
+  ) throws {
+    let resolver = try DirectResolver()
+    defer { resolver.shutdown() }
+    let eventLoop = EmbeddedEventLoop()
+    let settings = ProxySettings(ProxyConfiguration(metrics: { "metrics_total 1\n" }))
+    let client = try Client(ProxyLoop(eventLoop, ProxyShared(resolver, settings)), eventLoop, from: address)
+    let said = try client.ask("/metrics")
+    #expect(said.hasPrefix("HTTP/1.1 \(isServed ? 200 : 404) ") && said.hasSuffix("metrics_total 1\n") == isServed)
+    _ = try client.channel.finish(acceptAlreadyClosed: true)
+    eventLoop.run()
   }
 }

@@ -87,4 +87,79 @@ struct OriginPoolTests {
     for channel in channels { _ = try channel.finish(acceptAlreadyClosed: true) }
     loop.run()
   }
+
+  /// What is at hand of a pool: everybody's connections to one address.
+  private struct Waiting {
+    let loop = EmbeddedEventLoop()
+    let pool: OriginPool
+    let origin = ForwardOrigin(.name("a.test"), port: 80)
+    let route = ChosenRoute(addresses: [.ipv4(0x7f00_0001)])
+    let handlers: [OriginHandler]
+    let channels: [EmbeddedChannel]
+
+    init(_ count: Int) throws {
+      let loop = loop
+      pool = OriginPool(loop)
+      let handlers = (0..<count).map { _ in OriginHandler() }
+      self.handlers = handlers
+      channels = try handlers.map { handler in
+        let channel = EmbeddedChannel(handler: handler, loop: loop)
+        try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 80)).wait()
+        handler.established(to: .ipv4(0x7f00_0001))
+        return channel
+      }
+    }
+
+    func end() throws {
+      for channel in channels { _ = try channel.finish(acceptAlreadyClosed: true) }
+      loop.run()
+    }
+  }
+
+  @Test func `everybody's serves no request once it is ten minutes old, so that a name's new addresses count`() throws {
+    let waiting = try Waiting(1)
+    let (pool, handler, limits) = (waiting.pool, waiting.handlers[0], ProxyLimits())
+    let end = handler.connected + .minutes(10)
+    pool.put(handler, for: waiting.origin, limits, at: end - .nanoseconds(1))
+    #expect(pool.take(waiting.origin, waiting.route, .direct, .any, at: end) === handler)
+    #expect(waiting.channels[0].isActive)
+    pool.put(handler, for: waiting.origin, limits, at: end)
+    #expect(pool.count == 0 && !waiting.channels[0].isActive)
+    try waiting.end()
+  }
+
+  @Test func `it waits as long as the limit says, and not a moment longer`() throws {
+    let waiting = try Waiting(1)
+    let (pool, now) = (waiting.pool, NIODeadline.now())
+    pool.put(waiting.handlers[0], for: waiting.origin, ProxyLimits(poolTimeout: .seconds(9)), at: now)
+    pool.closeIdle(at: now + .seconds(9) - .nanoseconds(1))
+    #expect(pool.count == 1 && waiting.channels[0].isActive)
+    pool.closeIdle(at: now + .seconds(9))
+    #expect(pool.count == 0 && !waiting.channels[0].isActive)
+    try waiting.end()
+  }
+
+  @Test(arguments: [
+    (ProxyLimits(pooledConnections: 2), [false, true, true]), (ProxyLimits(pooledConnections: 3), [true, true, true]),
+    (ProxyLimits(pooledConnections: 0), [false, false, false]),
+    (ProxyLimits(poolTimeout: .zero), [false, false, false]),
+  ])
+  func `so many wait to one origin, and the one that has waited longest goes`(
+    limits: ProxyLimits, areOpen: [Bool]
+  ) throws {
+    let waiting = try Waiting(areOpen.count)
+    for handler in waiting.handlers { waiting.pool.put(handler, for: waiting.origin, limits) }
+    #expect(waiting.channels.map(\.isActive) == areOpen && waiting.pool.count == areOpen.count { $0 })
+    try waiting.end()
+  }
+
+  @Test func `it is closed, and not taken, where the name has its address no more`() throws {
+    let waiting = try Waiting(2)
+    let pool = waiting.pool
+    for handler in waiting.handlers { pool.put(handler, for: waiting.origin, ProxyLimits()) }
+    waiting.handlers[1].established(to: .ipv4(0x7f00_0002))
+    #expect(pool.take(waiting.origin, waiting.route, .direct, .any) === waiting.handlers[0])
+    #expect(pool.count == 0 && waiting.channels.map(\.isActive) == [true, false])
+    try waiting.end()
+  }
 }
