@@ -75,7 +75,8 @@ final class LiveConfigurationTests: LiveConfigurationFixture {
     }
     #expect(endless?.message == "/dev/zero: that is not a configuration file: it is longer than 16 MiB.")
     try folder.write("{ direct: 'of' }", to: "c.json5")
-    #expect(throws: DirectDNSError.self) { try LiveConfiguration(path: path, environment: [:]) }
+    let wrong = #expect(throws: DirectDNSError.self) { try LiveConfiguration(path: path, environment: [:]) }
+    #expect(wrong?.code == .invalidConfiguration && wrong?.message.contains("direct") == true)
   }
 
   @Test(arguments: [Duration.zero, .seconds(-1), .nanoseconds(-1)])

@@ -134,7 +134,8 @@ struct MetricsEndpointTests {
     async throws
   {
     let (endpoint, url, port) = try await start()
-    await #expect(throws: DirectDNSError.self) { try await start { $0.port = port } }
+    let error = await #expect(throws: DirectDNSError.self) { try await start { $0.port = port } }
+    #expect(error?.code == .cannotListen && error?.message.contains("\(port)") == true)
     try await endpoint.start()
     #expect(endpoint.url == url)
     await endpoint.stop()
@@ -213,7 +214,8 @@ struct MetricsEndpointTests {
   @Test(arguments: [(0, Duration.seconds(1)), (-1, .seconds(1)), (1, .zero)])
   func `limits must be positive`(_ limit: Int, _ timeout: Duration) {
     let configuration = MetricsEndpointConfiguration(connectionLimit: limit, timeout: timeout)
-    #expect(throws: DirectDNSError.self) { try MetricsEndpoint(registry, configuration) }
+    let error = #expect(throws: DirectDNSError.self) { try MetricsEndpoint(registry, configuration) }
+    #expect(error?.code == .invalidConfiguration && error?.message.contains("connectionLimit") == true)
   }
 
   @Test func `as a service it serves until its group shuts down`() async throws {

@@ -85,6 +85,7 @@ struct SessionCookiesTests {
       }
       #expect(try await !direct.text(request).text.contains("Cookie"))
     }
+    #expect(origin.requests.map(\.path) == ["/", "/go", "/"])
     #expect(origin.requests.allSatisfy { $0.fields[.cookie] == nil })
     await direct.end()
     await origin.stop()

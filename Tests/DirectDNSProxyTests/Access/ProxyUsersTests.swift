@@ -62,7 +62,8 @@ struct ProxyUsersTests {
   @Test(arguments: [TestHashes.bcrypt, TestHashes.sha512])
   func `a hash that is cut off, as in a file that is being written, is none`(_ hash: String) {
     for count in [hash.utf8.count - 1, hash.utf8.count / 2, 6] {
-      #expect(throws: (any Error).self, "\(count)") { try ProxyUsers(lines: "ann:\(hash.prefix(count))\n") }
+      let error = #expect(throws: DirectDNSError.self) { try ProxyUsers(lines: "ann:\(hash.prefix(count))\n") }
+      #expect(error?.code == .invalidConfiguration && error?.message.contains("has no hash") == true, "\(count)")
     }
   }
 

@@ -9,14 +9,14 @@ import Testing
 @Suite(.timeLimit(.minutes(1)))
 struct RotatedAuthoritiesTests {
   @Test(arguments: [1, 2])
-  func `an update trusts what the same files hold by now, be it one file or several`(_ count: Int) async throws {
+  func `an update trusts what the same files hold by now, be it one file or several`(_ fileCount: Int) async throws {
     let authorities = try (0..<3).map { _ in try TestCertificateAuthority() }
     var records = RecordTable()
     records.add("www.shop.test", "192.0.2.1", ttl: 60)
     let server = try await FakeProvider.start(
       records: records,
       configuration: FakeProviderConfiguration(identity: try authorities[2].issue(names: ["doh.test"])))
-    let files = try authorities.prefix(count).map { try $0.makeFile() }
+    let files = try authorities.prefix(fileCount).map { try $0.makeFile() }
     // An array goes after its last use in a release build, and the files with it.
     defer { withExtendedLifetime(files) {} }
     var configuration = ResolverConfiguration(providers: [
@@ -30,15 +30,20 @@ struct RotatedAuthoritiesTests {
     configuration.cache.maximumFailureTTL = .zero
     configuration.trust = TrustStore(privateAuthorities: files.map(\.path), environment: [:])
     let resolver = try DirectResolver(configuration)
-    await #expect(throws: DirectDNSError.self) { try await resolver.resolve("www.shop.test") }
+    let refusal = await #expect(throws: DirectDNSError.self) { try await resolver.resolve("www.shop.test") }
+    #expect(refusal?.code == .upstreamFailed && refusal?.attempts.map(\.kind) == [.certificate])
 
     try Data(authorities[2].certificate.utf8).write(to: URL(filePath: files[0].path))
     try resolver.update(resolver.configuration)
     #expect(try await resolver.resolve("www.shop.test").addresses == [.ipv4(0xC000_0201)])
 
-    // One that is being replaced just now changes nothing.
+    // One that is being replaced just now changes nothing: the connection that was made by it serves on.
+    let count = server.connectionCount
     try FileManager.default.removeItem(atPath: files[0].path)
     try resolver.update(resolver.configuration)
+    try resolver.invalidate("www.shop.test")
+    #expect(try await resolver.resolve("www.shop.test").addresses == [.ipv4(0xC000_0201)])
+    #expect(server.connectionCount == count)
     resolver.shutdown()
     await server.stop()
   }
