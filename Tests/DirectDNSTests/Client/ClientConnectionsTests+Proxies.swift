@@ -93,4 +93,81 @@ extension ClientConnectionsTests {
     await client.shutdown()
     await proxy.stop()
   }
+
+  // MARK: Tunnels
+
+  /// An origin by https, and a proxy that opens a tunnel to it.
+  private func tunnelled(
+    _ name: String, answer: String = "HTTP/1.1 200 Connection established\r\n\r\n",
+    _ body: (FakeOrigin, TunnelProxy) async throws -> Void
+  ) async throws {
+    let origin = try await FakeOrigin.start(
+      configuration: FakeOriginConfiguration(identity: try authority.issue(names: [name])))
+    let proxy = try #require(TunnelProxy(to: origin.port, answer: answer))
+    try await body(origin, proxy)
+    proxy.stop()
+    await origin.stop()
+  }
+
+  @Test func `by https an origin is spoken to through the proxy, and neither hears what is the other's`() async throws {
+    let answer = "HTTP/1.1 200 Connection established\r\nSet-Cookie: proxy=1\r\nX-Proxy: yes\r\n\r\n"
+    try await tunnelled("shop.test", answer: answer) { origin, proxy in
+      let url = try WebURL("http://user:word@127.0.0.1:\(proxy.port)")
+      let jar = CookieJar()
+      let client = try client {
+        $0.proxy = .url(url)
+        $0.cookies = jar
+      }
+      let fields: HTTPFields = [.authorization: "Bearer x", .cookie: "own=1", .proxyAuthorization: "mine"]
+      for number in 0..<2 {
+        let response = try await client.execute(ClientSample.get(origin.url("/\(number)", host: "shop.test"), fields))
+        #expect(try await response.body.text().contains("GET /\(number) "))
+        #expect(response.connection.isReused == (number == 1) && response.connection.remoteAddress == nil)
+        #expect(!response.headerFields.contains { $0.name.canonicalName == "x-proxy" })
+      }
+      #expect(jar.cookies.isEmpty)
+      let place = "shop.test:\(origin.port)"
+      let head = try #require(proxy.heads.first)
+      #expect(proxy.heads.count == 1 && head.hasPrefix("CONNECT \(place) HTTP/1.1\r\nHost: \(place)\r\n"), "\(head)")
+      #expect(head.contains("\r\nProxy-Authorization: Basic dXNlcjp3b3Jk\r\n"))
+      for secret in ["Bearer", "own=1", "mine"] { #expect(!head.contains(secret)) }
+      #expect(origin.requests.map(\.serverName) == ["shop.test", "shop.test"])
+      #expect(origin.requests.map { $0.fields[.authorization] } == ["Bearer x", "Bearer x"])
+      #expect(origin.requests.map { $0.fields[.proxyAuthorization] } == [nil, nil])
+      await client.shutdown()
+    }
+  }
+
+  @Test func `through a tunnel the certificate has to be the origin's as ever`() async throws {
+    try await tunnelled("other.test") { origin, proxy in
+      let url = try WebURL("http://127.0.0.1:\(proxy.port)")
+      let client = try client { $0.proxy = .url(url) }
+      let error = await #expect(throws: DirectDNSError.self) {
+        try await client.get(origin.url("/", host: "shop.test"))
+      }
+      #expect(error?.code == .tlsFailed && origin.requests.isEmpty, "\(String(describing: error))")
+      #expect(error?.message.hasPrefix("TLS with https://shop.test:\(origin.port) failed: ") == true)
+      #expect(try await client.get(origin.url("/", host: "other.test")).status == .ok)
+      await client.shutdown()
+    }
+  }
+
+  @Test(arguments: [(407, ": check the name and the password that it is given"), (403, ""), (502, "")])
+  func `a proxy that opens no tunnel is told with its status, and the origin has heard nothing`(
+    _ status: Int, _ advice: String
+  ) async throws {
+    try await tunnelled("shop.test", answer: "HTTP/1.1 \(status) No\r\nContent-Length: 0\r\n\r\n") { origin, proxy in
+      let url = try WebURL("http://user:word@127.0.0.1:\(proxy.port)")
+      let client = try client { $0.proxy = .url(url) }
+      let error = await #expect(throws: DirectDNSError.self) {
+        try await client.post(origin.url("/", host: "shop.test"), body: .text("pay"))
+      }
+      #expect(error?.code == .connectFailed && error?.mayHaveReachedServer == false)
+      let message = error?.message ?? ""
+      let words = "opens no tunnel to https://shop.test:\(origin.port): it answered \(status)\(advice)"
+      #expect(message.hasPrefix("the proxy http://127.0.0.1:\(proxy.port) \(words)"), "\(message)")
+      #expect(proxy.heads.count == 1 && origin.connectionCount == 0)
+      await client.shutdown()
+    }
+  }
 }

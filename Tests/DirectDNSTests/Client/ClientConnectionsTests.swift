@@ -15,7 +15,7 @@ import Testing
 /// How a client uses its connections, and what may share one.
 @Suite(.timeLimit(.minutes(1)))
 struct ClientConnectionsTests {
-  private let authority: TestCertificateAuthority
+  let authority: TestCertificateAuthority
   private let file: CAFile
 
   init() throws {
