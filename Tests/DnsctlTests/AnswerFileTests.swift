@@ -83,6 +83,24 @@ import Testing
     #expect(elsewhere.errors == "dnsctl: /dev/null/x cannot be written: Not a directory.\n")
   }
 
+  @Test(arguments: ["answers.sqlite", "folder/../answers.sqlite", "link", "second"])
+  func `never takes the place of the store itself, by whatever path`(_ name: String) async throws {
+    let folder = try TestFolder()
+    let store = folder.path + "/answers.sqlite"
+    var fixture = CommandFixture()
+    fixture.input = ScriptedInput([Self.head + "\n" + Self.line()])
+    #expect(await fixture.run(["cache", "import", "--store", store]).status == 0)
+    let files = FileManager.default
+    try files.createDirectory(atPath: folder.path + "/folder", withIntermediateDirectories: false)
+    try files.createSymbolicLink(atPath: folder.path + "/link", withDestinationPath: store)
+    try files.linkItem(atPath: store, toPath: folder.path + "/second")
+    let path = folder.path + "/" + name
+    let outcome = await CommandFixture().run(["cache", "export", path, "--store", store])
+    #expect(outcome.status == 64 && outcome.errors.contains("\(path) is the store itself"), "\(outcome)")
+    let listed = await CommandFixture().run(["cache", "export", "--store", store])
+    #expect(listed.output == Self.head + "\n" + Self.line() + "\n", "\(listed)")
+  }
+
   @Test func `never takes the place of what was asked for later`() async throws {
     let store = MemoryAnswerStore()
     #expect(await importing(Self.head, Self.line(address: "192.0.2.1", age: 50), into: store).status == 0)
