@@ -24,6 +24,14 @@ struct DirectURLProtocolTests {
     await origin.stop()
   }
 
+  @Test(arguments: [
+    ("http://a.example/", true), ("HTTPS://a.example/", true), ("ftp://a.example/", false), ("ws://a.example/", false),
+    ("file:///etc/hosts", false), ("a", false),
+  ])
+  func `what it can send is taken, and everything else left to others`(_ url: String, _ isTaken: Bool) throws {
+    #expect(DirectURLProtocol.canInit(with: try DirectSession.request(url)) == isTaken)
+  }
+
   @Test func `where direct connect is off the session goes its own way`() async throws {
     let origin = try await FakeOrigin.start()
     let direct = try DirectSession()
