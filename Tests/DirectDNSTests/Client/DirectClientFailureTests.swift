@@ -55,6 +55,16 @@ struct DirectClientFailureTests {
     #expect(local.hasPrefix("TLS with \(peer) could not be set up on this machine: no"))
   }
 
+  @Test func `an address that is found forbidden when it is dialled is told as one that was before`() throws {
+    let context = RequestContext(
+      try WebURL("http://shop.test/"), RequestTimeouts(), try ClientSettings(DirectClientConfiguration()),
+      isRetryable: true)
+    let forbidden = IPAddress.ipv4(0x7F00_0001)
+    let error = context.error(TransferFailure(.init(reason: .connect("not dialled"), forbidden: forbidden)))
+    let objection = AddressPolicy.publicOnly.objection(to: forbidden, host: WebURL.Host.name("shop.test"))
+    #expect(error.code == .addressForbidden && error.message == objection?.description && !error.mayHaveReachedServer)
+  }
+
   @Test func `a task that was cancelled before sends nothing`() async throws {
     let origin = try await FakeOrigin.start()
     let client = try ClientSample.client()
