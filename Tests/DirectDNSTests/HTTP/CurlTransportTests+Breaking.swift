@@ -134,13 +134,31 @@ extension CurlTransportTests {
     }
   }
 
+  /// Which requests share a request's connections.
+  private func scope(_ transport: CurlTransport, _ url: String, _ addresses: [String]) throws -> Int {
+    let endpoint = HTTPEndpoint(url: try WebURL(url), addresses: addresses.map(Sample.address))
+    return try transport.request(HTTPMessage(url: url, fields: [:]), endpoint, .seconds(1)).route.scope
+  }
+
+  @Test func `of an origin whose addresses keep changing the last sixteen lists are kept, and of others all`() throws {
+    let transport = try CurlTransport()
+    func scope(_ host: String, _ number: Int) throws -> Int {
+      try self.scope(transport, "https://\(host)/", ["192.0.2.\(number)"])
+    }
+    let other = try scope("other.test", 0)
+    let first = try (0..<16).map { try scope("dns.test", $0) }
+    #expect(try (0..<16).map { try scope("dns.test", $0) } == first && Set(first).count == 16)
+    _ = try scope("dns.test", 16)
+    #expect(try (1..<16).map { try scope("dns.test", $0) } == Array(first.dropFirst()))
+    #expect(try scope("dns.test", 0) != first[0])
+    #expect(try scope("other.test", 0) == other)
+    transport.shutdown()
+  }
+
   @Test func `no two origins, lists of addresses or networks share connections, and the paths of an origin do`() throws
   {
     let transport = try CurlTransport()
-    func scope(_ url: String, _ addresses: String...) throws -> Int {
-      let endpoint = HTTPEndpoint(url: try WebURL(url), addresses: addresses.map(Sample.address))
-      return try transport.request(HTTPMessage(url: url, fields: [:]), endpoint, .seconds(1)).route.scope
-    }
+    func scope(_ url: String, _ addresses: String...) throws -> Int { try self.scope(transport, url, addresses) }
     func scopes() throws -> [Int] {
       [
         try scope("http://192.0.2.1:8053/resolve"), try scope("http://192.0.2.2:8053/resolve"),
