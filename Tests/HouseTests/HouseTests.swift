@@ -46,7 +46,6 @@ struct HouseTests {
     "Sources/DirectDNS/Curl/CurlTransfers.swift": "ClientConnectionsTests",
     "Sources/DirectDNS/Curl/CurlQueries+Pool.swift": "CurlQueriesTests, CurlQueriesConnectingTests",
     "Sources/DirectDNS/Curl/CurlTransfers+Actions.swift": "ClientConnectionsTests, RequestBodyTests",
-    "Sources/DirectDNS/Curl/CurlTransfers+Events.swift": "ResponseBodyTests, DirectClientFailureTests",
     "Sources/DirectDNS/Curl/PendingDeliveries.swift": "ResponseBodyTests, LoadTests",
     "Sources/DirectDNS/Pool/PoolMachine+Queue.swift": "PoolMachineTests, PoolSimulationTests",
     "Sources/DirectDNS/Curl/BodyUpload.swift": "RequestBodyTests",

@@ -19,6 +19,17 @@ struct ProxyUsersTests {
     #expect(users.quickCheck("eve", TestHashes.password) == .needsHash)
   }
 
+  /// Otherwise anybody could find out which names there are.
+  @Test func `a name that there is not takes as long as a wrong password`() throws {
+    let users = try ProxyUsers(lines: "ann:\(TestHashes.sha512)")
+    // The least of several times: others may have the processor in between.
+    func time(_ name: String) -> Duration {
+      (0..<5).map { _ in ContinuousClock().measure { #expect(!users.checkHash(name, "wrong")) } }.min() ?? .zero
+    }
+    let (known, unknown) = (time("ann"), time("eve"))
+    #expect(unknown > known / 4 && known > unknown / 4, "\(known), \(unknown)")
+  }
+
   @Test func `users that replace others know the passwords that were right of the same hashes, and no others`() throws {
     let old = try ProxyUsers(lines: ["ann", "bob", "eve"].map { "\($0):\(TestHashes.bcrypt)\n" }.joined())
     for name in ["ann", "bob", "eve"] { #expect(old.checkHash(name, TestHashes.password)) }
