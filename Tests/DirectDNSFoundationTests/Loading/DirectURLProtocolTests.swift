@@ -226,6 +226,20 @@ struct DirectURLProtocolTests {
     await origin.stop()
   }
 
+  @Test func `a stream that cannot be read fails its request, and does not end the body`() async throws {
+    let origin = try await FakeOrigin.start()
+    let direct = try DirectSession()
+    let error = try await direct.error(
+      try DirectSession.request(origin.url("/", host: "shop.test")) {
+        $0.httpMethod = "PUT"
+        $0.httpBodyStream = InputStream(fileAtPath: "/no-such-folder/order")
+      })
+    #expect(error.code == .requestBodyStreamExhausted && error.directError?.code == .bodyFailed)
+    #expect(error.directError?.underlying != nil && origin.requests.isEmpty)
+    await direct.end()
+    await origin.stop()
+  }
+
   @Test func `the twenty-first redirect is an error, and a client without redirects hands out the first`() async throws
   {
     let origin = try await FakeOrigin.start { _ in OriginResponse(.found, fields: [.location: "/"], body: "moved") }
