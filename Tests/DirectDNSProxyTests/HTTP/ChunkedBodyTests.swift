@@ -66,6 +66,7 @@ struct ChunkedBodyTests {
     ("2\r\nok\r\n0\r\nX-A : 1\r\nY\t: 2\r\n\r\n", "2\r\nok\r\n0\r\nX-A:  1\r\nY:\t 2\r\n\r\n"),
     ("2\r\nok\r\n0\r\nHost : a\r\n b\r\nY: 2\r\n\r\n", "2\r\nok\r\n0\r\nY: 2\r\n\r\n"),
     ("2\r\nok\r\n0\r\n folded\r\n more\r\nno colon\r\nY: 2\r\n\r\n", "2\r\nok\r\n0\r\nY: 2\r\n\r\n"),
+    ("2\r\nok\r\n0\r\nX: a\rb\r\nZ: \u{0}\r\nY: 2\r\n\r\n", "2\r\nok\r\n0\r\nY: 2\r\n\r\n"),
   ])
   func `a response may have what old servers send, and goes on without it`(text: String, whole: String) throws {
     for size in [1, 2, 3, 5, 1000] {

@@ -159,6 +159,10 @@ struct ForwardedHeadTests {
         == ["HTTP/1.1 426 Upgrade Required", "Connection: Upgrade", "Upgrade: websocket", "Connection: close", "", ""])
   }
 
+  @Test func `a protocol that an origin offers besides is one for this hop`() throws {
+    #expect(try response("Upgrade: h2,h2c", "Connection: Upgrade") == ["HTTP/1.1 200 Fine", "", ""])
+  }
+
   @Test func `a switch of protocols names the protocol`() throws {
     #expect(
       try response(
