@@ -18,10 +18,10 @@ import Testing
 /// In this package, since it takes minutes to build AsyncHTTPClient.
 @Suite("AsyncHTTPClient going direct", .timeLimit(.minutes(2)))
 struct DirectHTTPClientTests {
-  private static let local = AddressPolicy.any
+  static let local = AddressPolicy.any
 
   /// A resolver that knows these names, and asks this provider for all others.
-  private func resolver(
+  func resolver(
     _ names: [String: [String]] = ["a.test": ["127.0.0.1"]], asking provider: FakeProvider? = nil
   ) throws -> DirectResolver {
     var configuration = ResolverConfiguration(
@@ -34,7 +34,7 @@ struct DirectHTTPClientTests {
     return try DirectResolver(configuration)
   }
 
-  private func withOrigin(
+  func withOrigin(
     _ configuration: FakeOriginConfiguration = .init(),
     answering handler: @escaping FakeOrigin.Handler = OriginResponse.echo, _ body: (FakeOrigin) async throws -> Void
   ) async throws {
@@ -46,7 +46,7 @@ struct DirectHTTPClientTests {
     await origin.stop()
   }
 
-  private func configuration(trusting authority: TestCertificateAuthority) throws -> HTTPClient.Configuration {
+  func configuration(trusting authority: TestCertificateAuthority) throws -> HTTPClient.Configuration {
     var tls = TLSConfiguration.makeClientConfiguration()
     let root = try NIOSSLCertificate(bytes: Array(authority.certificate.utf8), format: .pem)
     tls.additionalTrustRoots = [.certificates([root])]
@@ -54,7 +54,7 @@ struct DirectHTTPClientTests {
     return HTTPClient.Configuration(tlsConfiguration: tls, timeout: .init(connect: .hours(1)))
   }
 
-  private func send(
+  func send(
     _ url: String, by client: DirectHTTPClient, timeout: TimeAmount = .minutes(1)
   ) async throws -> (response: HTTPClientResponse, text: String) {
     let response = try await client.execute(HTTPClientRequest(url: url), timeout: timeout)

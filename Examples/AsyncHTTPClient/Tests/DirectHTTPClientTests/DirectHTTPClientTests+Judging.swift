@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+import AsyncHTTPClient
+import DirectDNS
+import DirectDNSTesting
+import HTTPTypes
+import NIOCore
+import Testing
+
+@testable import DirectDNSAsyncHTTPClient
+
+/// Whom a client connects to, whom it believes, and where it follows.
+extension DirectHTTPClientTests {
+  /// SwiftNIO's own check is content with all of these certificates, since they hold the address.
+  @Test(arguments: [HTTPProtocolVersion.http1, .http2])
+  func `a certificate for the address is none for the name, and nothing is sent`(
+    _ version: HTTPProtocolVersion
+  ) async throws {
+    let authority = try TestCertificateAuthority()
+    let address = try #require(IPAddress("127.0.0.1"))
+    let name = try HostName("www.b.test")
+    for (names, isHeld) in [
+      ([], false), (["a.test"], false), (["b.test"], false), (["w*.b.test"], false), (["*.www.b.test"], false),
+      (["*.b.test"], true), (["a.test", "www.b.test"], true),
+    ] as [([String], Bool)] {
+      let identity = try authority.issue(names: names, addresses: [address])
+      try await withOrigin(.init(identity: identity, httpVersions: [version])) { origin in
+        let client = DirectHTTPClient(
+          resolver: try resolver([name.text: ["127.0.0.1"]]), policy: Self.local,
+          configuration: try configuration(trusting: authority))
+        let url = origin.url("/", host: name.text)
+        if isHeld {
+          #expect(try await send(url, by: client).response.status == .ok, "\(names)")
+          #expect(origin.requests.map(\.version) == [version], "\(names)")
+        } else {
+          await #expect(throws: CertificateNameMismatch(name: name), "\(names)") { try await send(url, by: client) }
+          #expect(origin.connectionCount == 1 && origin.requests.isEmpty, "\(names)")
+        }
+      }
+    }
+  }
+
+  @Test func `a server without a certificate for the name is followed by the next address, and not asked again`()
+    async throws
+  {
+    let authority = try TestCertificateAuthority()
+    try await withOrigin(.init(identity: try authority.issue(names: ["two.test"]))) { origin in
+      let address = try #require(IPAddress("127.0.0.2"))
+      let stranger = try await FakeOrigin.start(
+        configuration: .init(
+          identity: try authority.issue(names: ["b.test"], addresses: [address]), address: address, port: origin.port))
+      let resolver = try resolver(["two.test": ["127.0.0.2", "127.0.0.1"]])
+      for _ in 0..<2 {
+        // Another client: what it knows of the addresses is the resolver's.
+        let client = DirectHTTPClient(
+          resolver: resolver, policy: Self.local, attemptTimeout: .minutes(5),
+          configuration: try configuration(trusting: authority))
+        let response = try await send(origin.url("/", host: "two.test"), by: client, timeout: .hours(1)).response
+        #expect(response.status == .ok)
+      }
+      #expect(stranger.connectionCount == 1 && stranger.requests.isEmpty && origin.requests.count == 2)
+      await stranger.stop()
+    }
+  }
+
+  @Test(arguments: ["a.test", "127.0.0.1"])
+  func `an address that is not public is not connected to unless it is allowed`(_ host: String) async throws {
+    try await withOrigin { origin in
+      let client = DirectHTTPClient(resolver: try resolver())
+      let error = await #expect(throws: DirectDNSError.self) {
+        try await send(origin.url("/", host: host), by: client)
+      }
+      #expect(error?.code == .addressForbidden && origin.connectionCount == 0)
+    }
+  }
+
+  @Test func `of several addresses only those that are allowed are connected to, and a redirect's are judged too`()
+    async throws
+  {
+    try await withOrigin(answering: { request in
+      let port = request.host?.split(separator: ":").last ?? ""
+      return request.path == "/go"
+        ? OriginResponse(.found, fields: [.location: "http://127.0.0.2:\(port)/"]) : OriginResponse()
+    }) { origin in
+      let address = try #require(IPAddress("127.0.0.2"))
+      let other = try await FakeOrigin.start(configuration: .init(address: address, port: origin.port))
+      let only = try #require(IPNetwork("127.0.0.1/32"))
+      let client = DirectHTTPClient(
+        resolver: try resolver(["two.test": ["127.0.0.2", "127.0.0.1"], "a.test": ["127.0.0.1"]]),
+        policy: AddressPolicy(.publicOnly, allowedNetworks: [only]))
+      #expect(try await send(origin.url("/", host: "two.test"), by: client).response.status == .ok)
+      let error = await #expect(throws: DirectDNSError.self) {
+        try await send(origin.url("/go", host: "a.test"), by: client)
+      }
+      #expect(error?.code == .addressForbidden && origin.requests.map(\.path) == ["/", "/go"])
+      #expect(other.connectionCount == 0)
+      await other.stop()
+    }
+  }
+
+  @Test func `the twenty-first redirect is an error`() async throws {
+    try await withOrigin(answering: { _ in OriginResponse(.found, fields: [.location: "/"]) }) { origin in
+      let client = DirectHTTPClient(resolver: try resolver(), policy: Self.local)
+      let error = await #expect(throws: DirectDNSError.self) {
+        try await send(origin.url("/", host: "a.test"), by: client)
+      }
+      #expect(error?.code == .tooManyRedirects && origin.requests.count == 21)
+    }
+  }
+
+  @Test func `a body is sent once, and what was for the first origin goes to no other`() async throws {
+    try await withOrigin(answering: { request in
+      let port = request.host?.split(separator: ":").last ?? ""
+      return switch request.path {
+      case "/again": OriginResponse(.temporaryRedirect, fields: [.location: "/there"])
+      case "/see": OriginResponse(.seeOther, fields: [.location: "http://b.test:\(port)/there"])
+      default: OriginResponse()
+      }
+    }) { origin in
+      let client = DirectHTTPClient(
+        resolver: try resolver(["a.test": ["127.0.0.1"], "b.test": ["127.0.0.1"]]), policy: Self.local)
+      var request = HTTPClientRequest(url: origin.url("/again", host: "a.test"))
+      request.method = .POST
+      request.headers.add(name: "Authorization", value: "Bearer own")
+      request.body = .bytes(ByteBuffer(string: "order"))
+      let again = try await client.execute(request, timeout: .minutes(1))
+      #expect(again.status == .temporaryRedirect)
+      request.url = origin.url("/see", host: "a.test")
+      let seen = try await client.execute(request, timeout: .minutes(1))
+      #expect(seen.status == .ok && origin.requests.map(\.path) == ["/again", "/see", "/there"])
+      #expect(origin.requests.map(\.method) == [.post, .post, .get])
+      #expect(origin.requests.map(\.body) == [Array("order".utf8), Array("order".utf8), []])
+      #expect(origin.requests.map { $0.field("Authorization") } == ["Bearer own", "Bearer own", nil])
+      #expect(origin.requests.last?.host == "b.test:\(origin.port)")
+    }
+  }
+}
