@@ -19,7 +19,7 @@ struct SOCKSHandshakeTests {
         steps.append("authenticate \(credentials.name) \(String(decoding: credentials.password, as: UTF8.self))")
         return take(handshake.authenticated(isCorrect))
       case .connect(let origin): steps.append("connect \(origin)")
-      case .refuse(let bytes, _): steps.append("refuse \(bytes)")
+      case .refuse(let bytes, let fault): steps.append("refuse \(bytes) \(fault)")
       }
       return true
     }
@@ -37,12 +37,13 @@ struct SOCKSHandshakeTests {
     (name, "connect a.example:443"), ([5, 1, 0, 1, 192, 0, 2, 1, 0, 80], "connect 192.0.2.1:80"),
     ([5, 1, 0, 4, 0x20, 1, 0xd, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 80], "connect [2001:db8::1]:80"),
     ([5, 1, 0, 3, 3, 0x3a, 0x3a, 0x31, 0, 80], "connect [::1]:80"),
-    ([5, 2, 0, 1, 192, 0, 2, 1, 0, 80], "refuse [5, 7, 0, 1, 0, 0, 0, 0, 0, 0]"),
-    ([5, 3, 0, 1, 192, 0, 2, 1, 0, 80], "refuse [5, 7, 0, 1, 0, 0, 0, 0, 0, 0]"),
-    ([5, 1, 0, 9, 192, 0, 2, 1, 0, 80], "refuse [5, 8, 0, 1, 0, 0, 0, 0, 0, 0]"),
-    ([5, 1, 0, 3, 3, 0x61, 0x20, 0x62, 0, 80], "refuse [5, 1, 0, 1, 0, 0, 0, 0, 0, 0]"),
-    ([5, 1, 0, 1, 192, 0, 2, 1, 0, 0], "refuse [5, 1, 0, 1, 0, 0, 0, 0, 0, 0]"),
-    ([5, 1, 0, 3, 0, 0, 80], "refuse [5, 1, 0, 1, 0, 0, 0, 0, 0, 0]"),
+    ([5, 2, 0, 1, 192, 0, 2, 1, 0, 80], "refuse [5, 7, 0, 1, 0, 0, 0, 0, 0, 0] request"),
+    ([5, 3, 0, 1, 192, 0, 2, 1, 0, 80], "refuse [5, 7, 0, 1, 0, 0, 0, 0, 0, 0] request"),
+    ([4, 1, 0, 1, 192, 0, 2, 1, 0, 80], "refuse [5, 7, 0, 1, 0, 0, 0, 0, 0, 0] request"),
+    ([5, 1, 0, 9, 192, 0, 2, 1, 0, 80], "refuse [5, 8, 0, 1, 0, 0, 0, 0, 0, 0] request"),
+    ([5, 1, 0, 3, 3, 0x61, 0x20, 0x62, 0, 80], "refuse [5, 1, 0, 1, 0, 0, 0, 0, 0, 0] request"),
+    ([5, 1, 0, 1, 192, 0, 2, 1, 0, 0], "refuse [5, 1, 0, 1, 0, 0, 0, 0, 0, 0] request"),
+    ([5, 1, 0, 3, 0, 0, 80], "refuse [5, 1, 0, 1, 0, 0, 0, 0, 0, 0] request"),
   ]
 
   @Test(arguments: requests)
@@ -61,22 +62,33 @@ struct SOCKSHandshakeTests {
           == ["send [5, 2]", "authenticate ann pass", "send [1, 0]", "connect a.example:443"])
       #expect(
         steps([5, 1, 2] + credentials, by: size, wantsUser: true, isCorrect: false)
-          == ["send [5, 2]", "authenticate ann pass", "refuse [1, 1]"])
+          == ["send [5, 2]", "authenticate ann pass", "refuse [1, 1] credentials"])
     }
   }
 
+  @Test func `a name and a password of another version are refused, and empty ones are checked`() {
+    let credentials: [UInt8] = [5, 1, 0x61, 1, 0x62]
+    #expect(
+      steps([5, 1, 2] + credentials, by: 1, wantsUser: true) == ["send [5, 2]", "refuse [1, 1] request"])
+    #expect(
+      steps([5, 1, 2, 1, 0, 0], by: 1, wantsUser: true, isCorrect: false)
+        == ["send [5, 2]", "authenticate  ", "refuse [1, 1] credentials"])
+  }
+
   @Test func `a client that offers no way that is wanted is refused`() {
-    #expect(steps([5, 1, 0], by: 1, wantsUser: true) == ["refuse [5, 255]"])
-    #expect(steps([5, 1, 2], by: 1) == ["refuse [5, 255]"])
-    #expect(steps([5, 0], by: 1) == ["refuse [5, 255]"])
+    #expect(steps([5, 1, 0], by: 1, wantsUser: true) == ["refuse [5, 255] credentials"])
+    #expect(steps([5, 1, 2], by: 1) == ["refuse [5, 255] request"])
+    #expect(steps([5, 0], by: 1) == ["refuse [5, 255] request"])
   }
 
   private static let oldRequests: [([UInt8], String)] = [
     ([4, 1, 0, 80, 192, 0, 2, 1, 0], "connect 192.0.2.1:80"),
     ([4, 1, 0, 80, 192, 0, 2, 1, 0x61, 0x6e, 0], "connect 192.0.2.1:80"),
     ([4, 1, 1, 187, 0, 0, 0, 7, 0x78, 0, 0x61, 0x2e, 0x62, 0], "connect a.b:443"),
-    ([4, 2, 0, 80, 192, 0, 2, 1, 0], "refuse [0, 91, 0, 0, 0, 0, 0, 0]"),
-    ([4, 1, 0, 80, 0, 0, 0, 1, 0, 0], "refuse [0, 91, 0, 0, 0, 0, 0, 0]"),
+    ([4, 1, 0, 80, 0, 0, 0, 0, 0], "connect 0.0.0.0:80"), ([4, 1, 0, 80, 0, 0, 1, 7, 0], "connect 0.0.1.7:80"),
+    ([4, 1, 0, 80, 0, 1, 0, 7, 0], "connect 0.1.0.7:80"), ([4, 1, 0, 80, 1, 0, 0, 7, 0], "connect 1.0.0.7:80"),
+    ([4, 2, 0, 80, 192, 0, 2, 1, 0], "refuse [0, 91, 0, 0, 0, 0, 0, 0] request"),
+    ([4, 1, 0, 80, 0, 0, 0, 1, 0, 0], "refuse [0, 91, 0, 0, 0, 0, 0, 0] request"),
   ]
 
   @Test(arguments: oldRequests)
@@ -87,7 +99,7 @@ struct SOCKSHandshakeTests {
   @Test(arguments: [255, 256, 400])
   func `a user or a name of SOCKS4 that is longer than 255 is refused, however the bytes are cut`(length: Int) {
     let (head, long): ([UInt8], [UInt8]) = ([4, 1, 0, 80, 0, 0, 0, 1], Array(repeating: 0x61, count: length))
-    let refused = ["refuse [0, 91, 0, 0, 0, 0, 0, 0]"]
+    let refused = ["refuse [0, 91, 0, 0, 0, 0, 0, 0] request"]
     for size in [1, 100, 1000] {
       #expect(
         steps(head + long + [0] + Array("a.b".utf8) + [0], by: size).prefix(1)
@@ -98,7 +110,9 @@ struct SOCKSHandshakeTests {
   }
 
   @Test func `SOCKS4 has no password`() {
-    #expect(steps([4, 1, 0, 80, 192, 0, 2, 1, 0], by: 1, wantsUser: true) == ["refuse [0, 91, 0, 0, 0, 0, 0, 0]"])
+    #expect(
+      steps([4, 1, 0, 80, 192, 0, 2, 1, 0], by: 1, wantsUser: true)
+        == ["refuse [0, 91, 0, 0, 0, 0, 0, 0] credentials"])
   }
 
   @Test func `what comes right behind a request is left`() {
@@ -108,7 +122,7 @@ struct SOCKSHandshakeTests {
 
   @Test func `names without an end are refused`() {
     let endless: [UInt8] = [4, 1, 0, 80, 0, 0, 0, 7] + Array(repeating: 0x61, count: 600)
-    #expect(steps(endless, by: 1000).first == "refuse [0, 91, 0, 0, 0, 0, 0, 0]")
+    #expect(steps(endless, by: 1000).first == "refuse [0, 91, 0, 0, 0, 0, 0, 0] request")
   }
 
   @Test func `refusals of the proxy have SOCKS5's numbers`() {

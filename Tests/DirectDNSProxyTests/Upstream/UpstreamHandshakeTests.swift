@@ -65,7 +65,8 @@ struct UpstreamHandshakeTests {
   @Test(
     arguments: [
       ("403 Forbidden", "", 403, "http_request_denied", true), ("502 Bad", "", 502, "destination_unavailable", true),
-      ("504 Late", "", 504, "connection_timeout", true), ("407 Who", "", 502, "destination_unavailable", false),
+      ("504 Late", "", 504, "connection_timeout", true), ("302 Else", "", 502, "destination_unavailable", true),
+      ("407 Who", "", 502, "destination_unavailable", false),
       ("502 Bad", "Proxy-Status: squid; error=connection_refused; details=x\r\n", 502, "connection_refused", true),
       ("502 Bad", "Proxy-Status: squid; error=\"x\"\r\n", 502, "destination_unavailable", true),
       ("502 Bad", "Proxy-Status: squid; error=of_its_own\r\n", 502, "destination_unavailable", true),
@@ -98,6 +99,44 @@ struct UpstreamHandshakeTests {
     #expect(failure.isAboutAddress && !failure.isAboutTarget)
     #expect(failure.refusal.status == 502 && failure.refusal.error == "connection_terminated")
     #expect(failure.refusal.message.hasSuffix(" cannot be used: it closed the connection."))
+  }
+
+  @Test func `what a refusal says cannot do anything to a terminal`() throws {
+    let answer = Array("HTTP/1.1 502 Bad\u{1b}[2J\r\n\r\n".utf8)
+    guard case .failed(let failure) = run(try handshake("http://proxy.example"), answer).end else {
+      Issue.record("no failure")
+      return
+    }
+    #expect(failure.refusal.message.contains("it answered 502 Bad") && !failure.refusal.message.contains("\u{1b}"))
+  }
+
+  @Test func `a head that is too large is, though it comes at once`() throws {
+    var handshake = try handshake("http://proxy.example")
+    var buffer = ByteBuffer(string: "HTTP/1.1 200 OK\r\nX: \(String(repeating: "y", count: 1024))\r\n\r\n")
+    guard case .failed(let failure) = handshake.read(&buffer) else {
+      Issue.record("no failure")
+      return
+    }
+    #expect(failure.refusal.error == "http_protocol_error" && !failure.isAboutTarget)
+  }
+
+  @Test(arguments: [[4, 0], [72, 84], [5, 0, 4, 0, 0, 1], [5, 0, 5, 0, 0, 9, 0]] as [[UInt8]])
+  func `an answer that is not SOCKS5's is told as that`(_ answer: [UInt8]) throws {
+    guard case .failed(let failure) = run(try handshake("socks5://proxy.example"), answer).end else {
+      Issue.record("no failure")
+      return
+    }
+    #expect(failure.refusal.error == "http_protocol_error" && !failure.isAboutTarget)
+  }
+
+  @Test func `a proxy that wants a password is not sent one that there is not`() throws {
+    let (said, end, _) = run(try handshake("socks5://proxy.example"), [5, 2])
+    guard case .failed(let failure) = end else {
+      Issue.record("no failure")
+      return
+    }
+    #expect(said.isEmpty && !failure.isAboutTarget)
+    #expect(failure.refusal.message.contains("wants a name and a password"))
   }
 
   @Test func `SOCKS5 is told an address, or a name where it looks names up`() throws {
