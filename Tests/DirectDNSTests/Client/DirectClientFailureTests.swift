@@ -26,6 +26,24 @@ struct DirectClientFailureTests {
     await origin.stop()
   }
 
+  @Test func `a body that fails in its middle does not arrive as a shorter one`() async throws {
+    let origin = try await FakeOrigin.start()
+    let client = try ClientSample.client()
+    let pieces = AsyncThrowingStream<[UInt8], any Error> { pieces in
+      pieces.yield([1, 2, 3])
+      pieces.finish(throwing: Dead())
+    }
+    let error = await #expect(throws: DirectDNSError.self) {
+      try await client.execute(request(.put, origin), body: .stream(pieces))
+    }
+    #expect(error?.code == .bodyFailed && error?.underlying is Dead)
+    await client.shutdown()
+    // It has read by then all that has come.
+    #expect(await origin.waitForOpenConnections(0))
+    #expect(origin.requests.isEmpty)
+    await origin.stop()
+  }
+
   @Test func `without any address that answers, every one that was tried is told`() async throws {
     let client = try ClientSample.client(names: ["shop.test": ["127.0.0.2", "127.0.0.3"]])
     let error = await #expect(throws: DirectDNSError.self) {
