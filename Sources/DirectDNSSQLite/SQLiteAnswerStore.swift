@@ -41,7 +41,7 @@ public final class SQLiteAnswerStore: AnswerStore, NonBlocking {
   /// Always `sqlite`.
   public var name: String { "sqlite" }
 
-  /// How many answers that were asked for since it was made the file had no room for.
+  /// How many answers it has evicted for want of room in the file, of those that were asked for since it was made.
   public var evicted: Int { lost.withLock(\.self) }
 
   /// What is known about questions.
@@ -72,8 +72,8 @@ public final class SQLiteAnswerStore: AnswerStore, NonBlocking {
     }
   }
 
-  /// Has what was written here stand in the file itself, so that a copy of the file has it, and empties the log beside
-  /// it.
+  /// Brings what was written here out of the log beside the file into the file itself, so that a copy of it has that,
+  /// too, and empties the log.
   ///
   /// It waits for the disk, and for no other process: while one reads or writes, some may stay in the log, for the next
   /// one that ends.

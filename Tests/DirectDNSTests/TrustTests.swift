@@ -44,7 +44,7 @@ struct TrustTests {
         == "\(configuration.connections), and \(configuration.connectionsPerOrigin) of an origin")
     #expect(try bound(of: "requests on a connection at once") == "\(configuration.streamsPerConnection)")
     #expect(
-      try bound(of: "a `Set-Cookie` field")
+      try bound(of: "name and value of a cookie")
         == "\(SetCookie.maximumOctets) bytes, and \(SetCookie.maximumAttributeOctets) an attribute")
     let jar = CookieJarConfiguration()
     #expect(try bound(of: "cookies") == "\(jar.maximumCookies), and \(jar.maximumCookiesPerDomain) of a domain")

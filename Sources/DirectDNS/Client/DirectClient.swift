@@ -73,8 +73,10 @@ public final class DirectClient: Sendable {
   ///   - options: options of this request, which override the client's configuration.
   /// - Returns: the response, whatever its status, as soon as its head has come.
   /// - Throws: why there is no response: `connectFailed`, `tlsFailed`, `connectionLost`, `malformedResponse`,
-  ///   `timedOut`, `addressForbidden`, what ``DirectResolver/resolve(_:options:)-(HostName,_)`` and
-  ///   ``Redirect/next(after:to:body:hops:configuration:)`` throw, and others.
+  ///   `fieldsTooLarge`, `timedOut`, `addressForbidden`, `bodyFailed` or the error of the body's own, `cancelled`,
+  ///   `shutDown`; `invalidURL`, `invalidName` or `invalidRequest` for what cannot be sent; and what
+  ///   ``DirectResolver/resolve(_:options:)-(HostName,_)`` and
+  ///   ``Redirect/next(after:to:body:hops:configuration:)`` throw.
   nonisolated(nonsending) public func execute(
     _ request: HTTPRequest, body: RequestBody = .none, options: RequestOptions = RequestOptions()
   ) async throws(DirectDNSError) -> DirectResponse {

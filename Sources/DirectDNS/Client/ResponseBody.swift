@@ -80,8 +80,9 @@ public struct ResponseBody: AsyncSequence, Sendable {
 
     /// The next piece; nil at the end.
     ///
-    /// - Throws: `connectionLost`, `malformedResponse`, `timedOut`, `cancelled` or `shutDown` if the rest does not
-    ///   come.
+    /// - Throws: why the rest does not come: `connectionLost`, `malformedResponse`, `timedOut`, `fieldsTooLarge` for
+    ///   trailers, `bodyTooLarge` for what decodes to more than can be kept, `bodyFailed` or the error of the request's
+    ///   body if that is still being sent, `cancelled` or `shutDown`; `invalidRequest` for a second reader.
     public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async throws(DirectDNSError)
       -> [UInt8]?
     {

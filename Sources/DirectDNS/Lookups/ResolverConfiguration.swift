@@ -20,7 +20,7 @@ public struct ResolverConfiguration: Sendable {
   public var cache: CachePolicy
   /// The most names in the cache; when it is full, the least useful name is evicted.
   ///
-  /// Default 10 000; a name with an address or two takes about 107 bytes.
+  /// Default 10 000; a short name with an address or two takes about 107 bytes.
   public var capacity: Int
   /// Names that are kept alive: refreshed at 75 % of their lifetime, without anybody asking for them; at most
   /// ``capacity``.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Keeps answers beyond the life of a process, for its next start or for other machines.
 ///
-/// A resolver reads its store when its cache does not know a name, and writes new answers without making its callers
-/// wait. It does not depend on the store: one that fails, or is slow, is not used for a while.
+/// A resolver reads its store when its cache has nothing fresh about a name, and writes new answers without making its
+/// callers wait. It does not depend on the store: one that fails, or is slow, is not used for a while.
 ///
 /// A conformance keeps what it is given, and leaves it to the reader to judge whether an answer is fresh. Every
 /// function may be called from any thread, while other calls are under way, and may fail; a function that blocks needs

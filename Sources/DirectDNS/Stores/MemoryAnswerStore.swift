@@ -31,7 +31,7 @@ public final class MemoryAnswerStore: FleetAnswerStore, NonBlocking {
     made = clock.wallNow
   }
 
-  /// How many answers that were asked for since it was made had no room for long.
+  /// How many answers it has evicted for want of room, of those that were asked for since it was made.
   public var evicted: Int { state.withLock(\.evicted) }
 
   /// Always `memory`.

@@ -11,7 +11,7 @@ public final class ProxyUsers: Sendable {
   private let tokens: [[UInt8]]
   private let known = Locked(KnownPasswords())
 
-  /// Reads lines as `htpasswd` writes them: `NAME:HASH`, of bcrypt (`htpasswd -B`) or SHA-crypt.
+  /// Reads lines as `htpasswd` writes them: `NAME:HASH`, of bcrypt (`htpasswd -B`), SHA-crypt or yescrypt.
   ///
   /// Empty lines and those that begin with `#` are skipped, and so is a byte-order mark.
   ///
