@@ -74,6 +74,8 @@ import Testing
     #expect(outcome == .init(status: 0, output: "www.example.com.\n", errors: ""))
     let none = await run("-x", "192.0.2.9")
     #expect(none.status == 1 && none.errors.hasPrefix("dnsctl: 192.0.2.9 stands for no name: "), "\(none)")
+    // Its reverse name was made of the address.
+    #expect(!none.errors.contains("spelling"), "\(none)")
     // That an address has no MX record says nothing of its names.
     let other = await run("-x", "192.0.2.9", "-t", "MX")
     #expect(other.status == 1 && !other.errors.contains("stands for no name"), "\(other)")

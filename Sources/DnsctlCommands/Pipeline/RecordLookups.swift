@@ -44,7 +44,7 @@ struct RecordLookups: Sendable {
               return (index, outcome(type, .success(try await lookUp(name, type))))
             } catch {
               let isName = isReverse && type == .ptr
-              return (index, outcome(type, .failure(isName ? Self.nameless(item.text, error) : error)))
+              return (index, outcome(type, .failure(isName ? Self.nameless(item.text, name, error) : error)))
             }
           }
         }
@@ -63,10 +63,13 @@ struct RecordLookups: Sendable {
     return writer.status
   }
 
-  /// A negative answer that names the address that was asked for, and not only its reverse name.
-  private static func nameless(_ address: String, _ error: DirectDNSError) -> DirectDNSError {
-    guard error.code == .nameNotFound || error.code == .noRecord else { return error }
-    return DirectDNSError(error.code, "\(address) stands for no name: \(error.message)")
+  /// A negative answer that names the address that was asked for, and not only its reverse name, whose spelling is ours.
+  private static func nameless(_ address: String, _ name: DNSName, _ error: DirectDNSError) -> DirectDNSError {
+    switch error.code {
+    case .nameNotFound: DirectDNSError(error.code, "\(address) stands for no name: \(name.shown) does not exist.")
+    case .noRecord: DirectDNSError(error.code, "\(address) stands for no name: \(error.message)")
+    default: error
+    }
   }
 
   private static func name(_ text: String, isReverse: Bool) throws(DirectDNSError) -> DNSName {
