@@ -63,7 +63,9 @@ struct ProxyCommand: ContextCommand {
                     connection was used again
         durationMs  milliseconds from the first byte to the end
 
-      With combined it is as Apache and nginx write it: CLIENT - USER [TIME] "METHOD TARGET HTTP/VERSION" STATUS SENT, and two empty fields.
+      A reader that is slow holds nobody up: 8 MiB of lines wait for it, and a line {"dropped":N} counts those beyond.
+
+      With combined it is as Apache and nginx write it: CLIENT - USER [TIME] "METHOD TARGET HTTP/VERSION" STATUS SENT, and two empty fields; lines that were dropped are counted behind a #.
 
       EXIT STATUS
           0  it was told to end, and did

@@ -23,7 +23,7 @@ extension DirectDNSError {
   static func needsSystem(_ name: String) -> DirectDNSError {
     DirectDNSError(
       .refused,
-      "\(name) belongs to this network, so that only the system's DNS could be asked, and that is off. Allow it (dnsctl: no --no-system, DIRECTDNS_SYSTEM=true; the file's system), or pin the name's addresses."
+      "\(name) belongs to this network, so that only the system's DNS could be asked, and that is off. Allow it (configuration file: system; dnsctl: no --no-system, DIRECTDNS_SYSTEM=true), or pin the name's addresses."
     )
   }
 

@@ -9,7 +9,7 @@ struct CompareCommand: ContextCommand {
     commandName: "compare",
     abstract: "Ask every provider and the system's DNS for the same names, and show where they differ.",
     discussion: """
-      Each provider that is configured is asked for the addresses of a name by itself, and so is the system's DNS, all at once and past the cache, the store and pins.
+      Each provider that is configured is asked for the addresses of a name by itself, and so is the system's DNS, all at once and past the cache, the store and pins: --store and --expired are refused.
 
       They DISAGREE when some have addresses where others say that there are none (NXDOMAIN or NODATA), and when one has an address that is not public, such as a private or loopback one, and not all have it: resolvers that lie, block or serve a view of their own (split DNS) cause this.
 

@@ -12,7 +12,7 @@ struct WarmupCommand: ContextCommand {
     discussion: """
       A file of names has one host a line; blank lines and what follows a # are left out. A name counts once, however it is spelled. A line that is no name is reported as FILE:LINE, and the others are looked up all the same. Without --store, what is learned is lost when the process ends: it then shows only whether the names can be resolved.
 
-      Names that the store has fresh cost no query. A provider's request rate always holds, and one that answers 429 is not asked again before its Retry-After is over, an hour at most; the line of progress says so. A name that failed is tried again twice, after 1 s and 2 s.
+      Names that the store has fresh cost no query. Others are asked for, and an expired answer counts where nobody answers, whatever --expired says. A provider's request rate always holds, and one that answers 429 is not asked again before its Retry-After is over, an hour at most; the line of progress says so. A name that failed is tried again twice, after 1 s and 2 s.
 
       The summary goes to standard output (with --json, the report in one line), progress and failures to standard error. An interrupt ends it early: what is done is kept, and the summary says how far it got.
 
