@@ -63,7 +63,7 @@ struct RecordLookups: Sendable {
     return writer.status
   }
 
-  /// A negative answer that names the address that was asked for, and not only its reverse name, whose spelling is ours.
+  /// A negative answer that names the address that was asked for, and not only its reverse name, which is made of it.
   private static func nameless(_ address: String, _ name: DNSName, _ error: DirectDNSError) -> DirectDNSError {
     switch error.code {
     case .nameNotFound: DirectDNSError(error.code, "\(address) stands for no name: \(name.shown) does not exist.")
