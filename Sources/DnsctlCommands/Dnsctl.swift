@@ -7,7 +7,7 @@ internal import Dispatch
 package struct Dnsctl: AsyncParsableCommand {
   package static let configuration = CommandConfiguration(
     commandName: "dnsctl",
-    abstract: "Resolves host names over HTTP, and sends requests straight to addresses.",
+    abstract: "Resolves host names over HTTPS, and sends requests straight to addresses.",
     version: DnsctlVersion.text,
     subcommands: [
       ResolveCommand.self, CompareCommand.self, RewriteCommand.self, RestoreCommand.self, FetchCommand.self,

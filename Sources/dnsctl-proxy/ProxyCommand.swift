@@ -21,7 +21,7 @@ struct ProxyCommand: ContextCommand {
     commandName: "proxy",
     abstract: "Serve as a proxy, for programs of every language and for browsers.",
     discussion: """
-      Speaks HTTP (absolute-form requests, CONNECT, WebSockets), SOCKS5, SOCKS4 and SOCKS4a on one port. Names are looked up over HTTP, every address is checked before it is connected to and again once it is connected, and dead addresses are skipped. What goes through a tunnel is not inspected: checking certificates is up to the client.
+      Speaks HTTP (absolute-form requests, CONNECT, WebSockets), SOCKS5, SOCKS4 and SOCKS4a on one port. Names are looked up over HTTPS, every address is checked before it is connected to and again once it is connected, and dead addresses are skipped. What goes through a tunnel is not inspected: checking certificates is up to the client.
 
       The first line on standard error says where it listens. A browser finds what it needs at /proxy.pac; /live and /ready say whether it works.
 

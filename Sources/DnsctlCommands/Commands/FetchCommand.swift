@@ -9,7 +9,7 @@ struct FetchCommand: ContextCommand {
     commandName: "fetch",
     abstract: "Fetch URLs even while DNS is down, with curl's options where curl has them.",
     discussion: """
-      Names are looked up over HTTP, every address is checked, and redirects are followed, with each hop checked again. Certificates are always checked, against the name. A body goes to standard output, or where -o and -O say.
+      Names are looked up over HTTPS, every address is checked, and redirects are followed, with each hop checked again. Certificates are always checked, against the name. A body goes to standard output, or where -o and -O say.
 
       An existing file is replaced only when the new one is complete; until then the new one is beside it as FILE.dnsctl-part. A 304 (Not Modified) leaves it as it is. A file that does not exist yet is written in place, and so are devices, FIFOs, links, files with several names and other users' files; a link that belongs to another user is refused. /dev/stdout, /dev/stderr and /dev/fd/N are added to. The file of -c is a new one each time, readable by its owner alone, whatever permissions, owner or other names an existing one has; devices, FIFOs and links are written in place.
 

@@ -7,7 +7,7 @@ internal import DirectDNSConfiguration
 struct ResolveCommand: ContextCommand {
   static let configuration = CommandConfiguration(
     commandName: "resolve",
-    abstract: "Look up the addresses of names over HTTP, or records of other types.",
+    abstract: "Look up the addresses of names over HTTPS, or records of other types.",
     discussion: """
       Answers go to standard output, errors and traces to standard error. With json, a name's error is in its line instead.
 
