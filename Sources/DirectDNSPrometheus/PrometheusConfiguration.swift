@@ -10,6 +10,8 @@ public struct PrometheusConfiguration: Sendable {
   /// What comes on top is counted, and lost.
   public var seriesLimit: Int
   /// What metrics mean, by name; what DirectDNS's own mean is known without.
+  ///
+  /// Default: empty.
   public var help: [String: String]
 
   /// Creates a configuration; every part has a default.

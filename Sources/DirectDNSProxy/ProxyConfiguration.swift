@@ -22,7 +22,7 @@ public struct ProxyConfiguration: Sendable {
   /// Names are looked up here, and the other proxy is asked for addresses that ``policy`` allows. With
   /// ``UpstreamProxy/resolvesNames`` it is sent the names instead, and their addresses are not checked here.
   public var upstream: UpstreamProxy?
-  /// Rules that send some names another way than ``direct`` and ``upstream`` do.
+  /// Rules that send some names another way than ``direct`` and ``upstream`` do; none by default.
   ///
   /// A name without a rule goes by the system's DNS if it is under a suffix for which ``direct`` is off, else as `*`
   /// says, else through ``upstream`` if there is one.
@@ -37,7 +37,7 @@ public struct ProxyConfiguration: Sendable {
   public var peers: Set<UInt32>?
   /// The options of lookups; the resolver's configuration decides by default.
   public var lookup: LookupOptions
-  /// Its limits of numbers, sizes and times.
+  /// Its limits of numbers, sizes and times; by default as ``ProxyLimits`` has them.
   public var limits: ProxyLimits
   /// The number of threads that carry connections; 1 by default, which carries some gigabits per second.
   public var loops: Int

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Where an ``SQLiteAnswerStore`` keeps its file, and how large it may grow.
 public struct SQLiteStoreConfiguration: Sendable, Hashable {
-  /// The file's path; folders that lack are made.
+  /// The file's path; missing folders are made.
   ///
   /// `:memory:` is refused: ``/DirectDNS/MemoryAnswerStore`` keeps answers in memory.
   public var path: String

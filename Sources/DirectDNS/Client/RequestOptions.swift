@@ -15,7 +15,7 @@ public struct RequestOptions: Sendable {
 
   /// How long it may take; nil for the client's timeouts.
   public var timeouts: RequestTimeouts?
-  /// How redirects are followed.
+  /// How redirects are followed; by default as the client's configuration says.
   public var redirects: Redirects
   /// Which versions of HTTP are used; nil for the client's choice.
   public var httpVersion: HTTPVersionChoice?
@@ -35,8 +35,12 @@ public struct RequestOptions: Sendable {
   public var lookup: LookupOptions?
   /// Called with the progress of the transfer, at most ten times a second and at its end, on the thread that carries
   /// it; it should return quickly.
+  ///
+  /// Default: none.
   public var progress: (@Sendable (TransferProgress) -> Void)?
   /// Called with every event on the way to the response, on any thread; it should return quickly.
+  ///
+  /// Default: none.
   public var observer: (@Sendable (RequestEvent) -> Void)?
   /// Called with what measures a transfer, on the thread that carries it, if there is an ``observer`` as well.
   package var wireObserver: (@Sendable (WireEvent) -> Void)?

@@ -62,15 +62,17 @@ public struct CookieJarConfiguration: Hashable, Sendable {
     case curl
   }
 
-  /// The most cookies in all.
+  /// The most cookies in all; 3 000 by default.
   public var maximumCookies: Int
-  /// The most cookies per registrable domain (`example.co.uk`), its hosts together.
+  /// The most cookies per registrable domain (`example.co.uk`), its hosts together; 180 by default.
   public var maximumCookiesPerDomain: Int
-  /// The longest that a cookie may last; more than 400 days counts as 400 days.
+  /// The longest that a cookie may last; 400 days by default, and more counts as 400 days.
   public var maximumAge: Duration
-  /// The bytes of the longest `Cookie` line, the field's name included.
+  /// The bytes of the longest `Cookie` line, the field's name included; 8 190 by default.
   public var maximumHeaderBytes: Int
-  /// The order of cookies whose paths are equally long; longer paths come first anyway.
+  /// The order of cookies whose paths are equally long; ``Order/oldestFirst`` by default.
+  ///
+  /// Longer paths come first anyway.
   public var order: Order
 
   /// Creates a configuration.

@@ -7,7 +7,7 @@
 
 /// The certificate authorities that are trusted: the system's, and private ones in addition.
 public struct TrustStore: Sendable, Hashable {
-  /// Files of further certificates in PEM form.
+  /// Files of further certificates in PEM form; none by default.
   public var privateAuthorities: [String]
   /// A folder of the system's authorities, in files named by their hashes; nil for the usual one.
   public var certificateFolder: String?

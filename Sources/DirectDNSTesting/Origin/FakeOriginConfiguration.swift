@@ -6,6 +6,8 @@ public struct FakeOriginConfiguration: Sendable {
   /// The certificate and key; nil, the default, means plain http.
   public var identity: TLSIdentity?
   /// Other certificates, by the names that clients ask for in SNI; any other name gets ``identity``.
+  ///
+  /// Default: none.
   public var identities: [String: TLSIdentity]
   /// The authority, as PEM text, that must have issued a client's certificate.
   ///
@@ -17,7 +19,8 @@ public struct FakeOriginConfiguration: Sendable {
   public var offersTLS13: Bool
   /// The versions offered under TLS, the preferred one first.
   ///
-  /// Plain http uses HTTP/1.1, or HTTP/2 at once (RFC 9113 §3.3) if that is the only one.
+  /// Default: HTTP/2, then HTTP/1.1. Plain http uses HTTP/1.1, or HTTP/2 at once (RFC 9113 §3.3) if that is the only
+  /// one.
   public var httpVersions: [HTTPProtocolVersion]
   /// The most HTTP/2 streams that a connection may have open.
   ///

@@ -29,7 +29,7 @@ public struct FakeProviderConfiguration: Sendable {
   public var identity: TLSIdentity?
   /// The versions offered under TLS, the preferred one first.
   ///
-  /// Plain http always uses HTTP/1.1.
+  /// Default: HTTP/2, then HTTP/1.1. Plain http always uses HTTP/1.1.
   public var httpVersions: [HTTPProtocolVersion]
   /// The most HTTP/2 streams that a connection may have open.
   ///
