@@ -80,7 +80,8 @@ public struct MetricDescription: Sendable, Hashable {
     "directdns_request_duration_seconds", .timer, ["method", "outcome"],
     "How long requests took up to the response's head.")
   static let connections = Self(
-    "directdns_connections_total", .counter, ["use"], "Connections that requests went over, by whether they stood.")
+    "directdns_connections_total", .counter, ["use"],
+    "Connections that requests went over, by whether they were opened for it or reused.")
   static let failedConnections = Self(
     "directdns_connection_failures_total", .counter, ["reason"], "Addresses that could not be connected to.")
   static let repetitions = Self(
