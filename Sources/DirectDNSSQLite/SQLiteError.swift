@@ -63,7 +63,7 @@ enum SQLiteError: Error, Hashable, Sendable {
       case .replaced:
         "\(file) was replaced while it was read, so not all of it was seen. Do it again if the file there now is the right one."
       case .statement(let reason), .failed(let reason):
-        "\(file) failed: \(reason). Check its disk; without the file a new one is made."
+        "\(file) failed: \(reason). Check its disk. If the file is removed, a new one is made."
       }
     return DirectDNSError(.storeFailed, message)
   }

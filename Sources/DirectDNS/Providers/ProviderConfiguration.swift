@@ -28,7 +28,7 @@ public struct ProviderConfiguration: Sendable {
   /// Reads a preset's name, or an endpoint's URL.
   ///
   /// URLs: `doh+https://…` (RFC 8484, GET), `doh-post+https://…`, `json+https://…`, `dnspod+http(s)://…`,
-  /// `emas+http(s)://…`. A query is kept, a user name or a password is refused, and a template's `{?dns}` may stay at
+  /// `emas+http(s)://…`. A query is kept, a user name or a password is refused, and `{?dns}` or `{&dns}` may stay at
   /// the end. `https://…/dns-query` means `doh+https://…/dns-query`.
   ///
   /// - Parameters:
