@@ -54,6 +54,14 @@ struct PageReferencesTests {
     #expect(rows.filter { !tests.contains("bound(of: \"\($0)\")") } == ["a name in the cache"])
   }
 
+  @Test func `the page Operating says of every key of the configuration file when a change of it holds`() throws {
+    let page = try text("Sources/DirectDNS/DirectDNS.docc/Operating.md")
+    let table = try #require(page.split(separator: "| of the file | holds |").last?.split(separator: "\n\n").first)
+    let keys = try text("Config/dnsctl.example.json5").matches(of: /(?m)^ {2}([A-Za-z]+):/).map { String($0.1) }
+    #expect(keys.count > 15)
+    #expect(keys.filter { !table.contains("`\($0)`") } == [])
+  }
+
   /// The library's sources, one after the other.
   private func sources(_ folder: String) throws -> String {
     try (FileManager.default.enumerator(atPath: Self.root.appending(path: folder).path)?.allObjects ?? [])
