@@ -17,7 +17,11 @@ public struct HTTPEndpoint: Hashable, Sendable {
 
 /// Sends a DNS request, and gets the reply.
 ///
-/// DirectDNS has ``CurlTransport``; tests have transports of their own.
+/// DirectDNS has ``CurlTransport``; tests have transports of their own. Whoever writes one sees to what nobody behind
+/// it checks: that it connects to the endpoint's addresses, that the certificate is for the URL's host, that no
+/// redirect is followed, and that no more is read than ``HTTPReply/bodyLimit`` and ``HTTPReply/fieldLimit`` allow. Its
+/// functions are called from any thread, several at a time, and a call ends when its time is over or its task is
+/// cancelled.
 public protocol HTTPTransport: Sendable {
   /// Sends a request to an endpoint.
   ///

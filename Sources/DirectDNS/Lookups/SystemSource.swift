@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The system's DNS, which a resolver falls back on.
+///
+/// Its function is called from any thread, several times at once, and ends when its time is over or its task is
+/// cancelled. What it answers lives for 60 s at most.
 public protocol SystemSource: Sendable {
   /// Looks up a name.
   ///

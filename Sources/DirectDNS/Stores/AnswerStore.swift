@@ -131,7 +131,8 @@ struct StoreLease: Sendable, Hashable {
 public struct StoreFlush: Sendable {
   /// How many changes since the last flush the store did not get: answers, and names that it should forget.
   public var unwritten: Int
-  /// How many answers the store has evicted since the last flush, for want of room; expired ones first.
+  /// How many answers the store has evicted since the last flush, for want of room; those first that are of use for the
+  /// shortest time.
   public var evicted: Int
   /// Why it did not get them; nil if time ran out.
   public var reason: DirectDNSError?
