@@ -35,7 +35,7 @@ struct CheckCommand: ContextCommand {
           1  with --strict: there are warnings
           2  something failed
          64  the command line is wrong
-         74  standard output could not be written
+         74  a file could not be read, or standard output not written
          78  the configuration is wrong
         130  interrupted
         141  the reader of standard output has gone

@@ -55,7 +55,8 @@ struct ResolveCommand: ContextCommand {
           2  providers or network failed
           3  a policy refused a name
          64  the command line is wrong
-         74  standard input could not be read, or standard output not written
+         74  standard input or a file could not be read, or standard output
+             not written
          78  the configuration is wrong
         130  interrupted
         141  the reader of standard output has gone

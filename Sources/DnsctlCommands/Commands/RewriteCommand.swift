@@ -31,7 +31,8 @@ struct RewriteCommand: ContextCommand {
           0  every request was rewritten or bypassed
           3  a request was refused, or --format curl has no command for it
          64  the command line is wrong
-         74  standard input could not be read, or standard output not written
+         74  standard input or a file could not be read, or standard output
+             not written
          78  the configuration is wrong
         130  interrupted
         141  the reader of standard output has gone

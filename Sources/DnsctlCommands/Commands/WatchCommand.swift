@@ -37,7 +37,7 @@ struct WatchCommand: ContextCommand {
       EXIT STATUS
           0  --count snapshots were shown, or q was pressed
          64  the command line is wrong, or there is nothing to watch
-         74  a file of names could not be read, standard output not written, or
+         74  a file could not be read, standard output not written, or
              --metrics could not listen
          78  the configuration is wrong
         130  interrupted
