@@ -38,7 +38,7 @@ struct ExecCommand: AsyncParsableCommand {
       EXIT STATUS
         that of the program; 128 and the signal's number where a signal ended it
          64  the command line is wrong
-         74  there can be no proxy
+         74  there can be no proxy, or a file cannot be read
          78  the configuration is wrong
         125  how the program ended is not known
         126  the program cannot be run
