@@ -59,7 +59,7 @@ package struct ConfigurationNode: Sendable {
     return Seconds.duration(seconds)
   }
 
-  /// A time-out in seconds, with the same bounds as in options and variables.
+  /// A timeout in seconds, with the same bounds as in options and variables.
   package func timeout() throws(ConfigurationFault) -> Duration {
     let duration = Seconds.duration(
       try number(Seconds.timeoutExpectation) { $0 > 0 && $0 <= Seconds.longestTimeout })

@@ -4,10 +4,10 @@ package enum Seconds {
   /// Ten years; more is a mistake.
   package static let most = 315_360_000.0
 
-  /// The longest time-out that can be set: a day.
+  /// The longest timeout that can be set: a day.
   static let longestTimeout = 86_400.0
 
-  /// The allowed time-outs, for errors.
+  /// The allowed timeouts, for errors.
   package static let timeoutExpectation =
     "Give a number of seconds, more than 0 and at most \(Int(longestTimeout))."
 
@@ -19,10 +19,10 @@ package enum Seconds {
   /// The allowed times to wait, for errors.
   package static let waitExpectation = "Give a number of seconds, from 0 to \(Int(longestTimeout))."
 
-  /// Reads a time-out: digits with or without decimals, more than 0, at most a day.
+  /// Reads a timeout: digits with or without decimals, more than 0, at most a day.
   package static func timeout(_ text: String) -> Duration? { wait(text).flatMap { $0 > .zero ? $0 : nil } }
 
-  /// Reads a time to wait: as a time-out, or 0 for none.
+  /// Reads a time to wait: as a timeout, or 0 for none.
   package static func wait(_ text: String) -> Duration? {
     let isDecimal = text.utf8.allSatisfy {
       (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) || $0 == UInt8(ascii: ".")

@@ -12,7 +12,7 @@ internal import HTTPTypes
 extension Redirect {
   /// The next request of a `URLSession` whose own redirects are turned off.
   ///
-  /// The rules are those of ``DirectDNS/Redirect/next(after:to:body:hops:configuration:)``. Time-outs, cache policy and all else
+  /// The rules are those of ``DirectDNS/Redirect/next(after:to:body:hops:configuration:)``. Timeouts, cache policy and all else
   /// that a redirect does not change are taken over.
   ///
   /// - Parameters:

@@ -14,7 +14,7 @@ extension RequestRewriter {
   ///
   /// It takes the literal form, whatever ``DirectDNS/RequestRewriter/form`` says: the URL is all that `URLSession` can be told.
   /// Of the request only the URL, `Host`, `originalUrl`, `Authorization` (where the URL has user info),
-  /// `Proxy-Authorization` and `httpShouldHandleCookies` change; method, body, stream, time-outs and cache policy are as they were.
+  /// `Proxy-Authorization` and `httpShouldHandleCookies` change; method, body, stream, timeouts and cache policy are as they were.
   ///
   /// `httpShouldHandleCookies` is turned off, since `URLSession` would file cookies under the address: keep them in a
   /// ``DirectDNS/CookieJar`` and set the `Cookie` field of the rewritten request. On Linux `URLSession` does not heed it: use

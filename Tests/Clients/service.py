@@ -123,7 +123,7 @@ def files(folder, dnsctl, options):
 
 def main():
     scene, dnsctl, options = sys.argv[1], sys.argv[2], sys.argv[3:]
-    # What is read from a pipe has no time-out of its own.
+    # What is read from a pipe has no timeout of its own.
     signal.alarm(3 * PATIENCE)
     signal.signal(signal.SIGALRM, lambda *_: sys.exit("it does not come about"))
     try:

@@ -165,7 +165,7 @@ import Testing
         == ClientIdentity(certificate: file, key: "k", password: password.map { Secret($0) }))
   }
 
-  @Test func `a proxy and time-outs are the client's`() throws {
+  @Test func `a proxy and timeouts are the client's`() throws {
     let flags = try ConnectionFlags.parse([
       "-x", "proxy.example:3128", "--noproxy", "a,b", "--connect-timeout", "1.5", "-m", "9", "-y", "4",
       "--http2-prior-knowledge",

@@ -97,7 +97,7 @@ extension Provider {
 public struct ProviderFailure: Error, Hashable, Sendable, CustomStringConvertible {
   /// What a failure says about the endpoint's health.
   public enum Kind: Hashable, Sendable {
-    /// The endpoint does not work: no connection, TLS, time-out, 5xx, or a reply that is not a DNS reply. Three in a
+    /// The endpoint does not work: no connection, TLS, timeout, 5xx, or a reply that is not a DNS reply. Three in a
     /// row open its breaker.
     case transport
     /// The endpoint works and cannot answer this question: an RCODE, an error of its own format, or records that cannot

@@ -10,7 +10,7 @@ internal import DirectDNS
 
 /// Lets the http and https requests of a `URLSession` go direct.
 ///
-/// `configuration.goDirect(through: client)` is how a session gets one with a client, cookies, headers and time-outs of its own.
+/// `configuration.goDirect(through: client)` is how a session gets one with a client, cookies, headers and timeouts of its own.
 /// Where this class itself stands in `protocolClasses`, its sessions share a client of the default configuration, and
 /// Foundation's shared cookie storage.
 public class DirectURLProtocol: URLProtocol {

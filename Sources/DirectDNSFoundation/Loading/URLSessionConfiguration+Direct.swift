@@ -11,7 +11,7 @@ public import DirectDNS
 extension URLSessionConfiguration {
   /// Lets the http and https requests of the sessions made with this configuration go direct, through a client.
   ///
-  /// Call it last: cookie storage, cookie policy, additional headers and time-outs are taken over as they are now, since
+  /// Call it last: cookie storage, cookie policy, additional headers and timeouts are taken over as they are now, since
   /// Foundation tells a protocol nothing of its session. Another call replaces the client, for sessions made after it.
   ///
   /// The client follows redirects by its own rules and adds its own cookies, if it has a jar; leave that out, and the

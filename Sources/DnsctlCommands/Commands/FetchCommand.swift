@@ -45,7 +45,7 @@ struct FetchCommand: ContextCommand {
           0  every URL was fetched, whatever its status, unless -f is given
           1  a name does not exist, has no such address, or is no valid name;
              a URL is invalid
-          2  providers or network failed: also connecting, TLS, time-outs, and
+          2  providers or network failed: also connecting, TLS, timeouts, and
              responses that cannot be read
           3  a policy refused a name, an address or a redirect
          22  with -f, a status of 400 or above; with -C, a file that could not

@@ -76,7 +76,7 @@ struct ConnectionFlags: ParsableArguments {
   @Option(
     name: .customLong("retry"), parsing: .unconditional,
     help: ArgumentHelp(
-      "How often to try again after a failure that may pass: connections, time-outs, and the statuses 408, 429, 500, 502, 503 and 504. (default: 0)",
+      "How often to try again after a failure that may pass: connections, timeouts, and the statuses 408, 429, 500, 502, 503 and 504. (default: 0)",
       valueName: "n"),
     transform: { text in
       guard let count = Int(text), count >= 0 else {

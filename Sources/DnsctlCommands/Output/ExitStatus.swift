@@ -7,7 +7,7 @@ package enum ExitStatus: Int32, Sendable, Hashable {
   case answered = 0
   /// A name does not exist, has no such address, or is no valid name.
   case noAnswer = 1
-  /// Providers or network failed: for a request also the connection, TLS, a time-out, and a response that cannot
+  /// Providers or network failed: for a request also the connection, TLS, a timeout, and a response that cannot
   /// be read.
   case upstreamFailed = 2
   /// A policy refused a name, an address or a redirect.

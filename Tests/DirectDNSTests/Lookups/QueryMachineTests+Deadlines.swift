@@ -143,7 +143,7 @@ extension QueryMachineTests {
     #expect(transport.sent.map(\.timeout) == [.milliseconds(700), .milliseconds(100)])
   }
 
-  @Test func `a lookup that failed otherwise is no time-out`() async {
+  @Test func `a lookup that failed otherwise is no timeout`() async {
     let upstreams = upstreams("one", "two")
     transport.reply { $0.provider == "one" ? .down : .error(.timedOut) }
     #expect(failed(await ask(upstreams))?.cause == .failedLate)

@@ -57,7 +57,7 @@ extension QueryMachineTests {
   }
 
   @Test(arguments: [Script.down, .error(.tls("no")), .error(.timedOut), .status(500), .error(.fieldsTooLarge)])
-  func `connecting, TLS, time-outs, 5xx and what is no DNS reply do`(_ script: Script) async {
+  func `connecting, TLS, timeouts, 5xx and what is no DNS reply do`(_ script: Script) async {
     let upstreams = upstreams("one", "two")
     transport.reply { $0.provider == "one" ? script : Self.good }
     for number in 0..<8 { _ = await ask(upstreams, "n\(number).example") }

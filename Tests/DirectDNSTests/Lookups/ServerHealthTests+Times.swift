@@ -46,7 +46,7 @@ extension ServerHealthTests {
     #expect(health.percentile(percent) == .milliseconds(expected))
   }
 
-  @Test func `time-outs do not make the hedging delay longer`() {
+  @Test func `timeouts do not make the hedging delay longer`() {
     var health = ServerHealth()
     for _ in 0..<8 { health.answered(in: .milliseconds(20), at: Sample.at(0)) }
     for number in 0..<50 {

@@ -12,7 +12,7 @@ struct Script: Sendable {
   }
 
   var outcome: Outcome
-  /// How long the reply takes, on the test's clock; more than the query may take is a time-out.
+  /// How long the reply takes, on the test's clock; more than the query may take is a timeout.
   var delay = Duration.zero
 
   static func answer(_ answer: Answer, after delay: Duration = .zero) -> Script {
@@ -27,7 +27,7 @@ struct Script: Sendable {
   static func error(_ error: HTTPTransportError, after delay: Duration = .zero) -> Script {
     Script(outcome: .error(error), delay: delay)
   }
-  /// No reply ever: a time-out.
+  /// No reply ever: a timeout.
   static let silence = Script(outcome: .error(.timedOut), delay: .seconds(1_000_000))
   static let down = Script(outcome: .error(.connect("refused")))
 
