@@ -19,7 +19,7 @@ public protocol SystemSource: Sendable {
 
 /// The system's DNS by c-ares, which reads the hosts file and asks the servers of resolv.conf.
 ///
-/// It does not follow nsswitch.conf, so that there is no mDNS.
+/// Of nsswitch.conf it takes no more than which of the two comes first, so that there is no mDNS.
 public struct SystemDNS: SystemSource, NonBlocking, Hashable {
   /// `ADDRESS:PORT,…`, with an IPv6 address in brackets, instead of the servers of resolv.conf; nil for those.
   public let servers: String?
