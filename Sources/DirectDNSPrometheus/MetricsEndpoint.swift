@@ -35,7 +35,8 @@ public struct MetricsEndpointConfiguration: Sendable {
   }
 }
 
-/// Serves a registry's metrics at `/metrics`, over HTTP/1.1 and on loopback, for Prometheus or a person with curl.
+/// Serves a registry's metrics at `/metrics`, over HTTP/1.1 and by default on loopback, for Prometheus or a person
+/// with curl.
 ///
 /// Beside them `/live` answers 200 for as long as the process serves at all, and `/ready` 200 or 503 as the process says:
 /// what supervisors and Kubernetes ask.

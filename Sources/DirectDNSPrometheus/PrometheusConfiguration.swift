@@ -25,7 +25,7 @@ public struct PrometheusConfiguration: Sendable {
     self.help = help
   }
 
-  /// From 1 ms, faster than a name server across the street, to 30 s, when a request's first byte is given up.
+  /// From 1 ms, less than a lookup over a network takes, to 30 s, the longest wait for a response by default.
   ///
   /// In steps of about 2.5, so that a percentile is known to within that factor.
   public static let defaultTimeBuckets = [

@@ -116,9 +116,9 @@ public struct RecordTable: Sendable {
 
   /// Generates records for names that the table does not contain: for large numbers of names, and for wildcards.
   ///
-  /// - Parameter generator: takes a name without its final dot and a type; nil means that the name does not
-  ///   exist, an empty list that it has no record of that type. Later generators are asked first.
-  ///   It must not call the server that the table belongs to, whose lock is held.
+  /// - Parameter generator: takes a name without its final dot and a type. An empty list means that the name has no
+  ///   record of that type; nil, that the generator added before this one is asked, and that the name does not exist if
+  ///   there is none. It must not call the server that the table belongs to, whose lock is held.
   public mutating func synthesise(
     _ generator: @escaping @Sendable (_ name: String, _ type: DNSRecordType) -> [DNSRecord]?
   ) {
