@@ -180,8 +180,8 @@ public enum TLSVersion: String, Sendable, Hashable, CaseIterable {
 
 /// The proxy that requests go through.
 ///
-/// Its port is that of its URL: 80 for http and 443 for https if it names none. Unlike curl, which takes 1080 for http, so
-/// name the port in variables that curl reads too.
+/// Its port is that of its URL: 80 for http and 443 for https if it names none. For http curl takes 1080 then: name the
+/// port in variables that curl reads too.
 public enum ProxyChoice: Sendable, Hashable {
   /// None.
   case none

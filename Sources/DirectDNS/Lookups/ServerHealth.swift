@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A server's health, as its queries show it: a value that outcomes and time change.
 struct ServerHealth: Sendable, Hashable {
-  /// How many transport failures in a row open the breaker.
+  /// How many transport failures in a row open the breaker; those of one lookup count once.
   static let failureLimit = 3
   /// How long a breaker stays open before the server is tried again.
   static let openTime = Duration.seconds(30)

@@ -98,7 +98,7 @@ public struct ProviderFailure: Error, Hashable, Sendable, CustomStringConvertibl
   /// What a failure says about the endpoint's health.
   public enum Kind: Hashable, Sendable {
     /// The endpoint does not work: no connection, TLS, timeout, 5xx, or a reply that is not a DNS reply. Three in a
-    /// row open its breaker.
+    /// row, those of one lookup counted once, open its breaker.
     case transport
     /// The endpoint works and cannot answer this question: an RCODE, an error of its own format, or records that cannot
     /// be used.

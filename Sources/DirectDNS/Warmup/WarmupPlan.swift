@@ -31,7 +31,7 @@ public struct WarmupPlan: Sendable {
   ///
   /// Default 64. If every provider has a rate limit, no more than the limits allow in one second.
   public var concurrency: Int
-  /// The most names that begin in a second, on average; a twentieth of them may begin at once.
+  /// The most names that begin in a second, on average; a twentieth of them, and one at least, may begin at once.
   ///
   /// Default nil: as fast as the providers' own rates allow.
   public var rate: Double?
