@@ -183,7 +183,7 @@ final class RouteFinder {
     guard useless.isEmpty || !addresses.isEmpty else {
       return .refused(ProxyRefusal(502, "destination_unavailable", "\(origin) has no other address."))
     }
-    switch Self.allowed(addresses, origin, policy, loop.shared, settings) {
+    return switch Self.allowed(addresses, origin, policy, loop.shared, settings) {
     case .success(let allowed): .route(ChosenRoute(addresses: allowed, others: nil, upstream: upstream))
     case .failure(let refusal): .refused(refusal)
     }
