@@ -25,7 +25,7 @@ final class ClientRequest {
     via = ProxyVia(head)
   }
 
-  var progress: BodyProgress { BodyProgress(framing) }
+  var progress: BodyProgress { BodyProgress(framing, below: head) }
   /// Whether it does no harm if it is carried out for a client that is gone, or twice (RFC 9110 §9.2.2).
   var isIdempotent: Bool { ["GET", "HEAD", "OPTIONS", "PUT", "DELETE"].contains(method) }
   /// Whether it can be sent again; the sent part of a body is not kept for that.

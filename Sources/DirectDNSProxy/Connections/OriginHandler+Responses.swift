@@ -45,7 +45,7 @@ extension OriginHandler {
         client.originAnswered(head, status: status, framing)
         // Not if the response could not be passed on.
         guard case .head = state else { return false }
-        state = .body(BodyProgress(framing, of: .response, isDecoded: client.decodesChunks))
+        state = .body(BodyProgress(framing, of: .response, isDecoded: client.decodesChunks, below: head))
         if framing == .none { finishResponse() } else if buffered.readableBytes > 0 { pass(takeBuffered()) }
       }
     } catch {

@@ -21,9 +21,13 @@ struct BodyProgress {
   ///   - framing: how the body ends.
   ///   - kind: of what it is the body; a request's by default.
   ///   - isDecoded: whether the chunked coding is removed.
-  init(_ framing: BodyFraming, of kind: HeadParser.Kind = .request, isDecoded: Bool = false) {
+  ///   - head: the head before it, whose `Connection` may name trailers.
+  init(
+    _ framing: BodyFraming, of kind: HeadParser.Kind = .request, isDecoded: Bool = false, below head: MessageHead? = nil
+  ) {
     self.framing = framing
-    chunks = ChunkedBody(kind, isDecoded: isDecoded)
+    let dropped = framing == .chunked ? head.map { ConnectionNames.set(of: $0) } ?? [] : []
+    chunks = ChunkedBody(kind, isDecoded: isDecoded, without: dropped)
     isOver = framing == .none
     if case .length(let length) = framing { left = length }
   }

@@ -32,6 +32,7 @@ package struct ChunkedBody: Sendable {
   private let trailerLimit: Int
   /// Whether only the chunks' data is passed on.
   private let isDecoded: Bool
+  private let dropped: Set<[UInt8]>
   private var state = State.size(digits: 0, value: 0)
   private var size = 0
   /// The bytes of the chunks' data that were read.
@@ -43,10 +44,15 @@ package struct ChunkedBody: Sendable {
   ///   - kind: of what it is the body; a request's by default.
   ///   - isDecoded: whether only the chunks' data is passed on, for a client of HTTP/1.0.
   ///   - trailerLimit: the most bytes of trailers.
-  package init(_ kind: HeadParser.Kind = .request, isDecoded: Bool = false, trailerLimit: Int = 16_384) {
+  ///   - dropped: the trailers that are for this hop alone, in lower case (RFC 9110 §7.6.1).
+  package init(
+    _ kind: HeadParser.Kind = .request, isDecoded: Bool = false, trailerLimit: Int = 16_384,
+    without dropped: Set<[UInt8]> = []
+  ) {
     self.kind = kind
     self.isDecoded = isDecoded
     self.trailerLimit = trailerLimit
+    self.dropped = dropped
   }
 
   package var isOver: Bool { if case .over = state { true } else { false } }
@@ -164,13 +170,19 @@ package struct ChunkedBody: Sendable {
       start = index + 1
       guard !line.isEmpty else { break }
       do throws(MessageFault) {
-        let name = try HeadParser.field(bytes, line, kind).name
-        if name.isAllowedInTrailers { kept += lines[line.lowerBound...index] }
+        let field = try HeadParser.field(bytes, line, kind)
+        if field.name.isAllowedInTrailers, !isDropped(lines[line.lowerBound..<field.colon]) {
+          kept += lines[line.lowerBound...index]
+        }
       } catch {
         guard kind == .response else { throw error }
       }
     }
     return kept + [0x0d, 0x0a]
+  }
+
+  private func isDropped(_ name: ArraySlice<UInt8>) -> Bool {
+    !dropped.isEmpty && dropped.contains(name.map(ConnectionNames.lowered))
   }
 }
 

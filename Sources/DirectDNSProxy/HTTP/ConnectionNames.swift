@@ -15,6 +15,15 @@ struct ConnectionNames {
     if tokens.count > Self.fewest { names = Set(tokens.map { Self.lowered(head, $0) }) }
   }
 
+  /// The names in lower case, for trailers: they come when the head is gone.
+  static func set(of head: MessageHead) -> Set<[UInt8]> {
+    var names: Set<[UInt8]> = []
+    for name in [FieldName.connection, .proxyConnection] {
+      head.forEachToken(of: name) { names.insert(lowered(head, $0)) }
+    }
+    return names
+  }
+
   /// Whether a field is named.
   func contains(_ field: MessageHead.Field, of head: MessageHead) -> Bool {
     let name = field.line.lowerBound..<field.colon
@@ -27,5 +36,5 @@ struct ConnectionNames {
 
   private static func lowered(_ head: MessageHead, _ range: Range<Int>) -> [UInt8] { head.bytes[range].map(lowered) }
 
-  private static func lowered(_ byte: UInt8) -> UInt8 { byte &- 0x41 < 26 ? byte | 0x20 : byte }
+  static func lowered(_ byte: UInt8) -> UInt8 { byte &- 0x41 < 26 ? byte | 0x20 : byte }
 }
