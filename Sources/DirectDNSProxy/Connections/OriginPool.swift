@@ -50,10 +50,13 @@ final class OriginPool {
     guard var waiting = idle[origin] else { return nil }
     defer { idle[origin] = waiting.isEmpty ? nil : waiting }
     // Those before it were idle for longer.
-    while let handler = waiting.last, handler.isConnectionAuthenticated || reuse.allows(age: now - handler.idleSince) {
-      waiting.removeLast()
-      guard handler.isUsable, handler.hop == hop, route.addresses.isEmpty || route.addresses.contains(handler.address)
-      else {
+    for index in waiting.indices.reversed() {
+      let handler = waiting[index]
+      guard handler.isConnectionAuthenticated || reuse.allows(age: now - handler.idleSince) else { break }
+      // It may serve another request: an `Upgrade` has a tunnel of its own through a proxy that is sent whole URLs.
+      guard handler.hop == hop else { continue }
+      waiting.remove(at: index)
+      guard handler.isUsable, route.addresses.isEmpty || route.addresses.contains(handler.address) else {
         handler.close()
         continue
       }

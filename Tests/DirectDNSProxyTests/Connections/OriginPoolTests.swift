@@ -84,6 +84,8 @@ struct OriginPoolTests {
     let route = ChosenRoute(addresses: [address])
     #expect(pool.take(origin, route, .direct, .recent, at: now) == nil)
     #expect(pool.take(origin, route, .direct, .any, at: now) === older)
+    // It stays for the requests that it can serve.
+    #expect(pool.take(origin, route, younger.hop, .any, at: now) === younger && pool.count == 0)
     for channel in channels { _ = try channel.finish(acceptAlreadyClosed: true) }
     loop.run()
   }
