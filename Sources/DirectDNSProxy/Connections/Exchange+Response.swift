@@ -112,8 +112,8 @@ extension Exchange {
       ?? ProxyRefusal(
         502, "connection_terminated", "\(sender(on: handler)) closed the connection without a response.")
     // As in the handshake of a tunnel, the other proxy may be gone at that address alone.
-    if case .proxy = handler.hop, fault == nil, route.closed.addresses.isEmpty, !handler.hasAnswered,
-      !handler.hasFinishedSending, request.canBeRetried
+    if case .proxy(let upstream) = handler.hop, case .name = upstream.host, fault == nil,
+      route.closed.addresses.isEmpty, !handler.hasAnswered, !handler.hasFinishedSending, request.canBeRetried
     {
       began = .now()
       return connectElsewhere(than: handler.address, refusal)
