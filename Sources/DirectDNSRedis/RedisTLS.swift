@@ -49,7 +49,14 @@ internal import DirectDNS
     ERR_clear_error()
     var count = 0
     let status = unsafe directdns_tls_write(session, bytes, bytes.count, &count)
-    guard status == 1 else { throw failure(status) }
+    guard status != 1 else { return }
+    var reason = failure(status)
+    guard case .connection = reason else { throw reason }
+    // A server that has closed the connection may have said why before: that it wants a certificate, for one.
+    do throws(RedisConnection.Failure) { _ = try receive() } catch {
+      if case .connection = error { reason = error }
+    }
+    throw reason
   }
 
   /// Waits for bytes.

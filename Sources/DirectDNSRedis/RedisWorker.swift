@@ -161,6 +161,9 @@ extension RedisConnection.Failure {
       }
     let message =
       switch self {
+      // OpenSSL's words for what the server says in place of an answer, such as "tlsv13 alert certificate required".
+      case .connection(let reason) where reason.hasPrefix("TLS: ") && reason.contains(" alert "):
+        "The Redis store at \(place) cannot be reached (\(reason)). If it asks who its clients are, name a certificate that it takes, and its key, by ?cert=FILE&key=FILE."
       case .connection(let reason):
         "The Redis store at \(place) cannot be reached (\(reason)). Check that it runs, and its address."
       case .certificate(let reason):

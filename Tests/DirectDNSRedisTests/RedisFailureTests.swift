@@ -36,6 +36,18 @@ struct RedisFailureTests {
   }
 
   @Test(arguments: [
+    ("TLS: tlsv13 alert certificate required", "?cert=FILE&key=FILE"),
+    ("TLS: tlsv1 alert unknown ca", "?cert=FILE&key=FILE"),
+    ("TLS: the connection broke", "Check that it runs"), ("Connection refused", "Check that it runs"),
+  ])
+  func `a server that wants to know who its clients are is told from one that is not there`(
+    _ reason: String, _ advice: String
+  ) {
+    let message = RedisConnection.Failure.connection(reason).directDNSError(.socket("/x")).message
+    #expect(message.contains("cannot be reached (\(reason))") && message.contains(advice))
+  }
+
+  @Test(arguments: [
     ("LOADING", "once that is done"), ("MASTERDOWN", "Name the primary"), ("NOREPLICAS", "Check them"),
     ("BUSY", "SCRIPT KILL"),
   ])
