@@ -15,8 +15,9 @@ struct RedisFailureTests {
   }
 
   @Test(arguments: [
-    ("MOVED 3999 127.0.0.1:6381", "MOVED"), ("ERR unknown command 'GET'", "ERR"), ("", ""), ("no\u{1b}word", ""),
+    ("MOVED 3999 127.0.0.1:6381", "MOVED"), ("ERR syntax error", "ERR"), ("", ""), ("no\u{1b}word", ""),
     ("ERR max number of clients reached", "MAXCLIENTS"),
+    ("ERR unknown command 'mget', with args beginning with: 'a' 'b' ", "UNKNOWN"),
     ("ERR max number of clients reached, pooled", "MAXCLIENTS"),
     (String(repeating: "A", count: 99), String(repeating: "A", count: 32)),
     // As Redis 6 says it of a script, and as Redis 7 does.
@@ -49,9 +50,9 @@ struct RedisFailureTests {
 
   @Test(arguments: [
     ("LOADING", "once that is done"), ("MASTERDOWN", "Name the primary"), ("NOREPLICAS", "Check them"),
-    ("BUSY", "SCRIPT KILL"),
+    ("BUSY", "SCRIPT KILL"), ("UNKNOWN", "as a Sentinel does not"),
   ])
-  func `a server that answers nobody for a while is an error that says why`(_ word: String, _ advice: String) {
+  func `a server that cannot do what a store needs is an error that says why`(_ word: String, _ advice: String) {
     let message = RedisConnection.Failure.refused(word).directDNSError(.socket("/x")).message
     #expect(message.contains(advice) && !message.contains("refused a command"))
   }
