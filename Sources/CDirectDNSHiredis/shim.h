@@ -7,6 +7,7 @@
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/socket.h>
@@ -94,9 +95,28 @@ static inline int directdns_redis_timed_out(redisContext *connection) {
 static inline const char *directdns_redis_error(redisContext *connection) { return connection->errstr; }
 
 /// OpenSSL writes not only where it is told to: reading may answer, with an alert or a new key.
-static inline int directdns_tls_connect(SSL *tls) {
+///
+/// A handshake waits so many milliseconds each time, and so many in all: a server that sends it by single bytes would never end
+/// it.
+static inline int directdns_tls_connect(SSL *tls, int socket, int each, int all) {
   struct directdns_sigpipe held = directdns_sigpipe_hold();
-  const int status = SSL_connect(tls);
+  const int flags = fcntl(socket, F_GETFL);
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  const long long end = now.tv_sec * 1000LL + now.tv_nsec / 1000000 + all;
+  int status;
+  if (flags >= 0) (void)fcntl(socket, F_SETFL, flags | O_NONBLOCK);
+  while ((status = SSL_connect(tls)) != 1) {
+    const int error = SSL_get_error(tls, status);
+    if (error != SSL_ERROR_WANT_READ && error != SSL_ERROR_WANT_WRITE) break;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    const long long left = end - (now.tv_sec * 1000LL + now.tv_nsec / 1000000);
+    if (left <= 0) break;
+    struct pollfd wanted = {.fd = socket, .events = error == SSL_ERROR_WANT_READ ? POLLIN : POLLOUT};
+    const int found = poll(&wanted, 1, left < each ? (int)left : each);
+    if (found == 0 || (found < 0 && errno != EINTR)) break;
+  }
+  if (flags >= 0) (void)fcntl(socket, F_SETFL, flags);
   directdns_sigpipe_release(held, status != 1);
   return status;
 }

@@ -51,8 +51,8 @@ internal import DirectDNS
     guard unsafe opened.pointee.err == 0 else { throw connection.failure() }
     unsafe directdns_redis_prepare(opened)
     if let tls = configuration.tls, case .tcp(let host, _) = configuration.server {
-      unsafe redisSetTimeout(opened, limit)
-      connection.tls = try RedisTLS.open(tls, host: host, socket: unsafe opened.pointee.fd)
+      connection.tls = try RedisTLS.open(
+        tls, host: host, socket: unsafe opened.pointee.fd, limit: configuration.connectTimeout)
     }
     unsafe redisSetTimeout(opened, directdns_redis_time(configuration.timeout.milliseconds))
     var greeting: [RedisCommand] = []

@@ -8,9 +8,9 @@ internal import DirectDNS
 
   /// Shakes hands, and takes a server whose certificate is for the host.
   ///
-  /// The socket's own time limits count, for each time that something is waited for.
+  /// The limit is for each time that something is waited for; all of it may take ten times as long.
   static func open(
-    _ configuration: RedisStoreConfiguration.TLS, host: WebURL.Host, socket: Int32
+    _ configuration: RedisStoreConfiguration.TLS, host: WebURL.Host, socket: Int32, limit: Duration
   ) throws(RedisConnection.Failure) -> RedisTLS {
     let context = unsafe try Self.context(configuration)
     // The session holds it from here on.
@@ -28,7 +28,9 @@ internal import DirectDNS
     guard isSet, unsafe SSL_set_fd(session, socket) == 1 else { throw .connection("no memory") }
     unsafe SSL_set_hostflags(session, UInt32(X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS))
     ERR_clear_error()
-    let status = unsafe directdns_tls_connect(session)
+    let (each, all) = (limit.wholeMilliseconds, (limit * 10).wholeMilliseconds)
+    let status = unsafe directdns_tls_connect(
+      session, socket, Int32(clamping: max(1, each)), Int32(clamping: max(1, all)))
     guard status != 1 else { return tls }
     let verdict = unsafe SSL_get_verify_result(session)
     guard verdict == Int(X509_V_OK) else {

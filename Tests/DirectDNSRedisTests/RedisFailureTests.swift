@@ -79,6 +79,17 @@ struct RedisFailureTests {
     #expect(RedisTLS.serverName("redis.test") == "redis.test")
   }
 
+  @Test func `a handshake that comes byte by byte ends in time`() throws {
+    let server = try DrippingServer()
+    let failure = #expect(throws: RedisConnection.Failure.self) {
+      _ = try RedisConnection.open(
+        RedisStoreConfiguration(
+          server: .tcp(.address(.ipv4(0x7F00_0001)), port: server.port), tls: .init(),
+          connectTimeout: .milliseconds(100)))
+    }
+    #expect(failure == .timedOut)
+  }
+
   /// As a balancer ends connections that nobody has used for long; what was not sent yet is sent again by another one.
   @Test func `a connection that was reset is gone, and no server that is late`() throws {
     let listener = try ResettingListener()
@@ -172,6 +183,29 @@ private struct ScriptedServer {
         close(connection)
       }
       close(listener.descriptor)
+    }.start()
+  }
+}
+
+/// A server on loopback that begins a TLS record and sends a byte of it every ten milliseconds.
+private final class DrippingServer: Sendable {
+  let port: UInt16
+
+  init() throws {
+    let listener = try #require(LoopbackListener())
+    port = listener.port
+    Thread {
+      let accepted = accept(listener.descriptor, nil, nil)
+      close(listener.descriptor)
+      defer { close(accepted) }
+      // Of a handshake, by TLS 1.2, and 16 KiB long (RFC 8446 §5.1).
+      let head: [UInt8] = [22, 3, 3, 0x40, 0]
+      guard unsafe send(accepted, head, head.count, Int32(MSG_NOSIGNAL)) == head.count else { return }
+      // Up to ten seconds: to a client that waits for ever it is one that has hung up.
+      for _ in 0..<1000 {
+        guard unsafe send(accepted, "H", 1, Int32(MSG_NOSIGNAL)) == 1 else { return }
+        _ = poll(nil, 0, 10)
+      }
     }.start()
   }
 }
