@@ -28,6 +28,8 @@ public struct SystemClock: ResolverClock {
   public var wallNow: WallInstant { WallInstant(milliseconds: directdns_wall_milliseconds()) }
 
   /// Waits until an instant.
+  ///
+  /// A wait that is cancelled leaves nothing behind. A cancelled `Task.sleep` takes up memory until its time has come.
   public func sleep(until instant: ResolverInstant) async throws { try await Self.sleeps.sleep(until: instant) }
 
   private static let sleeps = SleepQueue(now: { SystemClock().now }) { instant in
