@@ -143,6 +143,10 @@
         ),
         (["store": "redis:/x:HUSH"], "store"),
         (["addressPolicy.allow": .init(.stringArray(["10.1/8"]), isSecret: false)], "addressPolicy.allow[0]"),
+        (
+          ["proxy.routes": .init(.stringArray(["a.example=direct", "a.example=refuse"]), isSecret: false)],
+          "proxy.routes: a.example is there twice. Keep one of them."
+        ),
       ] as [([AbsoluteConfigKey: ConfigValue], String)])
     func `what is wrong is named as in the file`(_ values: [AbsoluteConfigKey: ConfigValue], _ expected: String) {
       let message = Self.message(Self.reader(values))
@@ -182,6 +186,38 @@
       #expect(
         try message(["providers": providers])?.hasPrefix(#"configuration: providers[1]: "corp" is not a provider."#)
           == true)
+    }
+
+    /// Remembers of each key that has a value whether it was asked for as a secret.
+    private final class Accesses: AccessReporter {
+      let found = Locked<[String: Bool]>([:])
+
+      func report(_ event: AccessEvent) {
+        guard case .success(let value?) = event.result else { return }
+        found.withLock { $0[event.metadata.key.description] = value.isSecret }
+      }
+    }
+
+    @Test func `secrets are asked for as such, so that no log of what is read has them, and nothing else is`() throws {
+      // None of these is marked by the one who provides it.
+      let values: [AbsoluteConfigKey: ConfigValue] = [
+        "providers": .init(.stringArray(["corp"]), isSecret: false),
+        "provider.corp.provider": "doh+https://dns.corp.example/dns-query",
+        "provider.corp.credentials.account": "1", "provider.corp.credentials.keyID": "2",
+        "provider.corp.credentials.secret": "3", "provider.corp.credentials.token": "4",
+        "store": "sqlite:/var/answers.sqlite", "proxy.upstream": "http://ada:hush@192.0.2.9:3128", "timeout": 2,
+      ]
+      let accesses = Accesses()
+      _ = try ConfigurationFile(
+        ConfigReader(provider: InMemoryProvider(values: values), accessReporter: accesses))
+      let found = accesses.found.withLock(\.self)
+      #expect(found.count == values.count)
+      #expect(
+        Set(found.filter(\.value).keys)
+          == [
+            "provider.corp.credentials.account", "provider.corp.credentials.keyID", "provider.corp.credentials.secret",
+            "provider.corp.credentials.token", "store", "proxy.upstream",
+          ])
     }
 
     @Test func `a secret of the wrong type is not shown`() {
