@@ -20,12 +20,19 @@ struct PageReferencesTests {
     try String(contentsOf: Self.root.appending(path: path), encoding: .utf8)
   }
 
+  /// What a page says to make, in a line to type or as code in a sentence, be there variables behind it or not.
+  private func makeTargets(of page: String) throws -> [Substring] {
+    try text(page).matches(of: /(?m)(?:`|^\$ )make ([a-z]+(?:-[a-z]+)*)/).map(\.1)
+  }
+
+  private func tests(of page: String) throws -> [Substring] {
+    try text(page).matches(of: /`([A-Z]\w*Tests)`/).map(\.1)
+  }
+
   @Test(arguments: pages)
   func `every make target that a page names is in the Makefile`(_ page: String) throws {
     let targets = Set(try text("Makefile").matches(of: /(?m)^([a-z-]+):/).map(\.1))
-    for named in try text(page).matches(of: /make ([a-z]+(?:-[a-z]+)*)[ `\n]/) where named.0.hasSuffix("`") {
-      #expect(targets.contains(named.1), "\(page) names make \(named.1)")
-    }
+    for name in try makeTargets(of: page) { #expect(targets.contains(name), "\(page) names make \(name)") }
   }
 
   @Test(arguments: pages)
@@ -37,9 +44,14 @@ struct PageReferencesTests {
     let names = Set(
       files.compactMap { ($0 as? String)?.split(separator: "/").last }
         .map { $0.hasSuffix(".swift") ? $0.dropLast(".swift".count) : $0 })
-    for named in try text(page).matches(of: /`([A-Z]\w*Tests)`/) {
-      #expect(names.contains(named.1), "\(page) names \(named.1)")
-    }
+    for name in try tests(of: page) { #expect(names.contains(name), "\(page) names \(name)") }
+  }
+
+  @Test func `the pages are found, and what they name`() throws {
+    #expect(Self.pages.count > 20)
+    let targets = try Self.pages.flatMap { try makeTargets(of: $0) }
+    let tests = try Self.pages.flatMap { try self.tests(of: $0) }
+    #expect(targets.count > 50 && tests.count > 20)
   }
 
   @Test func `every bound on the page Trust is compared with the code by a test`() throws {
