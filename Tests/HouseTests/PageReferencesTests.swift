@@ -74,6 +74,14 @@ struct PageReferencesTests {
     #expect(keys.filter { !table.contains("`\($0)`") } == [])
   }
 
+  /// Where ProtectHome covers the user's home, a configuration file that is looked for there cannot be read.
+  @Test(arguments: ["directdns-keep-warm@.service", "directdns-proxy.service", "directdns-warmup@.service"])
+  func `a unit from which no home can be seen names another folder of the configuration`(_ unit: String) throws {
+    let lines = try text("Config/systemd/\(unit)").split(separator: "\n")
+    #expect(lines.contains("ProtectHome=yes"))
+    #expect(lines.contains("Environment=XDG_CONFIG_HOME=/etc"))
+  }
+
   /// The library's sources, one after the other.
   private func sources(_ folder: String) throws -> String {
     try (FileManager.default.enumerator(atPath: Self.root.appending(path: folder).path)?.allObjects ?? [])
