@@ -59,7 +59,8 @@ extension CommandContext {
     guard let path = asked ?? defaultConfigurationPath else { return nil }
     let bytes: [UInt8]?
     do throws(StreamError) { bytes = try readFile(path) } catch {
-      throw ConfigurationFault("\(path): the configuration file cannot be read: \(error.reason).")
+      let remedy = asked == nil ? " \(folderVariable) leads there: --config names another file." : ""
+      throw ConfigurationFault("\(path): the configuration file cannot be read: \(error.reason).\(remedy)")
     }
     guard let bytes else {
       guard asked != nil else { return nil }

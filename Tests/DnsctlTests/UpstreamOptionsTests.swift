@@ -197,6 +197,12 @@ import Testing
     #expect(await fixture.resolve(["--format", "short", "a.example"]).output == "192.0.2.44\n")
   }
 
+  @Test func `an error says which variable leads to a file that nobody has named and that cannot be read`() async {
+    let outcome = await CommandFixture(environment: ["HOME": "/unreadable"]).resolve(["a.example"])
+    #expect(outcome.status == 78)
+    #expect(outcome.errors.contains("Permission denied. HOME leads there: --config names another file."))
+  }
+
   @Test func `names are not kept alive by a process that ends with its answer`() async {
     var fixture = CommandFixture(zone: ["a.example": .addresses(["192.0.2.1"])])
     fixture.files = ["/c.json5": #"{ keepAlive: ["kept.example"] }"#]
