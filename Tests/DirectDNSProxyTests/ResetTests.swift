@@ -90,17 +90,20 @@ struct ResetTests {
   /// Of these sizes, a reader that begins with a buffer of 2 KiB fills some without a byte left over.
   @Test(arguments: [true, false], [1, 2_048, 16_384])
   func `what a side of a tunnel sent before it was reset arrives before that`(byClient: Bool, count: Int) async throws {
-    let scene = try await Scene()
-    let (client, server) = try await scene.openTunnel()
-    client.forget()
-    let (one, other) = byClient ? (client, server) : (server, client)
-    try await scene.whileHeld {
-      try await one.send(Array(repeating: 0x61, count: count))
-      try await one.reset()
+    for isFoundByWriting in [false, true] {
+      let scene = try await Scene()
+      let (client, server) = try await scene.openTunnel()
+      client.forget()
+      let (one, other) = byClient ? (client, server) : (server, client)
+      try await scene.whileHeld {
+        if isFoundByWriting { try await other.send("more") }
+        try await one.send(Array(repeating: 0x61, count: count))
+        try await one.reset()
+      }
+      _ = await other.receiveToEnd()
+      #expect(other.receivedCount == count && other.isReset)
+      await scene.stop()
     }
-    _ = await other.receiveToEnd()
-    #expect(other.receivedCount == count && other.isReset)
-    await scene.stop()
   }
 
   @Test func `a tunnel whose client resets it while the origin sends is reset for the origin`() async throws {

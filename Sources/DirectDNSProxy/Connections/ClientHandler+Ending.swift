@@ -40,7 +40,10 @@ extension ClientHandler {
     switch state {
     case .connecting(let pending): settings.ended(pending.cancel(), loop.shared.telemetry)
     case .exchange(let exchange): exchange.abandon()
-    case .tunnel(let tunnel): tunnel.end(isBroken: isBroken, error)
+    case .tunnel(let tunnel):
+      // SwiftNIO does not say that a read is over whose next one fails: what it brought is not flushed yet.
+      tunnel.origin.flush()
+      tunnel.end(isBroken: isBroken, error)
     case .authenticating(let ticket, _): loop.shared.passwords.cancel(ticket)
     case .head, .socks, .draining, .lingering, .closed: break
     }

@@ -113,8 +113,6 @@ final class ClientHandler: ChannelDuplexHandler {
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    // SwiftNIO does not say that a read is over whose next one fails: what it brought is not flushed yet.
-    if case .tunnel(let tunnel) = state { tunnel.origin.flush() }
     // Many clients close a connection that their server has ended without reading the last of its bytes, of which their
     // systems make a reset (RFC 2525 §2.17).
     leave(isBroken: true, hasWholeTunnel ? nil : "connection_terminated")

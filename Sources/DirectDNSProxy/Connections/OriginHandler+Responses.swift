@@ -93,6 +93,8 @@ extension OriginHandler {
   var canBeReused: Bool { isClean && !hasFinishedSending && !hasAnsweredEarly }
 
   func inputEnded(isBroken: Bool) {
+    // SwiftNIO does not say that a read is over whose next one fails: what it brought is not flushed yet.
+    if isBroken { client?.originPaused() }
     switch state {
     case .head: client?.originFailed(nil)
     case .body(let progress):

@@ -254,8 +254,6 @@ final class OriginHandler: ChannelDuplexHandler {
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    // SwiftNIO does not say that a read is over whose next one fails: what it brought is not flushed yet.
-    client?.originPaused()
     inputEnded(isBroken: true)
     context.close(mode: .all, promise: nil)
   }
