@@ -81,6 +81,8 @@ struct DirectURLProtocolTests {
     #expect(try await direct.text(first.url("/", host: "shop.test")).response.statusCode == 200)
     _ = try await direct.error(DirectSession.request(first.url("/away", host: "shop.test")))
     #expect(first.requests.count == 2 && second.requests.isEmpty)
+    // It was the certificate alone that was missing there.
+    #expect(try await direct.text(away).response.statusCode == 200)
     await direct.end()
     await first.stop()
     await second.stop()
