@@ -6,7 +6,7 @@ internal import NIOCore
 public enum ListenAddress: Sendable, Hashable, CustomStringConvertible {
   /// An address of this machine and a port; 0 is any that is free.
   case tcp(IPAddress, port: UInt16)
-  /// A Unix socket; the mode of its file says who may connect.
+  /// A Unix socket; the mode of its file, which comes of the umask, says who may connect.
   case unix(path: String)
 
   /// Reads `127.0.0.1:3128`, `[::1]:3128`, `localhost:3128` or `unix:PATH`.

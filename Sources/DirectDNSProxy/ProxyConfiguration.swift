@@ -31,7 +31,7 @@ public struct ProxyConfiguration: Sendable {
   public var ports: ProxyPorts
   /// Who may use it; anybody by default.
   public var users: ProxyUsers?
-  /// The user ids that may connect to Unix sockets; by default all that the mode of the file allows.
+  /// The user ids that may connect to Unix sockets, of those that the mode of the file allows; by default all of these.
   ///
   /// Other clients are disconnected: the kernel says whose process a client is.
   public var peers: Set<UInt32>?

@@ -32,7 +32,7 @@ struct ProxyOptions: ParsableArguments {
   @Option(
     name: .customLong("peer-uid"),
     help: ArgumentHelp(
-      "A user of this machine, by number (id -u), who may connect to unix: sockets; may be given several times. Others are disconnected. (default: whom the socket's mode lets)",
+      "A user of this machine, by number (id -u), who may connect to unix: sockets, of those whom the socket's mode lets, which comes of the umask; may be given several times. Others are disconnected. (default: whom the mode lets)",
       valueName: "uid"))
   var peers: [UInt32] = []
 
