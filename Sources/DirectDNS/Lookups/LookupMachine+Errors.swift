@@ -93,7 +93,7 @@ extension LookupMachine {
     let kinds = Set(attempts.filter { $0.server != "system" }.map(\.kind))
     return switch kinds {
     case [.certificate]:
-      "If this machine's clock and certificate authorities are right, the connection is being intercepted: name other providers, or trust a private authority."
+      "If this machine's clock and certificate authorities are right, the connection is being intercepted: name other providers, or trust a private authority (configuration file: ca; dnsctl: --ca)."
     case [.setup]: "Check the files of authorities that are named (SSL_CERT_FILE, SSL_CERT_DIR; dnsctl: --ca)."
     // SERVFAIL is said of a name whose own servers are down or whose DNSSEC is broken, too.
     case [.reply]:
