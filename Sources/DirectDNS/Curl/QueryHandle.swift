@@ -61,7 +61,11 @@ internal import HTTPTypes
     handle.set(CURLOPT_HTTP_VERSION, Int(route.usesTLS ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1))
     // Wait until it is known whether the first connection multiplexes, instead of opening one for each query.
     handle.set(CURLOPT_PIPEWAIT, 1)
-    if route.usesTLS { route.trust.set(on: handle) }
+    if route.usesTLS {
+      route.trust.set(on: handle)
+      // Whatever OpenSSL's configuration lets pass (RFC 9325 §3.1.1).
+      handle.set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
+    }
     let context = unsafe Unmanaged.passUnretained(self).toOpaque()
     unsafe directdns_setopt_write(handle.pointer) { bytes, size, count, context in
       unsafe context.call(QueryHandle.self) {
