@@ -66,6 +66,8 @@ final class Tunnel {
 
   /// The connection of a client that has stopped sending has ended, and the origin's has not.
   func clientGone() {
+    // That both sides have ended their data closes it, and the call that does so ends the tunnel.
+    guard !isOver else { return }
     // A client that has closed its connection has all that it wanted. What still comes meets a reset, such as the last
     // record of TLS.
     guard sentSinceStop == 0 || isStillRead else { return end(isBroken: false) }
