@@ -85,8 +85,9 @@ enum HouseRules {
     "CDirectDNSLoop": "Sources/DirectDNS/Files/CancellableFile.swift",
     "CDirectDNSOpenSSL": "Sources/DirectDNS/Providers/Signing.swift",
     "CDirectDNSOpenSSL": "Sources/DirectDNS/Client/ClientIdentity+Check.swift",
-    // What OpenSSL, which libcurl uses, keeps for a thread.
+    // What OpenSSL, which libcurl uses, keeps for a thread, and what it does once for a process.
     "CDirectDNSOpenSSL": "Sources/DirectDNS/Curl/CurlDriver.swift",
+    "CDirectDNSOpenSSL": "Sources/DirectDNS/Curl/CurlMulti.swift",
     "CDirectDNSOpenSSL": "Sources/DirectDNSTesting/",
     "CDirectDNSOpenSSL": "Sources/DirectDNSAsyncHTTPClient/ServerName.swift",
     "CDirectDNSSQLite": "Sources/DirectDNSSQLite/",

@@ -60,7 +60,7 @@ struct NetscapeCookieTextTests {
   }
 
   @Test(arguments: [
-    ("hello", "1 fields"), ("a.example FALSE / FALSE 0 a b", "1 fields"),
+    ("hello", "1 field "), ("a.example FALSE / FALSE 0 a b", "1 field "),
     ("a.example\tFALSE\t/\tFALSE\t0\ta\tb\tc", "8 fields"), ("\tFALSE\t/\tFALSE\t0\ta\tb", "field 1"),
     ("a b\tFALSE\t/\tFALSE\t0\ta\tb", "field 1"), ("a..b\tFALSE\t/\tFALSE\t0\ta\tb", "field 1"),
     ("a.example\tyes\t/\tFALSE\t0\ta\tb", "field 2"), ("a.example\tFALSE\t/\t1\t0\ta\tb", "field 4"),
