@@ -13,8 +13,8 @@ TARGET ?=
 SECONDS ?=
 KILLS ?= 500
 TORTURE ?=
-# What is run as users run it: the programs, and what stands on FoundationNetworking, whose own leaks a sanitizer would tell.
-RELEASE_TESTS = DnsctlTests IntegrationTests DirectDNSFoundationTests
+# What is run as users run it: the programs, and what uses so much of Foundation that a sanitizer would tell of its leaks.
+RELEASE_TESTS = DnsctlTests IntegrationTests DirectDNSFoundationTests DirectDNSTestingTests PipelineTests
 # What runs under the thread sanitizer.
 RACES = DirectDNSTests DirectDNSProxyTests DirectDNSSQLiteTests DirectDNSRedisTests DirectDNSFoundationTests \
 	DirectDNSConfigurationTests DirectDNSPrometheusTests
@@ -47,7 +47,7 @@ recipes: ## Check the recipes of Config/ and of the page Proxy: units by systemd
 	@Scripts/recipes "$$(swift build --show-bin-path)/dnsctl"
 	@Scripts/proxy-recipes "$$(swift build --show-bin-path)/dnsctl"
 
-test: ## Build and run every test: those of the programs, with real servers, and of Foundation as a release build, the others as a debug build
+test: ## Build and run every test: those of the programs, with real servers, and those that use much of Foundation as a release build, the others as a debug build
 	@Scripts/prerequisites servers
 	@Scripts/test $(if $(SANITIZE),--sanitize $(SANITIZE) --coverage) $(addprefix --except ,$(RELEASE_TESTS)) $(if $(SKIP),--skip '$(SKIP)')
 	@Scripts/test --release $(addprefix --target ,$(RELEASE_TESTS)) $(if $(SKIP),--skip '$(SKIP)')
