@@ -49,8 +49,10 @@ recipes: ## Check the recipes of Config/ and of the page Proxy: units by systemd
 
 test: ## Build and run every test: those of the programs, with real servers, and those that use much of Foundation as a release build, the others as a debug build
 	@Scripts/prerequisites servers
-	@Scripts/test $(if $(SANITIZE),--sanitize $(SANITIZE) --coverage) $(addprefix --except ,$(RELEASE_TESTS)) $(if $(SKIP),--skip '$(SKIP)')
-	@Scripts/test --release $(addprefix --target ,$(RELEASE_TESTS)) $(if $(SKIP),--skip '$(SKIP)')
+	@status=0; \
+	Scripts/test $(if $(SANITIZE),--sanitize $(SANITIZE) --coverage) $(addprefix --except ,$(RELEASE_TESTS)) $(if $(SKIP),--skip '$(SKIP)') || status=$$?; \
+	Scripts/test --release $(addprefix --target ,$(RELEASE_TESTS)) $(if $(SKIP),--skip '$(SKIP)') || status=$$?; \
+	exit $$status
 
 bench: ## Measure against C floors and peers; ONLY=cached runs the rows that begin so
 	@Scripts/prerequisites bench

@@ -8,12 +8,8 @@ import Testing
 /// Bodies of a fake origin, both ways.
 @Suite(.timeLimit(.minutes(1)))
 struct OriginBodyTests {
-  /// The process's memory in bytes, where the system tells (proc(5)); under a sanitizer, which keeps freed memory for a
-  /// while, what it has allocated.
+  /// The process's memory in bytes, where the system tells (proc(5)).
   private var residentBytes: Int? {
-    if let symbol = unsafe dlsym(nil, "__sanitizer_get_current_allocated_bytes") {
-      return Int(unsafe unsafeBitCast(symbol, to: (@convention(c) () -> UInt).self)())
-    }
     let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
     return status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") }
       .flatMap { Int($0.split(separator: " ").dropFirst(1).first ?? "") }.map { $0 * 1024 }
