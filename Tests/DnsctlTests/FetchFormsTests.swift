@@ -7,7 +7,7 @@ import Testing
 @testable import DnsctlCommands
 
 @Suite(.timeLimit(.minutes(1))) struct `Forms and data of dnsctl fetch` {
-  private static let files = ["a.txt": "one\ntwo", "b.png": "PNG", "dir/c.HTML": "<p>"]
+  private static let files = ["a.txt": "one\ntwo", "b.png": "PNG", "dir/c.HTML": "<p>", "d.bin": "bits"]
 
   private func body(_ parts: [DataPart]) throws -> String {
     let data = try FormData(parts, boundary: "B") { path, option throws(SettingsError) in
@@ -30,7 +30,8 @@ import Testing
       "f=@b.png;type=x/y;filename=n\"o",
       "name=\"f\"; filename=\"n%22o\"\r\nContent-Type: x/y\r\n\r\nPNG"
     ),
-    ("f=@b.png;filename=x.bin", "name=\"f\"; filename=\"x.bin\"\r\nContent-Type: application/octet-stream\r\n\r\nPNG"),
+    ("f=@b.png;filename=x.bin", "name=\"f\"; filename=\"x.bin\"\r\nContent-Type: image/png\r\n\r\nPNG"),
+    ("f=@d.bin", "name=\"f\"; filename=\"d.bin\"\r\nContent-Type: application/octet-stream\r\n\r\nbits"),
     ("f=<a.txt", "name=\"f\"\r\n\r\none\ntwo"),
     ("f=<a.txt;filename=q.txt", "name=\"f\"\r\n\r\none\ntwo"),
     ("a= x y \n", "name=\"a\"\r\n\r\nx y"),

@@ -55,7 +55,10 @@ struct FormPart: Sendable, Hashable {
       }
       let own = value.split(separator: "/").last.map(String.init) ?? value
       content = .upload(value, name: fileName ?? own)
-      if type == nil { type = Self.type(of: fileName ?? value) }
+      // By the name that is told, else by that of the file itself.
+      if type == nil {
+        type = fileName.flatMap { Self.type(of: $0) } ?? Self.type(of: value) ?? "application/octet-stream"
+      }
     case "<"?: content = .content(of: value)
     default:
       guard fileName == nil else {
@@ -106,14 +109,14 @@ struct FormPart: Sendable, Hashable {
   }
 
   /// The type that curl gives a file by the end of its name.
-  private static func type(of name: String) -> String {
+  private static func type(of name: String) -> String? {
     let types = [
       ".gif": "image/gif", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".png": "image/png", ".svg": "image/svg+xml",
       ".txt": "text/plain", ".htm": "text/html", ".html": "text/html", ".pdf": "application/pdf",
       ".xml": "application/xml",
     ]
     let lower = name.lowercased()
-    return types.first { lower.hasSuffix($0.key) }?.value ?? "application/octet-stream"
+    return types.first { lower.hasSuffix($0.key) }?.value
   }
 
   /// A boundary that occurs in a content only with a probability of 1 in 2^128.
