@@ -97,7 +97,7 @@ import Testing
     (["-d", "a=b"], "/p?", "GET /p?a=b "), (["-d", "a=b"], "/p?x&", "GET /p?x&a=b "), ([], "/p", "GET /p "),
     (["--data-urlencode", "q=dead DNS"], "/p", "GET /p?q=dead+DNS "),
     (["-X", "DELETE", "-d", "a"], "/p", "DELETE /p?a "), (["-d", ""], "/p", "GET /p "),
-    (["-d", ""], "/p?x", "GET /p?x "),
+    (["-d", ""], "/p?x", "GET /p?x& "),
   ])
   func `-G puts data behind the query`(_ options: [String], _ path: String, _ line: String) async throws {
     try await FetchFixture.with { fixture in

@@ -163,7 +163,8 @@ struct FetchJob: Sendable {
         throw DirectDNSError(.invalidURL, "\(scheme) cannot be fetched: http and https can")
       }
       var url = try WebURL(isWhole ? text : "http://\(text)")
-      if let query, !query.isEmpty { url = try WebURL(appended(query, to: "\(url)")) }
+      // As in curl, an empty one adds nothing but the sign behind a query that is there.
+      if let query, !query.isEmpty || url.query?.isEmpty == false { url = try WebURL(appended(query, to: "\(url)")) }
       guard let upload, upload != Pipeline.inputMark, url.path.hasSuffix("/") else { return url }
       let name = upload.split(separator: "/").last.map(String.init) ?? ""
       // `./` keeps a name with a colon from being taken for a scheme.
