@@ -54,7 +54,7 @@ import Testing
     ("s3cret", "has no ="), ("a=b;encoder=base64", ";encoder="), ("a=@x;headers=y", ";headers="),
     ("a=@x,y", "several files"), ("a=\"b", "not closed"), ("a=\"b\"c", "--form-string"), ("a=b;filename=c", "@FILE"),
     ("a=b;c", "--form-string"), ("a=b;type=x\u{1b}", "type"), ("a=b;type=", "media type"),
-    ("a=b;type=text;filename=c", "media type"),
+    ("a=@b;type=text;filename=c", "media type"),
   ])
   func `what is no part is an error, without its content`(_ text: String, _ words: String) {
     #expect {
