@@ -233,8 +233,7 @@ enum HouseRules {
   /// `Task.sleep` anywhere else: Swift keeps a sleep that was cancelled until its time has come, and a clock's own leaves
   /// nothing behind.
   static func straySleeps(in tree: SourceTree) -> [String] {
-    let files = linked(tree) + bridgingTargets.flatMap { tree.files(under: "Sources/\($0)/") }
-    return files.filter { !sleepPlaces.contains($0.path) }.flatMap { file in
+    linked(tree).filter { !sleepPlaces.contains($0.path) }.flatMap { file in
       zip(file.identifiers, file.identifiers.dropFirst()).compactMap { former, member -> String? in
         guard former.name == "Task", member.name == "sleep", member.preceding == "." else { return nil }
         return "\(file.path):\(member.line): Task.sleep"
