@@ -10,7 +10,10 @@ import Testing
 final class LiveConfigurationTests: LiveConfigurationFixture {
   @Test func `the observer of a resolver that a change is told to may ask what holds`() throws {
     let live = try live("{ timeout: 2 }")
-    let resolver = try live.makeResolver { $0.observer = { _ in _ = live.settings } }
+    // What it keeps for its resolvers would keep itself.
+    let asked = Watched<LiveConfiguration?>(live)
+    defer { asked.change { $0 = nil } }
+    let resolver = try live.makeResolver { $0.observer = { _ in _ = asked.value?.settings } }
     // The answers of lookups are told by whoever has the resolver do something, an update too.
     let lookups = (0..<50).map { number in
       Task { try? await resolver.resolve("host-\(number).invalid") }
