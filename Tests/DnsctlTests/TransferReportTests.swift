@@ -37,9 +37,9 @@ struct TransferReportTests {
     #expect(report.now.connects == count && report.now.remote?.address == address && report.now.remote?.port == 80)
   }
 
-  @Test(arguments: [(.answered, 1), (.upstreamFailed, 1), (.upstreamFailed, 2)] as [(ExitStatus, Int)])
+  @Test(arguments: [(.answered, 1), (.upstreamFailed, 1), (.upstreamFailed, 2)] as [(DnsctlCommands.ExitStatus, Int)])
   func `a connection that never took the request counts where there is no other`(
-    _ status: ExitStatus, _ opened: Int
+    _ status: DnsctlCommands.ExitStatus, _ opened: Int
   ) throws {
     let report = try report()
     let now = ResolverInstant(nanoseconds: 0)
