@@ -85,15 +85,18 @@ extension `dnsctl fetch` {
 
   @Test func `a file of authorities that cannot be read is told with what names it`() async throws {
     try await FetchFixture.with { fixture in
-      var inner = CommandFixture()
-      inner.files["/c.json5"] = "{ ca: ['nowhere.pem'] }"
-      let file = await fixture.fetch(["--config", "/c.json5", fixture.url()], in: inner)
+      func fetch(_ options: [String] = [], environment: [String: String] = [:]) async -> CommandFixture.Outcome {
+        var inner = CommandFixture()
+        inner.files["/c.json5"] = "{ ca: ['nowhere.pem'] }"
+        inner.environment.merge(environment) { $1 }
+        return await fixture.fetch(options + ["--config", "/c.json5", fixture.url()], in: inner)
+      }
+      let file = await fetch()
       #expect(file.status == 78)
       #expect(file.errors.hasPrefix("dnsctl: /c.json5: ca[0]: the CA file /nowhere.pem cannot be read: "), "\(file)")
-      inner.environment["DIRECTDNS_CA"] = "/nowhere.pem"
-      let variable = await fixture.fetch(["--config", "/c.json5", fixture.url()], in: inner)
+      let variable = await fetch(environment: ["DIRECTDNS_CA": "/nowhere.pem"])
       #expect(variable.errors.hasPrefix("dnsctl: DIRECTDNS_CA: the CA file /nowhere.pem cannot be read: "))
-      let option = await fixture.fetch(["--ca", "/nowhere.pem", "--config", "/c.json5", fixture.url()], in: inner)
+      let option = await fetch(["--ca", "/nowhere.pem"])
       #expect(option.errors.hasPrefix("dnsctl: The CA file /nowhere.pem cannot be read: "))
     }
   }
