@@ -72,6 +72,31 @@ struct ResolverTests {
     #expect(await code(resolver, "missing.lab.test") == .nameNotFound)
   }
 
+  @Test func `a name that unbound drops with its connection fails none of those that were asked for beside it`()
+    async throws
+  {
+    let server = try await Unbound()
+    try await server.start()
+    do {
+      try await withResolver(try provider("first", server)) { resolver in
+        for round in 0..<5 {
+          let names = (0..<30).map { "\(LabZone.host(round * 30 + $0)).lab.test" }
+          let failed = await withTaskGroup(of: String?.self, returning: [String].self) { group in
+            for name in names + ["x\(round).dropped.lab.test"] {
+              group.addTask { await code(resolver, name, .ipv4).map { "\(name): \($0)" } }
+            }
+            return await group.reduce(into: []) { if let name = $1 { $0.append(name) } }
+          }
+          #expect(failed.count == 1 && failed.allSatisfy { $0.contains(".dropped.") }, "\(failed)")
+        }
+      }
+    } catch {
+      await server.stop()
+      throw error
+    }
+    await server.stop()
+  }
+
   @Test func `no lookup fails while nginx ends one connection after the other`() async throws {
     let server = try await NginxJSON(requestsPerConnection: 100)
     try await server.start()

@@ -98,7 +98,7 @@ extension CurlQueries {
 
     private func perform(_ action: QueryPoolMachine.Action) {
       switch action {
-      case .begin(let id, let number, let address): begin(id, number, address)
+      case .begin(let id, let number, let address, let sharing): begin(id, number, address, sharing)
       case .stop(let number): if number < handles.count { multi.remove(handles[number].handle) }
       case .reply(let id, let number): finish(id, .success(handles[number].takeReply()))
       case .fail(let id, let error): finish(id, .failure(error))
@@ -109,7 +109,9 @@ extension CurlQueries {
       }
     }
 
-    private func begin(_ id: QueryPoolMachine.QueryID, _ number: Int, _ address: IPAddress?) {
+    private func begin(
+      _ id: QueryPoolMachine.QueryID, _ number: Int, _ address: IPAddress?, _ sharing: QueryPoolMachine.Sharing
+    ) {
       guard let query = queries[id.index] else { return }
       if number == handles.count, let easy = QueryHandle(route, sockets: driver.sockets, owner: self, number: number) {
         handles.append(easy)
@@ -119,6 +121,7 @@ extension CurlQueries {
       }
       let easy = handles[number]
       easy.connect(to: address)
+      easy.share(sharing)
       multi.add(easy.handle)
       driver.started()
     }

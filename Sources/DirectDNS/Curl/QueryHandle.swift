@@ -13,6 +13,7 @@ internal import HTTPTypes
   private var connectTo = CurlList([])
   /// The address that it connects to; nil if that is the URL's host.
   private(set) var address: IPAddress?
+  private var sharing = QueryPoolMachine.Sharing.shared
   private let route: QueryRoute
   /// What it sends at present, or has sent last.
   private var message: HTTPMessage?
@@ -117,6 +118,13 @@ internal import HTTPTypes
     self.address = address
     connectTo = CurlList(["::\(address.bracketed):\(route.port)"])
     handle.set(CURLOPT_CONNECT_TO, connectTo)
+  }
+
+  /// Makes it use a connection that is there, or open its own, from the next transfer on.
+  func share(_ sharing: QueryPoolMachine.Sharing) {
+    guard sharing != self.sharing else { return }
+    self.sharing = sharing
+    handle.set(CURLOPT_FRESH_CONNECT, sharing == .own ? 1 : 0)
   }
 
   private func dials() { pool?.dialled(number) }
@@ -224,6 +232,7 @@ internal import HTTPTypes
     setOptions()
     if address != nil { handle.set(CURLOPT_CONNECT_TO, connectTo) }
     isPost = false
+    sharing = .shared
     fieldLines = []
     return true
   }

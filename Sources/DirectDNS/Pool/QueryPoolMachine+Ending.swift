@@ -41,18 +41,34 @@ extension QueryPoolMachine {
     _ id: QueryID, by number: Int, _ error: HTTPTransportError, _ cause: Cause, at now: Int64
   ) {
     if !error.isLocal, tryNext(id, after: number, at: now) { return }
+    let isCrowded = wasCrowded(number)
     let isLost =
       switch cause {
       // A server ends an HTTP/2 connection after so many requests (nginx: `keepalive_requests`), and to 8.3 libcurl does
       // not repeat all that were refused by that (curl#12054). A DNS query may be repeated (RFC 9110 §9.2.2).
-      case .connectionEnded: !handles[number].hasResponse
+      case .connectionEnded: isCrowded || !handles[number].hasResponse
       case .http2: true
       case .other: false
       }
-    let wasRepeated = queries.read(id) { $0.isRepeated } ?? true
-    guard isLost, !wasRepeated, id != abandoned else { return fail(id, error, at: now) }
-    queries.change(id) { $0.isRepeated = true }
+    let limit = isCrowded ? Self.repetitionLimit : 1
+    guard isLost, id != abandoned, let repetitions = queries.read(id, { $0.repetitions }), repetitions < limit else {
+      return fail(id, error, at: now)
+    }
+    queries.change(id) { $0.repetitions += 1 }
     beginAgain(id, by: number, now)
+  }
+
+  /// How often a query is sent again that was always lost together with others: Unbound ends the whole connection, with
+  /// all that it carries, at a name that it drops (`deny`). The first time they go together once more, from then on each
+  /// on a connection of its own.
+  private static let repetitionLimit = 3
+
+  /// Whether the connection that a handle's transfer has lost has carried others' queries too.
+  private func wasCrowded(_ number: Int) -> Bool {
+    let handle = handles[number]
+    guard handle.stage == .sent, handle.isShared else { return false }
+    // Those that have just ended count: the one that the connection was lost for may have timed out.
+    return handles.indices.contains { $0 != number && handles[$0].port == handle.port }
   }
 
   // MARK: Time

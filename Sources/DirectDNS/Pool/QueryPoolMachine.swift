@@ -12,8 +12,8 @@ internal import DequeModule
 struct QueryPoolMachine {
   struct Query {
     let deadline: Int64
-    /// Whether it is being sent for the second time.
-    var isRepeated = false
+    /// How many times it has been sent again.
+    var repetitions = 0
     /// Decides which addresses it tries; nil unless it is opening a connection and there are several.
     var race: ConnectionRace?
   }
@@ -66,10 +66,18 @@ struct QueryPoolMachine {
     case other
   }
 
+  /// Which connection a transfer uses.
+  enum Sharing {
+    /// One that is there, where it can.
+    case shared
+    /// A new one.
+    case own
+  }
+
   /// Something that its owner has to do; actions are carried out in order.
   enum Action {
     /// Begin a query's transfer on an idle handle, which may be a new one.
-    case begin(QueryID, handle: Int, IPAddress?)
+    case begin(QueryID, handle: Int, IPAddress?, Sharing)
     /// Stop the transfer of a handle, if one is left: it is idle.
     case stop(handle: Int)
     /// Report the reply that a handle has received; the query's id is invalid from now on.
@@ -207,8 +215,9 @@ struct QueryPoolMachine {
     handles[number].attempt = attempt
     handles[number].hasResponse = false
     handles[number].startedAt = now
-    nextDue = min(nextDue, queries.read(id) { $0.deadline } ?? .max)
-    actions.append(.begin(id, handle: number, address))
+    let (deadline, repetitions) = queries.read(id) { ($0.deadline, $0.repetitions) } ?? (.max, 0)
+    nextDue = min(nextDue, deadline)
+    actions.append(.begin(id, handle: number, address, repetitions > 1 ? .own : .shared))
   }
 
   /// Sends a query once more, from the first address on.

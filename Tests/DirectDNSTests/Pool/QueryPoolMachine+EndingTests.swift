@@ -34,6 +34,39 @@ final class QueryPoolMachineEndingTests: QueryPoolFixture {
     #expect(taken() == ["fail 0 \(error)", "stop 0"])
   }
 
+  /// Ends a connection under all queries that are on it, as libcurl reports that: one after the other.
+  private func lose(_ port: Int32, at now: Int64) -> [String] {
+    let users = machine.handles.indices.filter {
+      machine.handles[$0].query != nil && machine.handles[$0].stage == .sent && machine.handles[$0].port == port
+    }
+    for handle in users { machine.ended(handle, .failed(.connectionLost("gone"), .connectionEnded), at: now) }
+    return taken().filter { !$0.hasPrefix("stop") }
+  }
+
+  @Test func `queries that are lost together a second time go on a connection each, so that one cannot fail the others`() {
+    for _ in 0..<3 { start() }
+    _ = taken()
+    for handle in 0..<3 { #expect(handle == 0 ? connect(0, port: 9) : join(handle, port: 9)) }
+    #expect(lose(9, at: 2).sorted() == (0..<3).map { "begin \($0) by \($0) at 0.0.0.1" }, "together once more")
+    for handle in 0..<3 { #expect(join(handle, port: 10)) }
+    #expect(lose(10, at: 3).sorted() == (0..<3).map { "begin \($0) by \($0) at 0.0.0.1 alone" })
+    for handle in 0..<3 { #expect(connect(handle, port: 11 + Int32(handle), at: 4)) }
+    #expect(lose(11, at: 5) == ["fail 0 \(HTTPTransportError.connectionLost("gone"))"], "it was alone: it is the cause")
+    for handle in 1..<3 { reply(handle, at: 6) }
+    #expect(taken().filter { !$0.hasPrefix("stop") } == ["reply 1 from 1", "reply 2 from 2"])
+  }
+
+  @Test func `one that others have joined on its own connection, and that was lost with them, goes once more`() {
+    for _ in 0..<2 { start() }
+    for (round, port) in ([9, 10, 11, 12] as [Int32]).enumerated() {
+      _ = taken()
+      for handle in 0..<2 { #expect(join(handle, port: port)) }
+      let isLast = round == 3
+      #expect(lose(port, at: 2).allSatisfy { $0.hasPrefix(isLast ? "fail" : "begin") }, "\(round)")
+    }
+    #expect(machine.isEmpty)
+  }
+
   // MARK: Silence
 
   /// Sends a query on a connection that is there, which times out after that time.

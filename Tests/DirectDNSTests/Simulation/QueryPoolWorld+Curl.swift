@@ -43,10 +43,10 @@ extension QueryPoolWorld {
   private mutating func begin(_ transfer: Transfer) {
     let address = current[transfer.handle]?.address ?? nil
     let free = connections.filter { $0.value.address == address && (isHTTP2 || $0.value.users.isEmpty) }.keys.min()
-    if let free { return join(transfer, free) }
+    if let free, !alone.contains(transfer) { return join(transfer, free) }
     // CURLOPT_PIPEWAIT: another one is opening a connection to that address, which may be shared.
     let isOpening = dialling.contains { current[$0.handle]?.transfer == $0 && current[$0.handle]?.address == address }
-    if !isHTTP2 || !isOpening { dial(transfer) }
+    if !isHTTP2 || !isOpening || alone.contains(transfer) { dial(transfer) }
   }
 
   private mutating func dial(_ transfer: Transfer) {
@@ -91,7 +91,9 @@ extension QueryPoolWorld {
       callers[caller].sendings += 1
       if query == machine.abandoned { callers[caller].sendingsUnwanted += 1 }
     }
-    if isReliable || chance(0.7) {
+    if let caller = callerOf[query], callers[caller].isDropped {
+      plan(.dies(port), in: 0...100)
+    } else if isReliable || chance(0.7) {
       plan(.replied(transfer), in: 0...100)
     } else if chance(0.5) {
       plan(.dies(port), in: 0...400)

@@ -37,6 +37,8 @@ struct QueryPoolWorld: SimulatedWorld {
     var sendings = 0
     /// How many times of these it had been cancelled.
     var sendingsUnwanted = 0
+    /// Whether the server ends the connection that brings its query.
+    let isDropped: Bool
   }
 
   enum Event {
@@ -67,11 +69,15 @@ struct QueryPoolWorld: SimulatedWorld {
   let reach: [IPAddress: Reach]
   /// Whether every query that reaches the server is answered.
   let isReliable: Bool
+  /// Whether the server ends the whole connection at the query of some callers.
+  let dropsSome: Bool
   var callers: [Caller] = []
   var callerOf: [ID: Int] = [:]
   // What libcurl has.
   var current: [Int: (transfer: Transfer, query: ID, address: IPAddress?)] = [:]
   var dialling: Set<Transfer> = []
+  /// The transfers that must not use a connection which is there.
+  var alone: Set<Transfer> = []
   /// The transfers on each connection, by its local port.
   var connections: [Int32: (address: IPAddress?, users: Set<Transfer>)] = [:]
   var nextPort: Int32 = 40_000
@@ -87,6 +93,7 @@ struct QueryPoolWorld: SimulatedWorld {
     random = SeededGenerator(seed: seed)
     isHTTP2 = Bool.random(using: &random)
     isReliable = Bool.random(using: &random)
+    dropsSome = isReliable && isHTTP2 && Bool.random(using: &random)
     var reach: [IPAddress: Reach] = [:]
     for place in 0..<Int.random(in: 1...4, using: &random) {
       let isFine = Double.random(in: 0..<1, using: &random) < 0.5
@@ -102,7 +109,10 @@ struct QueryPoolWorld: SimulatedWorld {
     for number in 0..<Int.random(in: 1...60, using: &random) {
       let arrival = Int64.random(in: 0...4_000, using: &random)
       let leaves = chance(0.1) ? arrival + Int64.random(in: 0...2_000, using: &random) : nil
-      callers.append(Caller(deadline: arrival + Int64.random(in: 50...3_000, using: &random), leavesAt: leaves))
+      callers.append(
+        Caller(
+          deadline: arrival + Int64.random(in: 50...3_000, using: &random), leavesAt: leaves,
+          isDropped: dropsSome && number == 0))
       plan(.arrive(number), at: arrival)
       if let leaves { plan(.leave(number), at: leaves) }
     }
@@ -136,7 +146,8 @@ struct QueryPoolWorld: SimulatedWorld {
     checkProgress()
     carryOut(event)
     // Where the loop is behind, several things happen in one turn.
-    while chance(0.5), let next = agenda.next, next.at <= now + Self.turn, next.at < timer {
+    let latest = now + Self.turn
+    while chance(0.5), let next = agenda.next, next.at <= latest, next.at < timer {
       agenda.removeNext()
       now = max(now, next.at)
       carryOut(next.event)
@@ -180,11 +191,12 @@ struct QueryPoolWorld: SimulatedWorld {
   private mutating func perform(_ action: Machine.Action) {
     say("  do \(action)")
     switch action {
-    case .begin(let id, let handle, let address):
+    case .begin(let id, let handle, let address, let sharing):
       if current[handle] != nil { fault("handle \(handle) is in use") }
       begun += 1
       let transfer = Transfer(handle: handle, number: begun)
       current[handle] = (transfer, id, address)
+      if sharing == .own { alone.insert(transfer) }
       if !slips(.losesBegin, 0.05) { plan(.begin(transfer), in: 0...1) }
     case .stop(let handle): if !slips(.losesStop, 0.02) { stop(handle) }
     case .reply(let id, _): answer(id)

@@ -10,8 +10,8 @@ class QueryPoolFixture {
   func taken() -> [String] {
     (machine.actions.take() ?? []).map { action in
       switch action {
-      case .begin(let id, let handle, let address):
-        "begin \(id.index) by \(handle) at \(address.map { "\($0)" } ?? "-")"
+      case .begin(let id, let handle, let address, let sharing):
+        "begin \(id.index) by \(handle) at \(address.map { "\($0)" } ?? "-")\(sharing == .own ? " alone" : "")"
       case .stop(let handle): "stop \(handle)"
       case .reply(let id, let handle): "reply \(id.index) from \(handle)"
       case .fail(let id, let error): "fail \(id.index) \(error)"

@@ -20,7 +20,7 @@ struct Unbound: DoHServer {
     try LabZone.standard.masterFile.write(
       to: folder.appending(path: "zone"), atomically: false, encoding: .utf8)
     // The static root answers for everything else, the built-in zones such as `test.` included: nothing here
-    // ever asks the internet.
+    // ever asks the internet. At `dropped.lab.test` unbound ends the connection that brings the question.
     let configuration = """
       server:
         num-threads: 1
@@ -40,6 +40,7 @@ struct Unbound: DoHServer {
         module-config: "iterator"
         local-zone: "." static
         local-zone: "lab.test." transparent
+        local-zone: "dropped.lab.test." deny
       auth-zone:
         name: "lab.test."
         zonefile: "\(folder.path)/zone"
