@@ -82,7 +82,8 @@ extension CurlQueries {
         machine.ended(easy.number, .failed(isWanted ? .noMemory : .cancelled, .other), at: driver.now)
         return perform()
       }
-      let outcome = QueryPoolMachine.outcome(AttemptEnd(code), isHTTP2: easy.isHTTP2, failure: easy.failure(code))
+      let outcome: QueryPoolMachine.Outcome =
+        code == CURLE_OK ? .replied(isHTTP2: easy.isHTTP2) : .failed(easy.failure(code), AttemptEnd(code))
       machine.ended(easy.number, outcome, at: driver.now)
       perform()
     }

@@ -3,18 +3,6 @@ internal import DequeModule
 
 /// How queries end: by a reply, by a failure that is not repaired, or because their time is over.
 extension QueryPoolMachine {
-  /// How the transfer of a handle ended, by what libcurl says.
-  static func outcome(
-    _ end: AttemptEnd, isHTTP2: @autoclosure () -> Bool, failure: @autoclosure () -> HTTPTransportError
-  ) -> Outcome {
-    switch end {
-    case .complete: .replied(isHTTP2: isHTTP2())
-    case .http2: .failed(failure(), .http2)
-    case .sendFailed, .connectionEnded: .failed(failure(), .connectionEnded)
-    case .aborted, .other: .failed(failure(), .other)
-    }
-  }
-
   /// libcurl has ended a handle's transfer.
   mutating func ended(_ number: Int, _ outcome: Outcome, at now: Int64) {
     // Only then: otherwise its query may be begun anew on the same handle, and this end would be taken for that one's.
@@ -29,26 +17,26 @@ extension QueryPoolMachine {
       actions.append(.reply(id, from: number))
       release(number)
       fill(at: now)
-    case .failed(let error, let cause):
+    case .failed(let error, let end):
       // Another attempt of its query may carry it.
       let winner = queries.read(id) { $0.race?.winner } ?? nil
       guard winner == nil || winner == handles[number].attempt else { return release(number) }
-      failed(id, by: number, error, cause, at: now)
+      failed(id, by: number, error, end, at: now)
     }
   }
 
   private mutating func failed(
-    _ id: QueryID, by number: Int, _ error: HTTPTransportError, _ cause: Cause, at now: Int64
+    _ id: QueryID, by number: Int, _ error: HTTPTransportError, _ end: AttemptEnd, at now: Int64
   ) {
     if !error.isLocal, tryNext(id, after: number, at: now) { return }
     let isCrowded = wasCrowded(number)
     let isLost =
-      switch cause {
+      switch end {
       // A server ends an HTTP/2 connection after so many requests (nginx: `keepalive_requests`), and to 8.3 libcurl does
       // not repeat all that were refused by that (curl#12054). A DNS query may be repeated (RFC 9110 §9.2.2).
-      case .connectionEnded: isCrowded || !handles[number].hasResponse
+      case .sendFailed, .connectionEnded: isCrowded || !handles[number].hasResponse
       case .http2: true
-      case .other: false
+      case .complete, .aborted, .other: false
       }
     let limit = isCrowded ? Self.repetitionLimit : 1
     guard isLost, id != abandoned, let repetitions = queries.read(id, { $0.repetitions }), repetitions < limit else {

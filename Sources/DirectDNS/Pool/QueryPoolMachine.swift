@@ -55,15 +55,7 @@ struct QueryPoolMachine {
   /// How libcurl ended the transfer of a handle.
   enum Outcome {
     case replied(isHTTP2: Bool)
-    case failed(HTTPTransportError, Cause)
-  }
-
-  enum Cause {
-    /// The connection has ended.
-    case connectionEnded
-    /// The server refuses what HTTP/2 has carried.
-    case http2
-    case other
+    case failed(HTTPTransportError, AttemptEnd)
   }
 
   /// Which connection a transfer uses.

@@ -144,13 +144,13 @@ final class QueryPoolMachineConnectingTests: QueryPoolFixture {
     #expect(machine.isEmpty && machine.running == 0)
   }
 
-  @Test(arguments: [QueryPoolMachine.Cause.connectionEnded, .http2, .other])
-  func `it is not sent again whatever its connection ends by`(_ cause: QueryPoolMachine.Cause) {
+  @Test(arguments: [AttemptEnd.sendFailed, .connectionEnded, .http2, .aborted, .other])
+  func `it is not sent again whatever its connection ends by`(_ end: AttemptEnd) {
     let id = start()
     #expect(connect(0, port: 9, isHTTP2: false))
     machine.cancel(id, at: 150)
     _ = taken()
-    machine.ended(0, .failed(.connectionLost("gone"), cause), at: 200)
+    machine.ended(0, .failed(.connectionLost("gone"), end), at: 200)
     #expect(taken() == ["forget 0", "stop 0"])
   }
 

@@ -6,18 +6,21 @@ import Testing
 /// What is sent again, and which connection serves no longer.
 final class QueryPoolMachineEndingTests: QueryPoolFixture {
   struct Loss: Sendable, CustomTestStringConvertible {
-    let cause: QueryPoolMachine.Cause
+    let end: AttemptEnd
     let hasResponse: Bool
     let isRepeated: Bool
-    var testDescription: String { "\(cause)\(hasResponse ? " within the response" : "")" }
+    var testDescription: String { "\(end)\(hasResponse ? " within the response" : "")" }
   }
 
   @Test(arguments: [
-    Loss(cause: .connectionEnded, hasResponse: false, isRepeated: true),
-    Loss(cause: .connectionEnded, hasResponse: true, isRepeated: false),
-    Loss(cause: .http2, hasResponse: false, isRepeated: true),
-    Loss(cause: .http2, hasResponse: true, isRepeated: true),
-    Loss(cause: .other, hasResponse: false, isRepeated: false),
+    Loss(end: .connectionEnded, hasResponse: false, isRepeated: true),
+    Loss(end: .connectionEnded, hasResponse: true, isRepeated: false),
+    Loss(end: .sendFailed, hasResponse: false, isRepeated: true),
+    Loss(end: .sendFailed, hasResponse: true, isRepeated: false),
+    Loss(end: .http2, hasResponse: false, isRepeated: true),
+    Loss(end: .http2, hasResponse: true, isRepeated: true),
+    Loss(end: .aborted, hasResponse: false, isRepeated: false),
+    Loss(end: .other, hasResponse: false, isRepeated: false),
   ])
   func `a query whose connection was lost is sent again, once`(_ loss: Loss) {
     start()
@@ -27,7 +30,7 @@ final class QueryPoolMachineEndingTests: QueryPoolFixture {
       _ = machine.endTurn(at: 1)
       _ = taken()
       if loss.hasResponse { machine.responded(0) }
-      machine.ended(0, .failed(error, loss.cause), at: 2)
+      machine.ended(0, .failed(error, loss.end), at: 2)
       guard isFirst, loss.isRepeated else { break }
       #expect(taken() == ["stop 0", "begin 0 by 0 at 0.0.0.1"])
     }
@@ -124,16 +127,5 @@ final class QueryPoolMachineEndingTests: QueryPoolFixture {
     machine.dialled(0, at: 0)
     _ = machine.endTurn(at: 100)
     #expect(order() == ["0.0.0.2", "0.0.0.3", "0.0.0.1"])
-  }
-
-  @Test(arguments: [
-    (AttemptEnd.complete, "replied(isHTTP2: true)"), (.http2, "http2"), (.sendFailed, "connectionEnded"),
-    (.connectionEnded, "connectionEnded"), (.aborted, "other"), (.other, "other"),
-  ])
-  func `a query may be sent again where the connection ended or HTTP/2 was refused, by what libcurl says`(
-    _ end: AttemptEnd, _ words: String
-  ) {
-    let outcome = QueryPoolMachine.outcome(end, isHTTP2: true, failure: .connectionLost("reset"))
-    #expect("\(outcome)".contains(words))
   }
 }
