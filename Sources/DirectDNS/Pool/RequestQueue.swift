@@ -34,23 +34,17 @@ struct RequestQueue<Pool: Hashable, Item> {
   mutating func append(_ item: Item, in pool: Pool) {
     arrivals += 1
     count += 1
-    var queue = queues.removeValue(forKey: pool) ?? PoolQueue()
-    queue.items.append((arrivals, item))
-    let isNew = queue.items.count == 1
-    queues[pool] = queue
-    if isNew { unpark(pool) }
+    queues[pool, default: PoolQueue()].items.append((arrivals, item))
+    if queues[pool]?.items.count == 1 { unpark(pool) }
   }
 
   /// Puts a request back to the front of its pool's queue, before all that came later.
   mutating func requeue(_ item: Item, in pool: Pool) {
-    let key = pool
-    var queue = queues.removeValue(forKey: key) ?? PoolQueue()
     count += 1
     // Its own arrival number is not known any more; that of the next request, or 0, also puts it in front.
-    queue.items.prepend((queue.items.first?.arrival ?? 0, item))
-    let isNew = queue.items.count == 1
-    queues[key] = queue
-    if isNew { unpark(pool) }
+    let arrival = queues[pool]?.items.first?.arrival ?? 0
+    queues[pool, default: PoolQueue()].items.prepend((arrival, item))
+    if queues[pool]?.items.count == 1 { unpark(pool) }
   }
 
   /// The pool whose first request has waited longest.
@@ -58,14 +52,13 @@ struct RequestQueue<Pool: Hashable, Item> {
 
   /// Takes a pool's first request.
   mutating func popFirst(in pool: Pool) -> Item? {
-    let key = pool
-    guard var queue = queues.removeValue(forKey: key), let first = queue.items.popFirst() else { return nil }
+    guard var queue = queues.removeValue(forKey: pool), let first = queue.items.popFirst() else { return nil }
     count -= 1
     let isNext = turns.min?.pool == pool
     if isNext { turns.removeMin() }
     if let second = queue.items.first {
       if isNext { turns.insert(Turn(arrival: second.arrival, pool: pool)) }
-      queues[key] = queue
+      queues[pool] = queue
     } else if queue.hasTurn, !isNext {
       turns = Heap(turns.unordered.filter { $0.pool != pool })
     }
@@ -80,9 +73,8 @@ struct RequestQueue<Pool: Hashable, Item> {
 
   /// Lets a pool have its turn again.
   mutating func unpark(_ pool: Pool) {
-    let key = pool
-    guard let queue = queues[key], !queue.hasTurn, let first = queue.items.first else { return }
-    queues[key]?.hasTurn = true
+    guard let queue = queues[pool], !queue.hasTurn, let first = queue.items.first else { return }
+    queues[pool]?.hasTurn = true
     turns.insert(Turn(arrival: first.arrival, pool: pool))
   }
 
