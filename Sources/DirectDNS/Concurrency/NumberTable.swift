@@ -19,14 +19,9 @@ struct Number<Kind>: RawRepresentable, Hashable, Comparable, Sendable {
 /// same time are usually close together, so that they rarely have the same place. 0 must not be used.
 struct NumberTable<Kind, Value> {
   /// The number at each place; 0 if it is free.
-  private var numbers: [Int]
-  private var values: [Value?]
+  private var numbers = Array(repeating: 0, count: Self.leastSize)
+  private var values: [Value?] = Array(repeating: nil, count: Self.leastSize)
   private(set) var count = 0
-
-  init() {
-    numbers = Array(repeating: 0, count: Self.leastSize)
-    values = Array(repeating: nil, count: Self.leastSize)
-  }
 
   private static var leastSize: Int { 16 }
 

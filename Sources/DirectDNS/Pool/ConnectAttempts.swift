@@ -11,12 +11,6 @@ struct ConnectAttempts {
     fileprivate(set) var socket: Int32?
     /// Whether it has opened a connection since ``ConnectAttempts/takeDialled(by:)`` was called last.
     fileprivate var hasDialled = false
-
-    fileprivate init(number: Int, address: IPAddress?, startedAt: Int64) {
-      self.number = number
-      self.address = address
-      self.startedAt = startedAt
-    }
   }
 
   /// The attempts that are under way.

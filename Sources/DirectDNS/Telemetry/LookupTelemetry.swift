@@ -13,17 +13,6 @@ struct LookupTelemetry: Sendable {
   private let cacheLogger = Logger(label: "directdns.cache")
   private let systemLogger = Logger(label: "directdns.system")
 
-  init(
-    queries: QueryTelemetry, metrics: ResolverTelemetry, store: StoreTelemetry?, cache: AnswerCache,
-    observer: (@Sendable (ResolverEvent) -> Void)?
-  ) {
-    self.queries = queries
-    self.metrics = metrics
-    self.store = store
-    self.cache = cache
-    self.observer = observer
-  }
-
   func report(_ notice: LookupMachine.Notice) {
     switch notice {
     case .hit(let host, let freshness): hit(host, freshness)
