@@ -67,7 +67,7 @@ extension DirectClient {
           return response
         }
         response.body.discard()
-        target.dropExpectation()
+        target.fields[.expect] = nil
         if head.connection.wasRetried { past.history.noteRetried() }
         past.isAnswered = true
         telemetry.retries(.expectation)

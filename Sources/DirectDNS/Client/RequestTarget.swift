@@ -43,9 +43,6 @@ final class RequestTarget {
     addresses.append(addresses.remove(at: index))
   }
 
-  /// Removes an expectation that the server has refused (RFC 9110 §10.1.1).
-  func dropExpectation() { fields[.expect] = nil }
-
   /// The DNS answer that an address came from; nil through a proxy.
   func resolution(of address: IPAddress?) -> Resolution? {
     guard proxy == nil else { return nil }

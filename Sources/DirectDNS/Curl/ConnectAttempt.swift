@@ -241,8 +241,7 @@ internal import CDirectDNSCurl
 
   /// Continues to send the body, even if the reader is behind.
   func resumeSending() {
-    let isHeldBack = if case .handingOver = receiving { false } else { true }
-    unsafe _ = curl_easy_pause(handle.pointer, isHeldBack ? CURLPAUSE_RECV : CURLPAUSE_CONT)
+    unsafe _ = curl_easy_pause(handle.pointer, receiving == .handingOver ? CURLPAUSE_CONT : CURLPAUSE_RECV)
   }
 
   /// Makes libcurl drop the piece of the body that it holds back, before its transfer is removed from the multi handle.

@@ -89,33 +89,24 @@ internal import CDirectDNSCurl
     if let share = unsafe share.handle { unsafe setPointer(CURLOPT_SHARE, share) }
   }
 
-  /// Has the sockets that its transfers open reported, and their end.
-  private func setSockets(_ sockets: CurlSockets) {
-    self.sockets = sockets
-    sockets.watch(self)
-  }
-
   func setPointer(_ option: CURLoption, _ value: UnsafeRawPointer?) {
     unsafe _ = directdns_setopt_pointer(pointer, option, value)
   }
-
-  /// Sets which transfers may share connections: only those of the same scope.
-  ///
-  /// libcurl compares the address scope among what else has to be the same. The kernel uses it for link-local addresses
-  /// only, which cannot be reached without a zone anyway; no interface has such a number.
-  private func setScope(_ scope: Int) { set(CURLOPT_ADDRESS_SCOPE, 1 << 24 + scope % (1 << 24)) }
 
   /// Sets what the transfers of any pool need.
   ///
   /// - Parameters:
   ///   - owner: see ``setOwner(_:)``.
   ///   - usesTLS: whether they may use https alone; otherwise http alone.
-  ///   - scope: see ``setScope(_:)``.
-  ///   - sockets: see ``setSockets(_:)``.
+  ///   - scope: they share connections with transfers of the same scope only.
+  ///   - sockets: is told of the sockets that they open, and of their end.
   func setPool(of owner: AnyObject, usesTLS: Bool, scope: Int, _ sockets: CurlSockets) {
     setOwner(owner)
-    setScope(scope)
-    setSockets(sockets)
+    // libcurl compares the address scope among what else has to be the same. The kernel uses it for link-local
+    // addresses only, which cannot be reached without a zone anyway; no interface has such a number.
+    set(CURLOPT_ADDRESS_SCOPE, 1 << 24 + scope % (1 << 24))
+    self.sockets = sockets
+    sockets.watch(self)
     set(CURLOPT_NOSIGNAL, 1)
     set(CURLOPT_PROTOCOLS_STR, usesTLS ? "https" : "http")
     // A connection serves no request once it is ten minutes old: one that is always busy would never follow a change of

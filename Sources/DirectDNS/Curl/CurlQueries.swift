@@ -5,7 +5,6 @@ internal import CDirectDNSCurl
 final class CurlQueries: CurlDriver {
   enum Command { case start(CurlQuery), cancel(CurlQuery) }
 
-  private let multi: CurlMulti
   let multis: [CurlMulti]
   var now = LoopTime.now
   var recheck = CurlRecheck()
@@ -22,7 +21,6 @@ final class CurlQueries: CurlDriver {
 
   init?(_ settings: (), poller: Poller) {
     guard let multi = CurlMulti(index: 0, poller: poller) else { return nil }
-    self.multi = multi
     multis = [multi]
     sockets = CurlSockets(poller: poller)
     multi.sockets = sockets
@@ -37,10 +35,10 @@ final class CurlQueries: CurlDriver {
   private func limitConnections() {
     let few = QueryPoolMachine.fewConnections
     let limit = pools.values.map(\.connectionLimit).max() ?? few
-    multi.set(CURLMOPT_MAX_HOST_CONNECTIONS, limit)
+    multis[0].set(CURLMOPT_MAX_HOST_CONNECTIONS, limit)
     // The idle connections of all servers together: libcurl closes the oldest one beyond that, and several servers may be
     // asked in turn.
-    multi.set(CURLMOPT_MAXCONNECTS, max(few * 8, limit * 2))
+    multis[0].set(CURLMOPT_MAXCONNECTS, max(few * 8, limit * 2))
   }
 
   var isBusy: Bool { pools.values.contains(where: \.isBusy) }
@@ -131,7 +129,7 @@ final class CurlQueries: CurlDriver {
     pools = pools.filter { _, pool in
       pool.route.origin != route.origin || !pool.isEmpty || pool.usedAt > now - Self.idleTime
     }
-    let pool = Pool(route, of: self, multi)
+    let pool = Pool(route, of: self, multis[0])
     pools[ObjectIdentifier(route)] = pool
     limitConnections()
     return pool

@@ -193,7 +193,7 @@ struct QueryPoolMachine {
     } else {
       actions.append(.fail(id, error))
     }
-    releaseAll(of: id)
+    for number in handles.indices where handles[number].query == id { release(number) }
     fill(at: now)
   }
 
@@ -225,10 +225,6 @@ struct QueryPoolMachine {
     handles[number].query = nil
     idle.append(number)
     actions.append(.stop(handle: number))
-  }
-
-  mutating func releaseAll(of id: QueryID) {
-    for number in handles.indices where handles[number].query == id { release(number) }
   }
 
   /// Begins queries that wait, as far as there is room.
