@@ -77,6 +77,15 @@ extension CurlDriver {
   func close() { withExtendedLifetime(self) { for multi in multis { multi.close() } } }
 }
 
+/// Where a transfer is, as the loop's thread sees it.
+enum CurlPlace<ID> {
+  case new
+  /// It was cancelled before the thread knew it.
+  case cancelled
+  case pool(ID)
+  case done
+}
+
 /// A look at every running transfer, as if its socket were ready, when nothing has happened for some milliseconds.
 ///
 /// It works around a fault of libcurl before 8.16. Where transfers share a connection, one that reads another one's

@@ -5,21 +5,13 @@
 final class CurlQuery: @unchecked Sendable {
   // Safe to share: it is handed to the loop's thread by the mailbox's lock, and back to the recipient at its end.
 
-  enum Place {
-    case new
-    /// Cancelled before the loop knew it.
-    case cancelled
-    case pool(QueryPoolMachine.QueryID)
-    case done
-  }
-
   let request: QueryRequest
   /// By which its recipient knows it.
   let number: Int
   let deadline: Int64
   /// Gets the query back at its end.
   let recipient: any CurlRecipient
-  var place = Place.new
+  var place = CurlPlace<QueryPoolMachine.QueryID>.new
   private var result = Result<HTTPReply, HTTPTransportError>.failure(.shutDown)
 
   init(_ request: QueryRequest, number: Int = 0, for recipient: any CurlRecipient) {

@@ -7,15 +7,6 @@ internal import Synchronization
 /// Shared by the loop's thread, which fills it, and the caller's task, which empties it. The properties of one section
 /// belong to the loop's thread; the others are constant or behind a lock.
 @safe final class CurlTransfer: @unchecked Sendable {
-  /// Where it is, as the loop's thread sees it.
-  enum Place {
-    case new
-    /// It was cancelled before it was started.
-    case cancelled
-    case pool(CurlTransfers.Machine.TransferID)
-    case done
-  }
-
   /// Where the bytes of the response's body go.
   enum Sink {
     case reader
@@ -29,7 +20,7 @@ internal import Synchronization
 
   // MARK: Of the loop's thread only
 
-  var place = Place.new
+  var place = CurlPlace<CurlTransfers.Machine.TransferID>.new
   /// The attempt that carries it, once one does.
   var carrier: ConnectAttempt?
   var incoming: [UInt8] = []
