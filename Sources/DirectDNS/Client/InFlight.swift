@@ -41,13 +41,8 @@ final class InFlight: Sendable {
     // Kept before the count is read: whoever leaves last after that fulfils it.
     waiting.withLock { $0.append(end) }
     guard count.load(ordering: .sequentiallyConsistent) > 0, limit > .zero else { return }
-    let timer = Task {
-      let clock = SystemClock()
-      try? await clock.sleep(until: clock.now + limit)
-      end.fulfil(())
-    }
-    await end.value(ifCancelled: ())
-    timer.cancel()
+    let clock = SystemClock()
+    _ = await Deadline.wait(until: clock.now + limit, clock, endsIfCancelled: true) { await end.value(ifCancelled: ()) }
   }
 
   private func release() {
