@@ -54,9 +54,8 @@ extension Cookie.Domain {
 
   /// The domains above this host that can have cookies for it; not a single label, which is a public suffix.
   var parents: some Sequence<Cookie.Domain> {
-    var rest: Substring =
-      if case .name(let name) = self { name.text[...] } else { "" }
-    return AnyIterator {
+    let text: Substring = if case .name(let name) = self { name.text[...] } else { "" }
+    return sequence(state: text) { rest -> Cookie.Domain? in
       guard let dot = rest.utf8.firstIndex(of: ASCII.dot) else { return nil }
       rest = rest[rest.utf8.index(after: dot)...]
       return rest.utf8.contains(ASCII.dot) ? .name(HostName(canonical: String(rest))) : nil
