@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Who leaves the queue, and when.
 extension PoolMachine {
-  /// How one more transfer may start in a pool; nil if it has to wait.
+  /// How one more transfer may start in a pool, or what it has to wait for.
   func admission(to pool: SlabID<Pool>) -> PoolLoad.Admission? {
     let free = limits.connections - taken
-    let admission = pools.read(pool) { $0.load.admission(free: free) }
-    return admission == .reuse || admission == .open ? admission : nil
+    return pools.read(pool) { $0.load.admission(free: free) }
   }
 
   /// Starts waiting transfers, in the order of arrival, until there is no room for more.
   mutating func admitWaiting(at now: Int64) {
     while let pool = waiting.nextPool {
-      let free = limits.connections - taken
-      switch pools.read(pool, { $0.load.admission(free: free) }) {
+      switch admission(to: pool) {
       case .reuse: take(from: pool, .reuse, at: now)
       case .open: take(from: pool, .open, at: now)
       case .poolIsFull, nil: waiting.parkNext()

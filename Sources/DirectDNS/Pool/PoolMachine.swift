@@ -113,7 +113,7 @@ struct PoolMachine<Route: Hashable> {
   ) -> TransferID {
     let pool = pool(route, multiplexing)
     let id = transfers.insert(Transfer(pool: pool, state: TransferState(terms), arrivedAt: now))
-    if waiting.count == 0, let admission = admission(to: pool) {
+    if waiting.count == 0, let admission = admission(to: pool), admission == .reuse || admission == .open {
       begin(id, in: pool, admission, at: now)
     } else {
       waiting.append(id, in: pool)
@@ -203,11 +203,9 @@ struct PoolMachine<Route: Hashable> {
   /// - Returns: the instant before which nothing will be due.
   mutating func endTurn(at now: Int64) -> Int64 {
     repeat {
-      if waiting.count > 0 {
+      if waiting.count > 0, !changed.isEmpty {
         let known = transfers
         for pool in changed { waiting.dropFirst(in: pool) { !known.has($0) } }
-      }
-      if waiting.count > 0, !changed.isEmpty {
         for pool in changed { waiting.unpark(pool) }
         admitWaiting(at: now)
       }
