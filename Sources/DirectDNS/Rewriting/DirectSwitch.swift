@@ -18,20 +18,17 @@ public enum DirectSwitch: Hashable, Sendable {
   /// `example.com` covers `example.com` and `www.example.com`, and not `badexample.com`; one final dot of the host does
   /// not matter. A URL with an address is always sent there.
   public func isOn(for host: WebURL.Host) -> Bool {
-    guard case .name = host else { return true }
-    return switch self {
-    case .on: true
-    case .off: false
-    case .offUnder(let suffixes): !suffixes.contains { host.hasSuffix($0) }
-    }
+    if case .address = host { true } else { isOn { host.hasSuffix($0) } }
   }
 
   /// Whether requests to a name go direct.
-  public func isOn(for name: HostName) -> Bool {
+  public func isOn(for name: HostName) -> Bool { isOn { name.hasSuffix($0) } }
+
+  private func isOn(_ liesUnder: (HostName) -> Bool) -> Bool {
     switch self {
     case .on: true
     case .off: false
-    case .offUnder(let suffixes): !suffixes.contains { name.hasSuffix($0) }
+    case .offUnder(let suffixes): !suffixes.contains(where: liesUnder)
     }
   }
 }
