@@ -96,14 +96,7 @@ final class BodyUpload: Sendable {
   func restart() -> Bool {
     guard canRestart else { return state.withLock { $0.feeder == nil } }
     stop()
-    state.withLock { state in
-      state.bytes = []
-      state.offset = 0
-      state.written = 0
-      state.hasEnded = false
-      state.failure = nil
-      state.feeder = nil
-    }
+    state.withLock { $0 = State(generation: $0.generation, wake: $0.wake) }
     return true
   }
 

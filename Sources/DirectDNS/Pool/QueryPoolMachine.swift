@@ -201,12 +201,9 @@ struct QueryPoolMachine {
   mutating func begin(_ id: QueryID, at address: IPAddress?, attempt: Int, _ now: Int64) {
     let number = idle.popLast() ?? handles.count
     if number == handles.count { handles.append(Handle()) }
-    handles[number].query = id
-    handles[number].stage = .waiting
-    handles[number].address = address
-    handles[number].attempt = attempt
-    handles[number].hasResponse = false
-    handles[number].startedAt = now
+    handles[number] = Handle(
+      query: id, address: address, attempt: attempt, port: handles[number].port, startedAt: now,
+      repliedAt: handles[number].repliedAt)
     let (deadline, repetitions) = queries.read(id) { ($0.deadline, $0.repetitions) } ?? (.max, 0)
     nextDue = min(nextDue, deadline)
     actions.append(.begin(id, handle: number, address, repetitions > 1 ? .own : .shared))
