@@ -12,7 +12,6 @@ extension DirectClient {
   /// The present configuration.
   public var configuration: DirectClientConfiguration { settings.configuration }
 
-  /// The present settings.
   var settings: ClientSettings { current.withLock(\.self) }
 
   /// Changes the configuration, from the next request on.

@@ -56,7 +56,6 @@ public struct DirectResponse: Sendable {
   public var status: HTTPResponse.Status { source.status }
   /// The header fields; they are parsed when they are first asked for.
   public var headerFields: HTTPFields { source.response.headerFields }
-  /// Whether it may set a cookie.
   var maySetCookie: Bool { source.hasRestorableField }
   /// How fresh the DNS answer was that the address came from; nil for an address literal and through a proxy.
   public var freshness: Resolution.Freshness? { resolution?.freshness }

@@ -174,7 +174,6 @@ private struct SentFile: Sendable {
 
   let path: String
 
-  /// The length in bytes.
   func length() throws(DirectDNSError) -> Int64 {
     guard ReadableFile.isReadable(path) else { throw unusable("cannot be read") }
     guard let length = try? ReadableFile(path, waits: false).length else {

@@ -9,9 +9,7 @@ final class RequestTarget {
   let url: WebURL
   /// The URL as the caller, or a redirect, gave it.
   let original: WebURL
-  /// The URL's host.
   let host: WebURL.Host
-  /// The fields that are sent.
   var fields: HTTPFields
   /// The addresses that may be connected to, in the order of use.
   var addresses: [IPAddress] = []
@@ -37,7 +35,6 @@ final class RequestTarget {
     proxy == nil && others == nil && !addresses.isEmpty && addresses.allSatisfy(\.isLoopback)
   }
 
-  /// Makes an address the last one to try.
   func moveToEnd(_ address: IPAddress?) {
     guard let address, let index = addresses.firstIndex(of: address) else { return }
     addresses.append(addresses.remove(at: index))

@@ -211,7 +211,6 @@ final class BodyReader: Sendable {
     }
   }
 
-  /// The error of a second reader.
   static var secondReader: DirectDNSError {
     DirectDNSError(.invalidRequest, "The response's body is being read already: one reader at a time.")
   }

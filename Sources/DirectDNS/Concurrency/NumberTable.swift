@@ -63,7 +63,6 @@ struct NumberTable<Kind, Value> {
     }
   }
 
-  /// Removes a value.
   @discardableResult
   mutating func removeValue(forKey number: Number<Kind>) -> Value? {
     let place = place(number.rawValue)

@@ -14,7 +14,6 @@ struct Promise<Value: Sendable>: Sendable {
 
   private let state = Locked(State.open)
 
-  /// Whether the value has come.
   var isFulfilled: Bool {
     state.withLock { state in
       switch state {

@@ -43,7 +43,6 @@ final class SleepQueue: Sendable {
     self.pause = pause
   }
 
-  /// How many tasks sleep.
   var count: Int { state.withLock { $0.sleepers.count } }
 
   /// Waits until an instant.

@@ -48,7 +48,6 @@ final class MachineRunner<Machine: StateMachine>: Sendable {
 
   deinit { state.withLock { $0.timer?.task.cancel() } }
 
-  /// Reads the machine.
   func look<Result>(_ body: (Machine) -> Result) -> Result { state.withLock { body($0.machine) } }
 
   /// Sends the machine an event, and carries out the actions that follow.

@@ -20,13 +20,10 @@ struct TimerQueue<Key: Hashable & Sendable, Instant: Comparable & Sendable>: Sen
 
   private var heap = Heap<Entry>()
   private var instants: [Key: Instant] = [:]
-  /// The number of the last entry.
   private var lastNumber = 0
 
-  /// Whether no timer is set.
   var isEmpty: Bool { instants.isEmpty }
 
-  /// How many timers are set.
   var count: Int { instants.count }
 
   /// Sets or changes the timer of a key; nil removes it.

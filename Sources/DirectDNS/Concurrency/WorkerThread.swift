@@ -93,7 +93,6 @@ final class BlockingPool: Sendable {
     self.startThread = startThread
   }
 
-  /// How many threads it has.
   var threadCount: Int { state.withLock(\.threads) }
 
   /// Runs `body` on one of the threads, and returns its result.

@@ -89,7 +89,6 @@ extension ConnectAttempt {
     handle.set(CURLOPT_KEYPASSWD, settings.keyPassword ?? "")
   }
 
-  /// Sets what is sent.
   func setRequest(_ request: TransferRequest) {
     if applied.url != request.message.url {
       applied.url = request.message.url

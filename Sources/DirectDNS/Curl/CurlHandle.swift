@@ -26,7 +26,6 @@ internal import CDirectDNSCurl
     unsafe errorText.deallocate()
   }
 
-  /// A transfer begins.
   func begins() { transferCount += 1 }
 
   /// Whether its next transfer may be one over HTTP/1; see ``CurlVersion/forgetsFields``.

@@ -7,17 +7,14 @@ internal import CDirectDNSCurl
 enum CurlProbe {
   struct Outcome: Sendable {
     var result: Result<HTTPReply, HTTPTransportError>
-    /// Whether the response came over HTTP/2.
     var isHTTP2 = false
     /// From the beginning until the connection was established; nil if it never was.
     var connect: Duration?
     /// From the beginning until the TLS handshake was done; nil without TLS, or if it never was.
     var tls: Duration?
-    /// How long the whole request took.
     var total: Duration
     /// Version and cipher, such as `TLSv1.3 / TLS_AES_256_GCM_SHA384`.
     var cipher: String?
-    /// The response's `Date`, if it had one.
     var date: String?
     /// The server's certificate as `Name:value`, such as `Issuer:C = US, O = Let's Encrypt, CN = R3`.
     var certificate: [String]

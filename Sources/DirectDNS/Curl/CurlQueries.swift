@@ -45,7 +45,6 @@ final class CurlQueries: CurlDriver {
 
   var isEmpty: Bool { pools.values.allSatisfy(\.isEmpty) }
 
-  /// A transfer was started.
   func started() { startCount += 1 }
 
   func takeSocketsToCork() -> [curl_socket_t] {

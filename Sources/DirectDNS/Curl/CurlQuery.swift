@@ -40,7 +40,6 @@ protocol CurlRecipient: AnyObject, Sendable {
 }
 
 extension Loop<CurlQueries> {
-  /// Creates a loop for DNS requests.
   convenience init() { self.init(()) }
 
   /// Starts a transfer, or ends it at once if the loop takes none.

@@ -183,10 +183,8 @@ internal import Synchronization
     return isAlone
   }
 
-  /// Whether it has ended.
   var hasEnded: Bool { isOver.load(ordering: .acquiring) }
 
-  /// How it ended, if it has.
   var end: Result<TransferEnd, TransferFailure>? { shared.withLock { $0.end } }
 }
 

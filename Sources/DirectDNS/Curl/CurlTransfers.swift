@@ -26,7 +26,6 @@ final class CurlTransfers: CurlDriver {
   var machine: Machine
   /// The transfers that wait or run, and their attempts, by the index of their ids.
   var running: [(transfer: CurlTransfer?, attempts: [ConnectAttempt])] = []
-  /// Attempts that serve no transfer at the moment.
   var idleAttempts = IdleAttempts()
   /// How many transfers of each pool were started, and have sent nothing yet.
   var started: [(pool: SlabID<Machine.Pool>, count: Int)] = []

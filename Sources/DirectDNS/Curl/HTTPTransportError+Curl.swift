@@ -86,7 +86,6 @@ extension AttemptEnd {
 }
 
 extension ConnectAttempt {
-  /// Why the transfer failed.
   func failure(_ code: CURLcode) -> HTTPTransportError {
     if let transfer, let lines {
       // libcurl limits the size of a line and of all lines, and reports that as a lack of memory.

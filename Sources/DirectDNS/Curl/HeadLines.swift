@@ -32,7 +32,6 @@ struct HeadLines: Sendable {
     note(Self.meaning(of: bytes.span.extracting(start...)))
   }
 
-  /// Forgets all lines.
   mutating func removeAll() {
     bytes.removeAll(keepingCapacity: true)
     (status, hasRestorableField, hasTransferEncoding, length, isLengthWrong) = (nil, false, false, nil, false)

@@ -146,7 +146,6 @@ internal import HTTPTypes
     return withExtendedLifetime(self) { unsafe curl_easy_perform(handle.pointer) }
   }
 
-  /// Why the last transfer failed.
   func failure(_ code: CURLcode) -> HTTPTransportError {
     if isOverLimit { return .bodyTooLarge }
     // libcurl limits the size of a line and of all lines, and reports that as a lack of memory.
@@ -196,7 +195,6 @@ internal import HTTPTypes
     return true
   }
 
-  /// Sets what is sent.
   private func setRequest(_ message: HTTPMessage) {
     handle.set(CURLOPT_URL, message.url)
     // It is nearly always the same array, which the comparison notices at once.
@@ -248,6 +246,5 @@ internal import HTTPTypes
       body: body, address: handle.text(CURLINFO_PRIMARY_IP).flatMap { IPAddress($0) })
   }
 
-  /// Whether the response came over HTTP/2.
   var isHTTP2: Bool { handle.number(CURLINFO_HTTP_VERSION) >= Int(CURL_HTTP_VERSION_2_0) }
 }

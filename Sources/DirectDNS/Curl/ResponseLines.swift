@@ -68,7 +68,6 @@ struct ResponseLines {
     mayBeginHead = true
   }
 
-  /// Takes the head out.
   mutating func takeHead() -> HeadLines {
     var taken = HeadLines()
     swap(&taken, &head)
@@ -89,10 +88,8 @@ struct CurlFieldAllowance {
   private let limit: Int
   private var used = 0
 
-  /// Creates an allowance of so many bytes.
   init(_ limit: Int) { self.limit = limit }
 
-  /// Whether more was sent than is allowed.
   var isExceeded: Bool { used > limit }
 
   /// Whether anything was sent.

@@ -16,7 +16,6 @@ struct TransferMessage: Sendable {
 
 /// Where one transfer may go, beyond the addresses of its ``TransferTerms``.
 struct TransferTarget: Sendable {
-  /// The port of the connection.
   var port: UInt16
   /// The host that addresses are judged for.
   var host: WebURL.Host
@@ -40,7 +39,6 @@ protocol CurlAddressSource: AnyObject, Sendable {
 
 /// Who follows a transfer; called by the loop's thread.
 struct TransferWatcher: Sendable {
-  /// Called with events of the transfer.
   var observer: (@Sendable (CurlEvent) -> Void)?
   /// Called with the number of bytes sent and received, at most ten times a second.
   var progress: (@Sendable (TransferProgress) -> Void)?

@@ -13,7 +13,6 @@ struct ConnectAttempts {
     fileprivate var hasDialled = false
   }
 
-  /// The attempts that are under way.
   private(set) var running: [Attempt] = []
   /// The addresses that could not be connected to, in the order in which they failed.
   private(set) var failed: [FailedAddress] = []
@@ -103,7 +102,6 @@ struct ConnectAttempts {
 
   mutating func drop(_ number: Int) { running.removeAll { $0.number == number } }
 
-  /// An attempt has failed to connect.
   mutating func fail(_ number: Int, _ reason: HTTPTransportError) {
     if let address = self[number]?.address { failed.append(FailedAddress(address: address, reason: reason)) }
     drop(number)

@@ -33,7 +33,6 @@ struct ConnectionTable<Pool: Hashable> {
     return cacheSizes.count - 1
   }
 
-  /// A socket was opened.
   mutating func opened(_ socket: Int32, of pool: Pool, to address: IPAddress?, in cache: Int) {
     connections[socket] = Connection(pool: pool, address: address, cache: cache)
     cacheSizes[cache] += 1

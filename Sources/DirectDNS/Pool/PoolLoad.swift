@@ -36,7 +36,6 @@ struct PoolLoad {
   private(set) var running = 0
   /// Requests that have a connection.
   private var carried = 0
-  /// Established connections.
   private(set) var established = 0
   /// Requests that are opening a connection which later ones will share.
   private(set) var opening = 0
@@ -58,7 +57,6 @@ struct PoolLoad {
     multiplexing == .never ? running : running == 0 ? 0 : max(1, established + opening)
   }
 
-  /// Whether there are neither requests nor connections.
   var isEmpty: Bool { running == 0 && established == 0 }
 
   /// Whether requests are under way to an address.

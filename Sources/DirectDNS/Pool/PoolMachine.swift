@@ -157,7 +157,6 @@ struct PoolMachine<Route: Hashable> {
   /// Ends a transfer that nobody wants any more.
   mutating func cancel(_ id: TransferID) { abandon(id, .cancelled) }
 
-  /// Ends all transfers.
   mutating func stop() { for id in transfers.ids { abandon(id, .shutDown) } }
 
   private mutating func abandon(_ id: TransferID, _ reason: HTTPTransportError) {

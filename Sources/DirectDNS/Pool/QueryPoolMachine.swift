@@ -179,7 +179,6 @@ struct QueryPoolMachine {
     fill(at: now)
   }
 
-  /// Ends all queries.
   mutating func stop() {
     queue.removeAll()
     for id in queries.ids { fail(id, .shutDown, at: .max) }

@@ -27,10 +27,8 @@ struct RequestQueue<Pool: Hashable, Item> {
   /// How many requests wait, including those that have ended meanwhile and have not been dropped yet.
   private(set) var count = 0
 
-  /// Whether requests wait in a pool.
   func isWaiting(in pool: Pool) -> Bool { queues[pool] != nil }
 
-  /// Adds a request at the end.
   mutating func append(_ item: Item, in pool: Pool) {
     arrivals += 1
     count += 1
@@ -50,7 +48,6 @@ struct RequestQueue<Pool: Hashable, Item> {
   /// The pool whose first request has waited longest.
   var nextPool: Pool? { turns.min?.pool }
 
-  /// Takes a pool's first request.
   mutating func popFirst(in pool: Pool) -> Item? {
     guard var queue = queues.removeValue(forKey: pool), let first = queue.items.popFirst() else { return nil }
     count -= 1

@@ -19,10 +19,8 @@ struct Slab<Element> {
   private var places: [Place] = []
   private var free: [Int] = []
 
-  /// How many values there are.
   var count: Int { places.count - free.count }
 
-  /// Adds a value.
   mutating func insert(_ element: consuming Element) -> SlabID<Element> {
     guard let index = free.popLast() else {
       places.append(Place(element: element))

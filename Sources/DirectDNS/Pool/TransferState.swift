@@ -166,7 +166,6 @@ struct TransferState {
   /// The same for one whose request libcurl is about to send once more: like all others it has to wait for its turn.
   mutating func requireRequeueOfSent() { requeueing = .required }
 
-  /// Goes back into the queue.
   mutating func requeue() {
     (phase, carrier) = (.waiting, nil)
     attempts.reset()

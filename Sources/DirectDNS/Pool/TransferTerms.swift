@@ -11,7 +11,6 @@ struct TransferTerms: Sendable {
   var isRetryable = false
   /// Whether its body can be sent again from the beginning.
   var canStartOver = true
-  /// Whether trailer fields follow its body.
   var hasTrailers = false
   /// Whether it waits for the server's permission to send its body (`Expect: 100-continue`).
   var expectsContinue = false

@@ -69,7 +69,6 @@ struct LookupSpan: Sendable {
     span.end()
   }
 
-  /// The process's tracer, if it has one.
   static var tracer: (any Tracer)? {
     // A process without one would have all its conformances gone through, twice, to find that this is no tracer.
     if InstrumentationSystem.instrument is NoOpInstrument { return nil }
