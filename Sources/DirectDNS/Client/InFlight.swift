@@ -46,10 +46,6 @@ final class InFlight: Sendable {
   }
 
   private func release() {
-    let waiting = waiting.withLock { waiting in
-      defer { waiting = [] }
-      return waiting
-    }
-    for end in waiting { end.fulfil(()) }
+    for end in waiting.withLock({ exchange(&$0, with: []) }) { end.fulfil(()) }
   }
 }

@@ -85,11 +85,7 @@ public struct RequestBody: Sendable {
     return RequestBody(
       content: .source(
         { write in
-          let isFirst = isBegun.withLock { isBegun in
-            defer { isBegun = true }
-            return !isBegun
-          }
-          guard isFirst else {
+          guard !isBegun.withLock({ exchange(&$0, with: true) }) else {
             throw DirectDNSError(
               .bodyNotReplayable, "The body's stream was sent already. Make a new body, or one that can be replayed.")
           }

@@ -50,13 +50,7 @@ public struct ResponseBody: AsyncSequence, Sendable {
   /// - Returns: the body.
   public static func bytes(_ bytes: [UInt8], trailerFields: HTTPFields = [:]) -> ResponseBody {
     let left = Locked<[UInt8]?>(bytes.isEmpty ? nil : bytes)
-    return ResponseBody(
-      SyntheticBody(trailers: trailerFields) {
-        left.withLock { left in
-          defer { left = nil }
-          return left
-        }
-      })
+    return ResponseBody(SyntheticBody(trailers: trailerFields) { left.withLock { $0.take() } })
   }
 
   /// A body that comes as a sequence of pieces, for a response that is not received: in a test, or in a layer of your

@@ -73,9 +73,7 @@ final class SyntheticBody: Sendable {
       switch state {
       case .ended, .failed: return nil
       case .open, .reading:
-        let before = state
-        state = .failed(Self.failure(CancellationError()))
-        if case .reading(let task) = before { return task }
+        if case .reading(let task) = exchange(&state, with: .failed(Self.failure(CancellationError()))) { return task }
         return nil
       }
     }
@@ -99,8 +97,7 @@ actor SyntheticPieces<Pieces: AsyncSequence & Sendable & SendableMetatype> where
   init(_ pieces: Pieces) { iterator = pieces.makeAsyncIterator() }
 
   func next() async throws -> [UInt8]? {
-    guard var taken = iterator else { return nil }
-    iterator = nil
+    guard var taken = iterator.take() else { return nil }
     defer { iterator = taken }
     return try await taken.next(isolation: self)
   }

@@ -24,10 +24,7 @@ struct ActionList<Action> {
   /// Takes all actions; nil if there are none.
   mutating func take() -> [Action]? {
     guard !waiting.isEmpty else { return nil }
-    var taken: [Action] = []
-    swap(&taken, &spare)
-    swap(&taken, &waiting)
-    return taken
+    return exchange(&waiting, with: exchange(&spare, with: []))
   }
 
   /// Takes back what ``take()`` has returned, whose memory the next actions use; `inout`, since memory that has another

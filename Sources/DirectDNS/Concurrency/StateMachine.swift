@@ -75,8 +75,7 @@ final class MachineRunner<Machine: StateMachine>: Sendable {
       for action in actions { perform(action) }
       actions.removeAll(keepingCapacity: true)
       // Results are delivered after each round of actions: further rounds may follow as long as there are callers.
-      var ended: [Machine.Ending] = []
-      swap(&ended, &endings)
+      let ended = exchange(&endings, with: [])
       let isLate = state.withLock { state in
         next(&state, &actions, &endings, wake)
         // The timer is set once there is nothing left to do. Until then, which may be long, the clock is read here.

@@ -36,8 +36,7 @@ final class BodyUpload: Sendable {
 
     /// ``wake``, if the loop's thread has asked for bytes and got none.
     mutating func takeStarved() -> (@Sendable () -> Void)? {
-      defer { isStarved = false }
-      return isStarved ? wake : nil
+      exchange(&isStarved, with: false) ? wake : nil
     }
   }
 
@@ -104,8 +103,7 @@ final class BodyUpload: Sendable {
   func stop() {
     let (feeder, writer) = state.withLock { state in
       state.generation += 1
-      defer { state.writer = nil }
-      return (state.feeder, state.writer)
+      return (state.feeder, state.writer.take())
     }
     feeder?.cancel()
     writer?.resume()

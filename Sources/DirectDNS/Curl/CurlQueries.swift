@@ -48,8 +48,7 @@ final class CurlQueries: CurlDriver {
   func started() { startCount += 1 }
 
   func takeSocketsToCork() -> [curl_socket_t] {
-    defer { startCount = 0 }
-    return startCount > 1 ? Array(sockets.open) : []
+    exchange(&startCount, with: 0) > 1 ? Array(sockets.open) : []
   }
 
   func stop() {
@@ -102,10 +101,7 @@ final class CurlQueries: CurlDriver {
 
   /// Gives ended requests back, all those of a recipient together; there is nearly always only one recipient.
   private func deliverDone() {
-    guard !done.isEmpty else { return }
-    var queries: [CurlQuery] = []
-    swap(&queries, &done)
-    var rest = queries[...]
+    var rest = exchange(&done, with: [])[...]
     while let recipient = rest.first?.recipient {
       let own = rest.prefix { $0.recipient === recipient }
       rest = rest.dropFirst(own.count)

@@ -27,11 +27,7 @@ final class CurlQuery: @unchecked Sendable {
   }
 
   /// The result, once it is done; it is moved out, so this can be called only once.
-  func takeResult() -> Result<HTTPReply, HTTPTransportError> {
-    var taken = Result<HTTPReply, HTTPTransportError>.failure(.shutDown)
-    swap(&taken, &result)
-    return taken
-  }
+  func takeResult() -> Result<HTTPReply, HTTPTransportError> { exchange(&result, with: .failure(.shutDown)) }
 }
 
 /// Gets queries back that have ended: all those of one turn of the loop in one call.

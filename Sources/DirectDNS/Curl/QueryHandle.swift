@@ -237,13 +237,11 @@ internal import HTTPTypes
 
   /// The reply; its body is moved out, so this can be called only once.
   func takeReply() -> HTTPReply {
-    var body: [UInt8] = []
-    swap(&body, &self.body)
-    return HTTPReply(
+    HTTPReply(
       status: .init(code: handle.number(CURLINFO_RESPONSE_CODE)), contentType: responseFields.contentType,
       age: responseFields.age, cacheControl: responseFields.cacheControl, retryAfter: responseFields.retryAfter,
-      date: responseFields.date,
-      body: body, address: handle.text(CURLINFO_PRIMARY_IP).flatMap { IPAddress($0) })
+      date: responseFields.date, body: exchange(&body, with: []),
+      address: handle.text(CURLINFO_PRIMARY_IP).flatMap { IPAddress($0) })
   }
 
   var isHTTP2: Bool { handle.number(CURLINFO_HTTP_VERSION) >= Int(CURL_HTTP_VERSION_2_0) }

@@ -68,11 +68,7 @@ struct ResponseLines {
     mayBeginHead = true
   }
 
-  mutating func takeHead() -> HeadLines {
-    var taken = HeadLines()
-    swap(&taken, &head)
-    return taken
-  }
+  mutating func takeHead() -> HeadLines { exchange(&head, with: HeadLines()) }
 
   /// Whether the head came over HTTP/2: "HTTP/2 200".
   var isHTTP2: Bool { head.bytes.count > 5 && head.bytes[5] == UInt8(ascii: "2") }

@@ -40,13 +40,11 @@ struct BodyBuffer {
   /// - Returns: the bytes, and whether a paused transfer is to go on; nil if there are none.
   mutating func take() -> (bytes: [UInt8], resumes: Bool)? {
     guard !bytes.isEmpty else { return nil }
-    var taken: [UInt8] = []
-    swap(&taken, &lastPiece)
+    var taken = exchange(&lastPiece, with: [])
     // If the reader still has that piece, this makes a new array instead of clearing the shared one.
     taken.removeAll(keepingCapacity: true)
     swap(&taken, &bytes)
     if taken.count >= Self.longPiece { lastPiece = taken }
-    defer { isPaused = false }
-    return (taken, isPaused)
+    return (taken, exchange(&isPaused, with: false))
   }
 }

@@ -69,11 +69,8 @@ struct ConnectAttempts {
 
   /// Whether an attempt has opened a connection since this was called last.
   mutating func takeDialled(by number: Int) -> Bool {
-    guard let place = running.firstIndex(where: { $0.number == number }), running[place].hasDialled else {
-      return false
-    }
-    running[place].hasDialled = false
-    return true
+    guard let place = running.firstIndex(where: { $0.number == number }) else { return false }
+    return exchange(&running[place].hasDialled, with: false)
   }
 
   /// An attempt has a connection.

@@ -187,8 +187,7 @@ struct PoolMachine<Route: Hashable> {
     let noted = pools.change(pool) { pool in
       let before = pool.load.weight
       change(&pool.load)
-      defer { pool.isChanged = true }
-      return (added: pool.load.weight - before, isNews: !pool.isChanged)
+      return (added: pool.load.weight - before, isNews: !exchange(&pool.isChanged, with: true))
     }
     guard let noted else { return }
     taken += noted.added

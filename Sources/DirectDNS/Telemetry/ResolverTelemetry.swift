@@ -83,10 +83,7 @@ private final class CacheSize: Sendable {
   deinit { change(to: 0) }
 
   func change(to count: Int) {
-    let growth = counted.withLock { counted in
-      defer { counted = count }
-      return count - counted
-    }
+    let growth = count - counted.withLock { exchange(&$0, with: count) }
     if growth > 0 { meter.increment(by: Double(growth)) }
     if growth < 0 { meter.decrement(by: Double(-growth)) }
   }
