@@ -146,10 +146,15 @@ extension ConnectAttempt {
       withEvents { $0.connectionEnds(after: last, self) }
     }
     guard let observer = request.watcher.observer else { return }
-    let line = unsafe String(decoding: text, as: UTF8.self).trimmingLineEnd
-    guard TLSTrace.has(line) else { return }
-    observer(.secured(line))
+    let line = unsafe String(decoding: text.trimming(HeadLine.isLineEnd), as: UTF8.self)
+    if Self.sessionLines.contains(where: { line.hasPrefix($0) }) { observer(.secured(line)) }
   }
+
+  /// How the lines of libcurl's trace begin that tell of a TLS session what its user wants to know.
+  private static let sessionLines = [
+    "SSL connection using", "ALPN: server", "Server certificate:", " subject:", " issuer:", " expire date:",
+    " subjectAltName:", " SSL certificate verify",
+  ]
 
   private func receivedLine(_ bytes: UnsafeRawBufferPointer) -> Int {
     if lines?.isUsed == false { withEvents { $0.beganResponse(self) } }
@@ -219,23 +224,5 @@ extension ConnectAttempt {
       return true
     case .pulled(let upload): return upload.restart()
     }
-  }
-}
-
-/// The lines of libcurl's trace that tell of a TLS session what its user wants to know.
-enum TLSTrace {
-  private static let beginnings = [
-    "SSL connection using", "ALPN: server", "Server certificate:", " subject:", " issuer:", " expire date:",
-    " subjectAltName:", " SSL certificate verify",
-  ]
-
-  static func has(_ line: String) -> Bool { beginnings.contains { line.hasPrefix($0) } }
-}
-
-extension String {
-  fileprivate var trimmingLineEnd: String {
-    var text = self[...]
-    while let last = text.unicodeScalars.last, last == "\n" || last == "\r" { text.unicodeScalars.removeLast() }
-    return String(text)
   }
 }

@@ -103,8 +103,7 @@ extension PoolMachine {
   mutating func maySend(_ id: TransferID, attempt number: Int, at now: Int64) -> SendVerdict {
     let found = transfers.read(id) { (pool: $0.pool, isCarrier: $0.state.carrier?.attempt == number) }
     guard let (pool, isCarrier) = found else { return .no }
-    let verdict =
-      isCarrier ? mayRetry(id, pool, attempt: number, at: now) : mayBegin(id, pool, attempt: number, at: now)
+    let verdict = isCarrier ? mayRetry(id, pool, attempt: number) : mayBegin(id, pool, attempt: number, at: now)
     // Even a request that may not be sent counts as having joined: libcurl has marked the connection as shared by now,
     // and repeats every request that gets no response on a shared connection.
     if case .no = verdict, transfers.change(id, { $0.state.attempts.takeDialled(by: number) }) != true {
@@ -132,9 +131,7 @@ extension PoolMachine {
   /// of response, so that the server may have got the request before it closed; the server refused the request's
   /// expectation (417), which ``DirectClient`` deals with itself; or HTTP/2 reset it since the server wants HTTP/1.1,
   /// which libcurl goes by even within the response.
-  private mutating func mayRetry(
-    _ id: TransferID, _ pool: SlabID<Pool>, attempt number: Int, at now: Int64
-  ) -> SendVerdict {
+  private mutating func mayRetry(_ id: TransferID, _ pool: SlabID<Pool>, attempt number: Int) -> SendVerdict {
     guard let state = transfers[id]?.state, let joins = pools.read(pool, { $0.joins }) else { return .no }
     // libcurl keeps the connection, even if the request is not sent on it.
     noteEstablished(state.attempts[number], pool)

@@ -180,8 +180,7 @@ final class ConnectTelemetry: Sendable {
     span.attributes["network.peer.address"] = address.description
     span.attributes["network.peer.port"] = Int(port)
     span.attributes["network.transport"] = "tcp"
-    let last = open.withLock { open in open.updateValue(span, forKey: address) }
-    last?.end()
+    open.withLock { $0.updateValue(span, forKey: address) }?.end()
   }
 
   private func end(_ address: IPAddress, _ error: String?) {
