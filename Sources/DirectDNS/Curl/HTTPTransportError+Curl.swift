@@ -76,7 +76,6 @@ extension AttemptEnd {
     self =
       switch code {
       case CURLE_OK: .complete
-      case CURLE_ABORTED_BY_CALLBACK: .aborted
       case CURLE_SEND_ERROR: .sendFailed
       case CURLE_RECV_ERROR, CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE: .connectionEnded
       case CURLE_HTTP2: .http2

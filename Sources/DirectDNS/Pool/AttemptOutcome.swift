@@ -2,8 +2,6 @@
 /// What libcurl says at the end of a transfer, as far as the pools decide by it.
 enum AttemptEnd: Hashable {
   case complete
-  /// A callback of ours told libcurl to end it.
-  case aborted
   /// The connection ended while the request was being sent.
   case sendFailed
   /// The connection ended before the whole response had come.
@@ -22,8 +20,6 @@ enum AttemptOutcome: Hashable {
   case inPart(HTTPTransportError)
   /// The server has said that it has not processed the request.
   case refused
-  /// A callback of ours told libcurl to end it.
-  case aborted(HTTPTransportError)
   case failed(HTTPTransportError)
 
   /// Creates an outcome.
@@ -48,7 +44,6 @@ enum AttemptOutcome: Hashable {
     case .sendFailed where hasWholeBody():
       // One that refuses wants no more of it; one that has answered with success may still have wanted the rest.
       self = isAccepted() && !hasSentBody() ? .inPart(.connectionLost(failure().text)) : .complete
-    case .aborted: self = .aborted(failure())
     case .sendFailed, .connectionEnded, .http2, .other: self = .failed(failure())
     }
   }
@@ -59,7 +54,7 @@ enum AttemptOutcome: Hashable {
     case .complete: .connectionLost("the connection ended before the request went out")
     case .brokenOff: .connectionLost("the response ended before its head")
     case .refused: .connectionLost("the server refused the request unprocessed")
-    case .inPart(let reason), .aborted(let reason), .failed(let reason): reason
+    case .inPart(let reason), .failed(let reason): reason
     }
   }
 }

@@ -42,9 +42,8 @@ extension PoolMachine {
     switch outcome {
     case .complete: finish(id, .success(()))
     case .inPart(let reason): finish(id, .failure(transfer.state.failure(reason, .inPart)))
-    case .aborted where isAnswered(transfer.state), .failed where isAnswered(transfer.state):
-      finish(id, .success(()))
-    case .brokenOff, .refused, .aborted, .failed:
+    case .failed where isAnswered(transfer.state): finish(id, .success(()))
+    case .brokenOff, .refused, .failed:
       guard transfer.state.wasRetryRefused else {
         return finish(id, transfer, transfer.state.failure(outcome.reason, delivery(of: transfer)))
       }

@@ -36,7 +36,7 @@ extension QueryPoolMachine {
       // not repeat all that were refused by that (curl#12054). A DNS query may be repeated (RFC 9110 §9.2.2).
       case .sendFailed, .connectionEnded: isCrowded || !handles[number].hasResponse
       case .http2: true
-      case .complete, .aborted, .other: false
+      case .complete, .other: false
       }
     let limit = isCrowded ? Self.repetitionLimit : 1
     guard isLost, id != abandoned, let repetitions = queries.read(id, { $0.repetitions }), repetitions < limit else {

@@ -74,7 +74,7 @@ struct HTTPTransportErrorCurlTests {
   }
 
   @Test(arguments: [
-    (CURLE_OK, AttemptEnd.complete), (CURLE_ABORTED_BY_CALLBACK, .aborted), (CURLE_SEND_ERROR, .sendFailed),
+    (CURLE_OK, AttemptEnd.complete), (CURLE_ABORTED_BY_CALLBACK, .other), (CURLE_SEND_ERROR, .sendFailed),
     (CURLE_RECV_ERROR, .connectionEnded), (CURLE_GOT_NOTHING, .connectionEnded),
     (CURLE_PARTIAL_FILE, .connectionEnded), (CURLE_HTTP2, .http2), (CURLE_HTTP2_STREAM, .other),
     (CURLE_OPERATION_TIMEDOUT, .other),

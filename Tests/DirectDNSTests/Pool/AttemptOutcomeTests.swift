@@ -16,8 +16,8 @@ struct AttemptOutcomeTests {
   }
 
   @Test(arguments: [
-    (AttemptEnd.complete, AttemptOutcome.complete), (.aborted, .aborted(reset)), (.sendFailed, .failed(reset)),
-    (.connectionEnded, .failed(reset)), (.http2, .failed(reset)), (.other, .failed(reset)),
+    (AttemptEnd.complete, AttemptOutcome.complete), (.sendFailed, .failed(reset)), (.connectionEnded, .failed(reset)),
+    (.http2, .failed(reset)), (.other, .failed(reset)),
   ])
   func `without a response an attempt ends as libcurl says`(_ end: AttemptEnd, _ expected: AttemptOutcome) {
     #expect(outcome(end) == expected)
@@ -28,7 +28,7 @@ struct AttemptOutcomeTests {
     #expect(outcome(.connectionEnded, isHeadCut: true) == .failed(Self.reset))
   }
 
-  @Test(arguments: [AttemptEnd.aborted, .sendFailed, .connectionEnded, .http2, .other])
+  @Test(arguments: [AttemptEnd.sendFailed, .connectionEnded, .http2, .other])
   func `a server that has not processed the request has refused it, however the attempt ended`(_ end: AttemptEnd) {
     #expect(outcome(end, isUnprocessed: true) == .refused)
     #expect(outcome(.complete, isUnprocessed: true) == .complete)
@@ -59,7 +59,7 @@ struct AttemptOutcomeTests {
   }
 
   @Test(arguments: [
-    (AttemptOutcome.inPart(reset), "reset"), (.aborted(reset), "reset"), (.failed(reset), "reset"),
+    (AttemptOutcome.inPart(reset), "reset"), (.failed(reset), "reset"),
     (.brokenOff, "before its head"), (.complete, "before the request went out"), (.refused, "unprocessed"),
   ])
   func `each outcome says what is wrong where there is no response`(_ outcome: AttemptOutcome, _ words: String) {

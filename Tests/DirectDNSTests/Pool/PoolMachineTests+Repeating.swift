@@ -22,7 +22,7 @@ final class PoolMachineRepeatingTests: PoolFixture {
     let once = machine.maySend(second, attempt: 0, at: 3)
     machine.repeats(second, attempt: 0, isRewound: true, at: 3)
     #expect(once.isAgain && machine.maySend(second, attempt: 0, at: 3).isNo)
-    machine.ended(second, attempt: 0, .aborted(.cancelled), at: 4)
+    machine.ended(second, attempt: 0, .failed(.cancelled), at: 4)
     #expect(taken() == ["refused? 1.0"])
     machine.checked(second, wasRefused: true)
     guard case .end(_, .failure(let failure))? = machine.actions.waiting.first else { return #expect(Bool(false)) }
@@ -33,7 +33,7 @@ final class PoolMachineRepeatingTests: PoolFixture {
     let second = sentOnSharedConnection()
     let verdict = machine.maySend(second, attempt: 0, at: 3)
     machine.repeats(second, attempt: 0, isRewound: false, at: 3)
-    machine.ended(second, attempt: 0, .aborted(.cancelled), at: 4)
+    machine.ended(second, attempt: 0, .failed(.cancelled), at: 4)
     #expect(verdict.isAgain && taken() == ["refused? 1.0"])
     machine.checked(second, wasRefused: true)
     guard case .end(_, .failure(let failure))? = machine.actions.waiting.first else { return #expect(Bool(false)) }
@@ -146,7 +146,7 @@ final class PoolMachineRepeatingTests: PoolFixture {
     machine.headIsComplete(id, isMultiplexed: false, refusesExpectation: true)
     if wantsToRepeat { #expect(machine.maySend(id, attempt: 0, at: 2).isNo) }
     _ = taken()
-    machine.ended(id, attempt: 0, .aborted(.cancelled), at: 3)
+    machine.ended(id, attempt: 0, .failed(.cancelled), at: 3)
     guard case .end(_, let result)? = machine.actions.waiting.first else { return #expect(Bool(false)) }
     #expect(((try? result.get()) != nil) == wantsToRepeat)
   }
@@ -171,7 +171,7 @@ final class PoolMachineRepeatingTests: PoolFixture {
     _ = taken()
     if hasOther {
       #expect(machine.maySend(id, attempt: 0, at: 2).isNo)
-      machine.ended(id, attempt: 0, .aborted(.cancelled), at: 3)
+      machine.ended(id, attempt: 0, .failed(.cancelled), at: 3)
     } else {
       let mayDial = mayDial(id, at: 2)
       #expect(!mayDial)

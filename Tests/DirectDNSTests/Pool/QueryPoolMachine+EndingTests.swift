@@ -19,7 +19,6 @@ final class QueryPoolMachineEndingTests: QueryPoolFixture {
     Loss(end: .sendFailed, hasResponse: true, isRepeated: false),
     Loss(end: .http2, hasResponse: false, isRepeated: true),
     Loss(end: .http2, hasResponse: true, isRepeated: true),
-    Loss(end: .aborted, hasResponse: false, isRepeated: false),
     Loss(end: .other, hasResponse: false, isRepeated: false),
   ])
   func `a query whose connection was lost is sent again, once`(_ loss: Loss) {

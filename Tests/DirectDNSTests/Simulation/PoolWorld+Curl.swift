@@ -156,7 +156,7 @@ extension PoolWorld {
   /// A callback tells libcurl not to send an attempt's request.
   private mutating func abort(_ id: AttemptID) {
     leave(id)
-    end(id, .aborted(.cancelled))
+    end(id, .failed(.cancelled))
   }
 
   /// A connection ends, with all that is on it.

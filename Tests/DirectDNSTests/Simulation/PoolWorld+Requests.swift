@@ -48,7 +48,7 @@ extension PoolWorld {
       callers[attempt.caller].hasBodyFailed = true
       leave(id)
       if let socket = attempt.socket, servers[callers[attempt.caller].server].speaks == .http1 { drop(socket) }
-      return end(id, .aborted(.cancelled))
+      return end(id, .failed(.cancelled))
     }
     let sending = Sending(attempt: id, number: attempt.sending)
     if left > 0 {
