@@ -12,7 +12,7 @@ enum FieldReader {
     var isDropped = false
     var line = start
     while line < bytes.count {
-      let end = lineEnd(bytes, from: line) ?? bytes.count
+      let end = HeadLine.index(of: ASCII.newline, in: bytes, line..<bytes.count) ?? bytes.count
       defer { line = end + 1 }
       if bytes[line] == ASCII.space || bytes[line] == ASCII.tab {
         // A folded line continues the one before (RFC 9112 §5.2).
@@ -50,10 +50,6 @@ enum FieldReader {
     }
     // In other fields they stay what they are (RFC 9110 §5.5).
     return HTTPField(name: name, value: value.map { bytes[$0] })
-  }
-
-  static func lineEnd(_ bytes: Span<UInt8>, from start: Int) -> Int? {
-    HeadLine.index(of: ASCII.newline, in: bytes, start..<bytes.count)
   }
 }
 

@@ -30,7 +30,7 @@ final class ResponseHead: Sendable {
   init?(_ lines: HeadLines, _ restorer: ResponseRestorer? = nil) {
     guard lines.hasSoundLength else { return nil }
     let span = lines.bytes.span
-    guard let end = FieldReader.lineEnd(span, from: 0),
+    guard let end = HeadLine.index(of: ASCII.newline, in: span, span.indices),
       let space = HeadLine.index(of: ASCII.space, in: span, 0..<end), space > 5,
       let code = lines.status
     else { return nil }
