@@ -40,12 +40,13 @@ static inline CURLcode directdns_setopt_pointer(CURL *easy, CURLoption option, c
 static inline CURLcode directdns_setopt_list(CURL *easy, CURLoption option, struct curl_slist *_Nullable value) {
   return curl_easy_setopt(easy, option, value);
 }
-static inline CURLcode directdns_setopt_write(CURL *easy, directdns_write_callback callback) {
-  return curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, callback);
+static inline void directdns_setopt_write(CURL *easy, void *context, directdns_write_callback callback) {
+  curl_easy_setopt(easy, CURLOPT_WRITEDATA, context);
+  curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, callback);
 }
-static inline CURLcode directdns_setopt_header(CURL *easy, directdns_write_callback callback, void *context) {
+static inline void directdns_setopt_header(CURL *easy, void *context, directdns_write_callback callback) {
   curl_easy_setopt(easy, CURLOPT_HEADERDATA, context);
-  return curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, callback);
+  curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, callback);
 }
 typedef size_t (*directdns_read_callback)(char *room, size_t size, size_t count, void *_Nullable context);
 typedef int (*directdns_seek_callback)(void *_Nullable context, curl_off_t offset, int origin);
@@ -58,25 +59,25 @@ static inline void directdns_setopt_read(
 }
 typedef int (*directdns_progress_callback)(
     void *_Nullable context, curl_off_t expected, curl_off_t received, curl_off_t to_send, curl_off_t sent);
-static inline void directdns_setopt_progress(CURL *easy, directdns_progress_callback callback, void *context) {
+static inline void directdns_setopt_progress(CURL *easy, void *context, directdns_progress_callback callback) {
   curl_easy_setopt(easy, CURLOPT_XFERINFOFUNCTION, callback);
   curl_easy_setopt(easy, CURLOPT_XFERINFODATA, context);
   curl_easy_setopt(easy, CURLOPT_NOPROGRESS, 0L);
 }
 typedef int (*directdns_connected_callback)(
     void *_Nullable context, char *remote, char *local, int remote_port, int local_port);
-static inline void directdns_setopt_connected(CURL *easy, directdns_connected_callback callback, void *context) {
+static inline void directdns_setopt_connected(CURL *easy, void *context, directdns_connected_callback callback) {
   curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, callback);
   curl_easy_setopt(easy, CURLOPT_PREREQDATA, context);
 }
 typedef int (*directdns_trailer_callback)(struct curl_slist *_Nullable *_Nonnull list, void *_Nullable context);
-static inline void directdns_setopt_trailers(CURL *easy, directdns_trailer_callback callback, void *context) {
+static inline void directdns_setopt_trailers(CURL *easy, void *context, directdns_trailer_callback callback) {
   curl_easy_setopt(easy, CURLOPT_TRAILERFUNCTION, callback);
   curl_easy_setopt(easy, CURLOPT_TRAILERDATA, context);
 }
 typedef int (*directdns_trace_callback)(
     CURL *easy, curl_infotype type, char *text, size_t size, void *_Nullable context);
-static inline void directdns_setopt_trace(CURL *easy, directdns_trace_callback callback, void *context) {
+static inline void directdns_setopt_trace(CURL *easy, void *context, directdns_trace_callback callback) {
   curl_easy_setopt(easy, CURLOPT_DEBUGFUNCTION, callback);
   curl_easy_setopt(easy, CURLOPT_DEBUGDATA, context);
   curl_easy_setopt(easy, CURLOPT_VERBOSE, 1L);
@@ -150,7 +151,6 @@ static inline void directdns_multi_setopt_events(
   curl_multi_setopt(multi, CURLMOPT_TIMERDATA, context);
 }
 static const curl_socket_t directdns_no_socket = CURL_SOCKET_TIMEOUT;
-/* An enumeration's member to 8.13, a number from then on: Swift sees them as different types. */
 /* CURLE_TOO_LARGE, which libcurl has since 8.6. */
 static const CURLcode directdns_too_large = (CURLcode)100;
 /// What libcurl would rather not have called, since it costs what all transfers cost: wanted once in a while, as there
@@ -268,7 +268,7 @@ static inline curl_socket_t directdns_accept_silently(curl_socket_t listener) {
 }
 typedef curl_socket_t (*directdns_dial_callback)(
     void *_Nullable context, curlsocktype purpose, struct curl_sockaddr *address);
-static inline void directdns_setopt_dial(CURL *easy, directdns_dial_callback callback, void *context) {
+static inline void directdns_setopt_dial(CURL *easy, void *context, directdns_dial_callback callback) {
   curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, callback);
   curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, context);
 }

@@ -12,27 +12,22 @@ extension ConnectAttempt {
   /// Sets the callbacks that every transfer needs.
   func setCallbacks() {
     let context = unsafe Unmanaged.passUnretained(self).toOpaque()
-    unsafe directdns_setopt_write(handle.pointer) { bytes, size, count, context in
+    unsafe directdns_setopt_write(handle.pointer, context) { bytes, size, count, context in
       unsafe context.call(ConnectAttempt.self) {
         unsafe $0.received(UnsafeRawBufferPointer(start: bytes, count: size * count))
       } ?? 0
     }
-    unsafe handle.setPointer(CURLOPT_WRITEDATA, context)
-    unsafe directdns_setopt_header(
-      handle.pointer,
-      { bytes, size, count, context in
-        unsafe context.call(ConnectAttempt.self) {
-          unsafe $0.receivedLine(UnsafeRawBufferPointer(start: bytes, count: size * count))
-        } ?? 0
-      }, context)
-    unsafe directdns_setopt_connected(
-      handle.pointer,
-      { context, _, _, _, _ in unsafe context.object(ConnectAttempt.self)?.established() ?? CURL_PREREQFUNC_ABORT },
-      context)
-    unsafe directdns_setopt_dial(
-      handle.pointer,
-      { context, _, address in unsafe context.object(ConnectAttempt.self)?.dial(address) ?? CURL_SOCKET_BAD },
-      context)
+    unsafe directdns_setopt_header(handle.pointer, context) { bytes, size, count, context in
+      unsafe context.call(ConnectAttempt.self) {
+        unsafe $0.receivedLine(UnsafeRawBufferPointer(start: bytes, count: size * count))
+      } ?? 0
+    }
+    unsafe directdns_setopt_connected(handle.pointer, context) { context, _, _, _, _ in
+      unsafe context.object(ConnectAttempt.self)?.established() ?? CURL_PREREQFUNC_ABORT
+    }
+    unsafe directdns_setopt_dial(handle.pointer, context) { context, _, address in
+      unsafe context.object(ConnectAttempt.self)?.dial(address) ?? CURL_SOCKET_BAD
+    }
   }
 
   /// Sets the callbacks that only some requests need.
@@ -41,35 +36,29 @@ extension ConnectAttempt {
     let context = unsafe Unmanaged.passUnretained(self).toOpaque()
     if case .none = request.body {} else { unsafe setReading(context) }
     if !request.message.trailers.isEmpty {
-      unsafe directdns_setopt_trailers(
-        handle.pointer,
-        { list, context in
-          // libcurl frees the list.
-          let lines = unsafe context.object(ConnectAttempt.self)?.transfer?.request.message.trailers ?? []
-          unsafe list.pointee = CurlList(lines: lines).takeHead()
-          return CURL_TRAILERFUNC_OK
-        }, context)
+      unsafe directdns_setopt_trailers(handle.pointer, context) { list, context in
+        // libcurl frees the list.
+        let lines = unsafe context.object(ConnectAttempt.self)?.transfer?.request.message.trailers ?? []
+        unsafe list.pointee = CurlList(lines: lines).takeHead()
+        return CURL_TRAILERFUNC_OK
+      }
     }
     if request.message.decompresses, request.terms.idleTimeout != nil || hasBody {
       // What comes may decode to nothing, for a while or at the end.
-      unsafe directdns_setopt_progress(
-        handle.pointer,
-        { context, _, received, _, _ in
-          unsafe context.object(ConnectAttempt.self)?.hasReceived(Int64(received))
-          return 0
-        }, context)
+      unsafe directdns_setopt_progress(handle.pointer, context) { context, _, received, _, _ in
+        unsafe context.object(ConnectAttempt.self)?.hasReceived(Int64(received))
+        return 0
+      }
     }
     if request.watcher.observer != nil || request.followsStream {
-      unsafe directdns_setopt_trace(
-        handle.pointer,
-        { _, type, text, size, context in
-          if type == CURLINFO_TEXT {
-            unsafe context.object(ConnectAttempt.self)?.traced(UnsafeRawBufferPointer(start: text, count: size))
-          } else if type == CURLINFO_SSL_DATA_OUT || type == CURLINFO_HEADER_OUT {
-            unsafe context.object(ConnectAttempt.self)?.beginsSending()
-          }
-          return 0
-        }, context)
+      unsafe directdns_setopt_trace(handle.pointer, context) { _, type, text, size, context in
+        if type == CURLINFO_TEXT {
+          unsafe context.object(ConnectAttempt.self)?.traced(UnsafeRawBufferPointer(start: text, count: size))
+        } else if type == CURLINFO_SSL_DATA_OUT || type == CURLINFO_HEADER_OUT {
+          unsafe context.object(ConnectAttempt.self)?.beginsSending()
+        }
+        return 0
+      }
     }
   }
 

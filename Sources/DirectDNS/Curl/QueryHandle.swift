@@ -68,42 +68,34 @@ internal import HTTPTypes
       handle.set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
     }
     let context = unsafe Unmanaged.passUnretained(self).toOpaque()
-    unsafe directdns_setopt_write(handle.pointer) { bytes, size, count, context in
+    unsafe directdns_setopt_write(handle.pointer, context) { bytes, size, count, context in
       unsafe context.call(QueryHandle.self) {
         unsafe $0.receive(UnsafeRawBufferPointer(start: bytes, count: size * count))
       } ?? 0
     }
-    unsafe handle.setPointer(CURLOPT_WRITEDATA, context)
-    unsafe directdns_setopt_header(
-      handle.pointer,
-      { bytes, size, count, context in
-        unsafe context.call(QueryHandle.self) {
-          unsafe $0.receiveLine(UnsafeRawBufferPointer(start: bytes, count: size * count))
-        } ?? 0
-      }, context)
-    unsafe directdns_setopt_dial(
-      handle.pointer,
-      { context, _, address in
-        unsafe context.object(QueryHandle.self)?.dials()
-        return unsafe directdns_socket(address)
-      }, context)
-    unsafe directdns_setopt_connected(
-      handle.pointer,
-      { context, _, _, _, port in unsafe context.call(QueryHandle.self) { $0.connected(port) } ?? CURL_PREREQFUNC_ABORT
-      },
-      context)
+    unsafe directdns_setopt_header(handle.pointer, context) { bytes, size, count, context in
+      unsafe context.call(QueryHandle.self) {
+        unsafe $0.receiveLine(UnsafeRawBufferPointer(start: bytes, count: size * count))
+      } ?? 0
+    }
+    unsafe directdns_setopt_dial(handle.pointer, context) { context, _, address in
+      unsafe context.object(QueryHandle.self)?.dials()
+      return unsafe directdns_socket(address)
+    }
+    unsafe directdns_setopt_connected(handle.pointer, context) { context, _, _, _, port in
+      unsafe context.call(QueryHandle.self) { $0.connected(port) } ?? CURL_PREREQFUNC_ABORT
+    }
   }
 
   /// Makes libcurl report the TLS session; see ``sessionLine``.
   func followTLS() {
-    unsafe directdns_setopt_trace(
-      handle.pointer,
-      { _, type, text, size, context in
-        if type == CURLINFO_TEXT {
-          unsafe context.object(QueryHandle.self)?.receivedTrace(UnsafeRawBufferPointer(start: text, count: size))
-        }
-        return 0
-      }, Unmanaged.passUnretained(self).toOpaque())
+    let context = unsafe Unmanaged.passUnretained(self).toOpaque()
+    unsafe directdns_setopt_trace(handle.pointer, context) { _, type, text, size, context in
+      if type == CURLINFO_TEXT {
+        unsafe context.object(QueryHandle.self)?.receivedTrace(UnsafeRawBufferPointer(start: text, count: size))
+      }
+      return 0
+    }
   }
 
   private func receivedTrace(_ text: UnsafeRawBufferPointer) {

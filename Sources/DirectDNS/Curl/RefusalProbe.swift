@@ -31,17 +31,15 @@ internal import CDirectDNSCurl
     unsafe directdns_setopt_string(handle.pointer, CURLOPT_ABSTRACT_UNIX_SOCKET, name)
     handle.set(CURLOPT_NOSIGNAL, 1)
     handle.set(CURLOPT_TIMEOUT_MS, 1_000)
-    unsafe directdns_setopt_connected(
-      handle.pointer,
-      { context, _, _, _, _ in unsafe context.object(RefusalProbe.self)?.accept() ?? CURL_PREREQFUNC_ABORT }, context)
-    unsafe directdns_setopt_trace(
-      handle.pointer,
-      { _, type, text, size, context in
-        if type == CURLINFO_TEXT {
-          unsafe context.object(RefusalProbe.self)?.receivedTrace(UnsafeRawBufferPointer(start: text, count: size))
-        }
-        return 0
-      }, context)
+    unsafe directdns_setopt_connected(handle.pointer, context) { context, _, _, _, _ in
+      unsafe context.object(RefusalProbe.self)?.accept() ?? CURL_PREREQFUNC_ABORT
+    }
+    unsafe directdns_setopt_trace(handle.pointer, context) { _, type, text, size, context in
+      if type == CURLINFO_TEXT {
+        unsafe context.object(RefusalProbe.self)?.receivedTrace(UnsafeRawBufferPointer(start: text, count: size))
+      }
+      return 0
+    }
   }
 
   deinit {
