@@ -75,7 +75,7 @@ extension ConnectAttempt {
           return CURL_SEEKFUNC_FAIL
         }
         guard attempt.rewind() else {
-          attempt.withEvents { $0.cannotRewind(attempt) }
+          attempt.withEvents { $0.machine.cannotRewind(attempt.id, attempt: attempt.number) }
           return CURL_SEEKFUNC_FAIL
         }
         return CURL_SEEKFUNC_OK
@@ -107,9 +107,8 @@ extension ConnectAttempt {
       if transfer?.carrier === self { maySendAgain = withEvents { $0.maySend(self) } }
       return CURL_PREREQFUNC_ABORT
     }
-    if maySendAgain {
-      maySendAgain = false
-      withEvents { $0.goesOn(self) }
+    if exchange(&maySendAgain, with: false) {
+      withEvents { $0.machine.goesOn(id, attempt: number) }
       return CURL_PREREQFUNC_OK
     }
     return withEvents { $0.maySend(self) } ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
@@ -146,7 +145,7 @@ extension ConnectAttempt {
   ]
 
   private func receivedLine(_ bytes: UnsafeRawBufferPointer) -> Int {
-    if lines?.isUsed == false { withEvents { $0.beganResponse(self) } }
+    if lines?.isUsed == false { transfer?.request.watcher.observer?(.wire(.response)) }
     switch unsafe lines?.take(bytes) {
     // Another attempt carries the request.
     case nil: break
@@ -188,7 +187,7 @@ extension ConnectAttempt {
         withEvents { $0.sent(count, self) }
         return count
       case .starved:
-        withEvents { $0.starved(self) }
+        withEvents { $0.machine.starved(id, at: $0.now) }
         return Int(CURL_READFUNC_PAUSE)
       case .ended:
         hasReadBody = true

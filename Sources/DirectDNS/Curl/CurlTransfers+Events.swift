@@ -76,12 +76,6 @@ extension CurlTransfers {
     return true
   }
 
-  /// An attempt whose request may be sent once more has a connection for its new handle.
-  func goesOn(_ attempt: ConnectAttempt) { machine.goesOn(attempt.id, attempt: attempt.number) }
-
-  /// A request's body, which libcurl wants to send once more, cannot be sent from the beginning.
-  func cannotRewind(_ attempt: ConnectAttempt) { machine.cannotRewind(attempt.id, attempt: attempt.number) }
-
   /// Gives the server as long to read the request as it has to answer: the kernel would otherwise end a connection
   /// whose window stays full.
   private func allowSilence(_ milliseconds: Int64, of attempt: ConnectAttempt) {
@@ -195,9 +189,6 @@ extension CurlTransfers {
 
   /// A body is taken for a long one if its first piece has so many bytes.
   private static let longPiece = 8 * 1024
-
-  /// The source of the request's body has nothing to send at the moment.
-  func starved(_ attempt: ConnectAttempt) { machine.starved(attempt.id, at: now) }
 
   /// What there is to know of an upload that goes on behind its response.
   func uploadFacts(of id: Machine.TransferID) -> UploadFacts {

@@ -18,9 +18,4 @@ extension CurlTransfers {
     else { return }
     observer(.wire(.proxy(address, port: port)))
   }
-
-  /// The first line of a response has come, be it an interim one.
-  func beganResponse(_ attempt: ConnectAttempt) {
-    attempt.transfer?.request.watcher.observer?(.wire(.response))
-  }
 }
