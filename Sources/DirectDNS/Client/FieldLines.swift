@@ -44,9 +44,7 @@ struct FieldLines: Sendable {
     bytes.append(ASCII.colon)
     bytes.append(0)
   }
-}
 
-extension FieldLines {
   /// The lines of a request.
   ///
   /// - Parameters:

@@ -21,9 +21,7 @@ public struct CookieTime: Hashable, Comparable, Sendable {
     let (sum, overflow) = time.secondsSince1970.addingReportingOverflow(seconds)
     return Self(secondsSince1970: overflow ? (seconds < 0 ? .min : .max) : sum)
   }
-}
 
-extension CookieTime {
   /// Reads the date of an `Expires` attribute, in any of the formats that servers have sent; nil for other text.
   ///
   /// - Parameter text: such as `Sun, 06 Nov 1994 08:49:37 GMT`, `06-Nov-94 08:49:37` or `Nov 6 08:49:37 1994`; the zone

@@ -117,9 +117,7 @@ package enum WireEvent: Sendable, Hashable {
     target.others = nil
     watcher = TransferWatcher()
   }
-}
 
-extension TransferRequest {
   /// Why the address must not be dialled; nil when it may be.
   func objection(to address: IPAddress) -> AddressPolicy.Objection? {
     target.policy.objection(to: address, host: target.host)

@@ -53,6 +53,7 @@ extension HTTPField.Name {
 
   /// `Host`; a request can do without it if ``HTTPRequest/authority`` names its server.
   public static let hostField = token("Host")
+  static let refresh = token("Refresh")
 
   /// Creates a name that is known to be a token; any other is a mistake in the source, and stops the process.
   static func token(_ text: StaticString) -> HTTPField.Name {

@@ -195,9 +195,7 @@ extension WebURL {
     layout.address = Layout.HostAddress(host)
     return WebURL(href: text, layout: layout)
   }
-}
 
-extension WebURL {
   /// The URL's user info as the value of `Authorization` (RFC 7617); nil without user info.
   ///
   /// It is a secret.

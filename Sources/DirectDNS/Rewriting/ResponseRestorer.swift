@@ -144,9 +144,7 @@ public struct ResponseRestorer: Hashable, Sendable {
     guard case .address(let address) = try? WebURL.Host(String(domain)) else { return false }
     return addresses.contains(address.unmapped)
   }
-}
 
-extension ResponseRestorer {
   /// Whether a value begins with `__Host-` in upper or lower case (RFC 6265bis §5.7, step 22).
   private static func isHostCookie(_ value: String) -> Bool {
     Substring(value).trimmed.utf8.prefix(7).map(ASCII.lowercased).elementsEqual("__host-".utf8)
@@ -157,10 +155,6 @@ extension String {
   /// Whether a URL parser finds nothing in the text: it strips spaces and control characters from both ends (WHATWG URL
   /// §4.4), and the empty reference that is left leads to the page itself.
   package var isBlankReference: Bool { utf8.allSatisfy { $0 <= 0x20 } }
-}
-
-extension HTTPField.Name {
-  static let refresh = token("Refresh")
 }
 
 /// Finds the URL in the value of `Refresh`: `5; url=/next` (HTML, "shared declarative refresh steps").
