@@ -29,10 +29,4 @@ struct LookupDeadlines: Sendable, Hashable {
   ///
   /// A little later than ``providers``, so that what is asked for this caller ends before, and says why.
   var fallback: ResolverInstant { providers + (whole - providers) / 10 }
-
-  /// How long an attempt that begins now may take at most; nil if no time is left for one.
-  func timeLeft(at now: ResolverInstant) -> Duration? {
-    let left = providers - now
-    return left > .zero ? left : nil
-  }
 }

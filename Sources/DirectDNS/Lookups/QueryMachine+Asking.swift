@@ -39,12 +39,15 @@ extension QueryMachine {
     isHedge: Bool = false,
     at now: ResolverInstant
   ) {
-    let isStopgap = isStopgap(server, for: question, at: now)
+    let isStopgap =
+      question.race != nil && question.running.isEmpty
+      && states.isStopgap(
+        server.number, among: question.candidates.askable, before: question.deadlines.providers, at: now)
     question.race?.begin(
       server.number, hedgingDelay: states.hedgingDelay(of: server.number), isStopgap: isStopgap, at: now)
     lastAttempt += 1
     let query = QueryNumber(rawValue: lastAttempt)
-    let left = question.deadlines.timeLeft(at: now) ?? .zero
+    let left = max(question.deadlines.providers - now, .zero)
     let timeout =
       if case .batch = question.subject, states.all.count > 1 { min(left, question.deadlines.attempt) } else { left }
     attempts[query] = Attempt(
@@ -54,13 +57,6 @@ extension QueryMachine {
     question.running.append(query)
     states.asked(server.number, at: now)
     actions.append(.send(query, to: server, question.subject, timeout: timeout))
-  }
-
-  /// Whether a server that has failed is asked only because those that work may not be for a moment, such as by a rate
-  /// that is used up: it most likely takes all of an attempt's time.
-  private func isStopgap(_ server: DNSServer, for question: PendingQuestion, at now: ResolverInstant) -> Bool {
-    guard question.running.isEmpty, states.isOpen(server.number, at: now) else { return false }
-    return states.hasUsable(among: question.candidates.askable, before: question.deadlines.providers, at: now)
   }
 
   /// Carries out the decisions that are due: asks a second server as a hedge, or another one instead of one that is

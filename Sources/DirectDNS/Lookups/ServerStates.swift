@@ -115,14 +115,14 @@ struct ServerStates: Sendable {
     return all[soonest].isOpen(at: now) ? .alongside(server) : .replace(server)
   }
 
-  /// Whether a server's breaker is open.
-  func isOpen(_ number: DNSServer.Number, at now: ResolverInstant) -> Bool {
-    place(of: number).map { all[$0].isOpen(at: now) } ?? false
-  }
-
-  /// Whether one of those servers can be asked in time whose breaker is closed.
-  func hasUsable(among numbers: [DNSServer.Number], before deadline: ResolverInstant, at now: ResolverInstant) -> Bool {
-    places(of: numbers).contains { !all[$0].isOpen(at: now) && all[$0].ready(at: now) < deadline }
+  /// Whether a server has failed, and is asked only because those that work may not be for a moment, such as by a rate
+  /// that is used up: it most likely takes all of an attempt's time.
+  func isStopgap(
+    _ number: DNSServer.Number, among numbers: [DNSServer.Number], before deadline: ResolverInstant,
+    at now: ResolverInstant
+  ) -> Bool {
+    guard let place = place(of: number), all[place].isOpen(at: now) else { return false }
+    return places(of: numbers).contains { !all[$0].isOpen(at: now) && all[$0].ready(at: now) < deadline }
   }
 
   /// When ``takeFailover(among:before:at:)`` takes a server; nil if none can be asked in time.

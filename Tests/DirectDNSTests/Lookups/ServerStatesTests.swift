@@ -123,16 +123,18 @@ struct ServerStatesTests {
     #expect(instant == Sample.at(1))
   }
 
-  @Test func `one that can be asked in time is better than one whose breaker is open`() {
+  @Test func `one whose breaker is open is a stopgap while another can be asked in time`() {
     let limit = RateLimit(perSecond: 1, burst: 1)
     var states = ServerStates(Self.configuration("one", "two", limit: limit), at: Sample.at(0))
-    #expect(!states.isOpen(1, at: Sample.at(0)) && !states.isOpen(7, at: Sample.at(0)))
+    for number in [1, 7] as [DNSServer.Number] {
+      #expect(!states.isStopgap(number, among: [0], before: Sample.at(9), at: Sample.at(0)))
+    }
     Self.opened(&states, 1, at: 0)
-    #expect(states.isOpen(1, at: Sample.at(0)) && !states.isOpen(1, at: Sample.at(30)))
     #expect(Self.take(&states, [0], at: 0) == "one")
-    #expect(states.hasUsable(among: [0, 1], before: Sample.at(1.001), at: Sample.at(0)))
-    #expect(!states.hasUsable(among: [0, 1], before: Sample.at(1), at: Sample.at(0)))
-    #expect(!states.hasUsable(among: [1, 7], before: Sample.at(9), at: Sample.at(0)))
+    #expect(states.isStopgap(1, among: [0, 1], before: Sample.at(1.001), at: Sample.at(0)))
+    #expect(!states.isStopgap(1, among: [0, 1], before: Sample.at(1), at: Sample.at(0)))
+    #expect(!states.isStopgap(1, among: [1, 7], before: Sample.at(9), at: Sample.at(0)))
+    #expect(!states.isStopgap(1, among: [0], before: Sample.at(99), at: Sample.at(30)))
   }
 
   // MARK: Breakers
