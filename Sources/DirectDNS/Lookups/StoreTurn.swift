@@ -18,17 +18,21 @@ struct StoreTurn: Sendable {
     case ask(LeaseTurn? = nil)
   }
 
+  /// What it waits for; of the instants, until when another process is waited for at most: it may be dead.
   private enum Stage: Sendable {
     /// The store is being read: at first, or again while another process holds the lease.
-    case reading(LeaseWait?)
-    case takingLease(LeaseWait)
+    case reading(ResolverInstant?)
+    case takingLease(ResolverInstant)
     /// The store is being read once more, now that this process has the lease.
     case readingUnderLease
     /// Another process has the lease, and asks.
-    case waiting(LeaseWait)
+    case waiting(ResolverInstant)
     /// The store has done what it could.
     case over
   }
+
+  /// The time between two looks into the store for another process's answer.
+  private static let interval = Duration.milliseconds(50)
 
   private let deadlines: LookupDeadlines
   private let clientResponseTimeout: Duration
@@ -82,14 +86,12 @@ struct StoreTurn: Sendable {
   /// - Returns: what comes next; nil if the question has gone on without this reading.
   mutating func read(_ reading: StoreReading<QuestionOutcome>, at now: ResolverInstant) -> Step? {
     switch (stage, reading) {
-    case (.reading(let wait), .found(let outcome)):
+    case (.reading(let waitEnd), .found(let outcome)):
       stage = .over
-      return .found(outcome, wait == nil ? nil : .awaited)
-    case (.reading(let wait), .nothing) where hasLeases:
-      stage = .takingLease(
-        wait
-          ?? LeaseWait(
-            from: now, clientResponseTimeout: clientResponseTimeout, deadlines: deadlines))
+      return .found(outcome, waitEnd == nil ? nil : .awaited)
+    case (.reading(let waitEnd), .nothing) where hasLeases:
+      // At least half an attempt's time is left to the providers.
+      stage = .takingLease(waitEnd ?? min(now + clientResponseTimeout, deadlines.providers - deadlines.attempt / 2))
       // It expires a second after the question would have ended, in case this process dies.
       return .takeLease(deadlines.whole - now + .seconds(1), until: end)
     case (.readingUnderLease, .found(let outcome)):
@@ -105,24 +107,25 @@ struct StoreTurn: Sendable {
   ///
   /// - Returns: what comes next; nil if the question has gone on without the lease, which is to be given back then.
   mutating func lease(_ state: StoreLease.State, at now: ResolverInstant) -> Step? {
-    guard case .takingLease(let wait) = stage else { return nil }
-    switch wait.step(state, at: now) {
-    case .ask(let lease?):
+    guard case .takingLease(let waitEnd) = stage else { return nil }
+    switch state {
+    case .taken(let lease):
       self.lease = lease
       stage = .readingUnderLease
       return .read(until: end, .taken)
-    case .ask(nil): return ask(state == .held ? .late : .unavailable)
-    case .lookAgain(let instant):
-      stage = .waiting(wait)
-      return .wait(until: instant)
+    case .held where now < waitEnd:
+      stage = .waiting(waitEnd)
+      return .wait(until: min(now + Self.interval, waitEnd))
+    case .held: return ask(.late)
+    case .unavailable: return ask(.unavailable)
     }
   }
 
   /// The instant has come that the last step named.
   mutating func timePassed(at now: ResolverInstant) -> Step? {
     switch stage {
-    case .waiting(let wait):
-      stage = .reading(wait)
+    case .waiting(let waitEnd):
+      stage = .reading(waitEnd)
       end = now + storeTimeout
       return .read(until: end)
     case .reading, .readingUnderLease: return read(.unavailable, at: now)
@@ -137,38 +140,6 @@ struct StoreTurn: Sendable {
   private mutating func ask(_ turn: LeaseTurn? = nil) -> Step {
     stage = .over
     return .ask(turn)
-  }
-}
-
-/// What a question does while the processes that share a store (a fleet) take turns to ask: a pure function of the
-/// lease's state and the time.
-///
-/// Only the holder of the lease on a question asks the providers; the others find its answer in the store.
-struct LeaseWait: Sendable, Hashable {
-  enum Step: Sendable, Hashable {
-    /// Ask the providers: for the whole fleet with the lease, or without it because the wait was long enough.
-    case ask(StoreLease?)
-    /// Another process asks: look for its answer in the store at that time.
-    case lookAgain(at: ResolverInstant)
-  }
-
-  /// The time between two looks into the store for another process's answer.
-  static let interval = Duration.milliseconds(50)
-
-  /// The wait ends here at the latest: the holder of the lease may be dead.
-  let end: ResolverInstant
-
-  /// Begins a wait of at most `clientResponseTimeout`, which leaves the providers half an attempt's time.
-  init(from now: ResolverInstant, clientResponseTimeout: Duration, deadlines: LookupDeadlines) {
-    end = min(now + clientResponseTimeout, deadlines.providers - deadlines.attempt / 2)
-  }
-
-  func step(_ lease: StoreLease.State, at now: ResolverInstant) -> Step {
-    switch lease {
-    case .taken(let lease): .ask(lease)
-    case .unavailable: .ask(nil)
-    case .held: now < end ? .lookAgain(at: min(now + Self.interval, end)) : .ask(nil)
-    }
   }
 }
 

@@ -11,9 +11,12 @@ struct StoreTurnTests {
       content: .addresses([Sample.address("192.0.2.7")]), canonicalName: nil, source: 2, life: Sample.life(0, 100)))
 
   /// A turn that begins at 0 s, where the store has 50 ms and another process 300 ms.
-  private func turn(hasLeases: Bool = true, timeout: Duration = .seconds(5)) -> StoreTurn {
+  private func turn(
+    hasLeases: Bool = true, timeout: Duration = .seconds(5), clientResponseTimeout: Duration = .milliseconds(300)
+  ) -> StoreTurn {
     var configuration = ResolverFixture.configuration(["one"])
     configuration.storeTimeout = .milliseconds(50)
+    configuration.cache.clientResponseTimeout = clientResponseTimeout
     return StoreTurn(
       LookupDeadlines(timeout: timeout, from: Sample.at(0)), configuration, hasLeases: hasLeases,
       at: Sample.at(0))
@@ -136,41 +139,15 @@ struct StoreTurnTests {
     }
     #expect(lease(&turn, .held, at: 0.3) == "ask, late")
   }
-}
-
-@Suite struct LeaseWaitTests {
-  private let lease = StoreLease(question: AddressQuestion(Sample.name("www.example.net"), .ipv4), holder: "1")
-  private let wait = LeaseWait(
-    from: Sample.at(0), clientResponseTimeout: .milliseconds(300),
-    deadlines: LookupDeadlines(timeout: .seconds(5), from: Sample.at(0)))
-
-  @Test func `who has the lease asks for all`() {
-    #expect(wait.step(.taken(lease), at: Sample.at(0)) == .ask(lease))
-    #expect(wait.step(.taken(lease), at: Sample.at(10)) == .ask(lease))
-  }
-
-  @Test func `where there are no leases everyone asks`() {
-    #expect(wait.step(.unavailable, at: Sample.at(0)) == .ask(nil))
-  }
-
-  @Test func `another's answer is looked for every 50 ms, and not beyond clientResponseTimeout`() {
-    var now = Sample.at(0)
-    var looks = 0
-    while case .lookAgain(let instant) = wait.step(.held, at: now), looks < 100 {
-      #expect(instant > now)
-      now = instant
-      looks += 1
-    }
-    #expect(looks == 6)
-    #expect(now == Sample.at(0.3))
-    #expect(wait.step(.held, at: now) == .ask(nil))
-  }
 
   @Test(arguments: [(0.3, 10.0, 0.3), (300, 5, 2.0), (300, 0.1, 0.04), (0, 5, 0)])
-  func `a wait leaves the providers their time`(_ clientResponseTimeout: Double, _ timeout: Double, _ end: Double) {
-    let wait = LeaseWait(
-      from: Sample.at(0), clientResponseTimeout: .seconds(clientResponseTimeout),
-      deadlines: LookupDeadlines(timeout: .seconds(timeout), from: Sample.at(0)))
-    #expect(wait.end == Sample.at(end))
+  func `the wait for another process leaves the providers their time`(
+    _ clientResponseTimeout: Double, _ timeout: Double, _ end: Double
+  ) {
+    var turn = turn(timeout: .seconds(timeout), clientResponseTimeout: .seconds(clientResponseTimeout))
+    _ = turn.read(.nothing, at: Sample.at(0))
+    var late = turn
+    #expect(lease(&late, .held, at: end) == "ask, late")
+    if end > 0 { #expect(lease(&turn, .held, at: end - 0.01) == "wait until \(end)") }
   }
 }
