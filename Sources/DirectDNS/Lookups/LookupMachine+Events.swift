@@ -173,13 +173,11 @@ extension LookupMachine {
     endLease(of: number)
     deliver(number, .failed(cancelledError(inFlight.question.host)), at: now)
     servers.cancel(.init(sameAs: number))
-    guard let batch = inFlight.batch else { return }
-    if batches[batch]?.isSent == true {
+    if let batch = inFlight.batch, batches[batch]?.isSent == true {
       // It may still wait for its turn. The other names are asked for one by one.
       servers.cancel(.init(sameAs: batch))
     } else {
-      batches[batch]?.leave(number)
-      send(batch, at: now)
+      leaveBatch(number, inFlight, at: now)
     }
   }
 

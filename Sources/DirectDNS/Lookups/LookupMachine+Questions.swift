@@ -141,9 +141,9 @@ extension LookupMachine {
     }
   }
 
-  mutating func leaveBatch(_ inFlight: InFlightQuestion, at now: ResolverInstant) {
+  mutating func leaveBatch(_ number: Number<InFlightQuestion>, _ inFlight: InFlightQuestion, at now: ResolverInstant) {
     guard let batch = inFlight.batch else { return }
-    batches[batch]?.leave()
+    batches[batch]?.leave(number)
     send(batch, at: now)
   }
 

@@ -41,13 +41,13 @@ extension LookupMachine {
       storeTimers.set(number, at: end)
     case .wait(let end):
       // The rest of its batch does not wait for another process.
-      leaveBatch(inFlight, at: now)
+      leaveBatch(number, inFlight, at: now)
       questions[number]?.batch = nil
       storeTimers.set(number, at: end)
     case .found(let outcome, let turn):
       if let turn { report(.turn(turn)) }
       endLease(of: number)
-      leaveBatch(inFlight, at: now)
+      leaveBatch(number, inFlight, at: now)
       questionOutcomes.append((number, outcome))
     case .ask(let turn):
       if let turn { report(.turn(turn)) }

@@ -20,10 +20,7 @@ struct QuestionBatch: Sendable {
   /// One more question will join or leave.
   mutating func expect() { expected += 1 }
 
-  /// An expected question need not be asked.
-  mutating func leave() { expected -= 1 }
-
-  /// A question need not be asked after all, whether it has joined or not.
+  /// An expected question need not be asked, whether it has joined or not.
   mutating func leave(_ number: Number<InFlightQuestion>) {
     guard !isSent else { return }
     members.removeAll { $0.number == number }

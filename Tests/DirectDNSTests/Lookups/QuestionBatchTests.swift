@@ -27,9 +27,9 @@ struct QuestionBatchTests {
     var batch = batch(expecting: 3)
     batch.close()
     batch.join(7, Self.question(7))
-    batch.leave()
+    batch.leave(8)
     #expect(!batch.isComplete)
-    batch.leave()
+    batch.leave(9)
     #expect(batch.isComplete && batch.members.map(\.number) == [7])
   }
 
@@ -49,7 +49,7 @@ struct QuestionBatchTests {
   @Test func `where all have left there is nothing to ask`() {
     var batch = batch(expecting: 1)
     batch.close()
-    batch.leave()
+    batch.leave(0)
     #expect(batch.isComplete && batch.questions.isEmpty)
   }
 
