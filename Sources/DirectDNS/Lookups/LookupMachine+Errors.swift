@@ -33,11 +33,6 @@ extension LookupMachine {
       attempts: [.init(server: "system", reason: failure.reason)])
   }
 
-  static func systemFailed(_ failure: ProviderFailure) -> DirectDNSError {
-    DirectDNSError(
-      .upstreamFailed, "The system's DNS failed.", attempts: [.init(server: "system", reason: failure.reason)])
-  }
-
   func systemAloneError(_ host: HostName, _ errors: [DirectDNSError]) -> DirectDNSError {
     let isLate = errors.isEmpty
     return DirectDNSError(

@@ -119,25 +119,24 @@ extension LookupMachine {
 
   /// Sends a question to whom it is for.
   mutating func askServers(_ number: Number<InFlightQuestion>, _ inFlight: InFlightQuestion, at now: ResolverInstant) {
-    let (question, deadlines) = (inFlight.question, inFlight.deadlines)
+    let question = inFlight.question
     switch inFlight.key.server {
     case .providers:
       if let batch = inFlight.batch, batches[batch] != nil {
         batches[batch]?.join(number, question)
         send(batch, at: now)
       } else {
-        servers.ask(.init(sameAs: number), .one(question), deadlines, at: now)
+        servers.ask(.init(sameAs: number), .one(question), inFlight.deadlines, at: now)
       }
     case .system:
       if let error = systemFailures.error(for: question, at: now) {
         questionOutcomes.append((number, systemOutcome(error, inFlight)))
       } else if let system = settings.system {
-        askSystem(number, question, deadlines, system, at: now)
+        askSystem(number, inFlight, system, at: now)
       } else {
         questionOutcomes.append((number, .failed(DirectDNSError(.refused, "The system's DNS is off."))))
       }
-    case .systemAlone:
-      askSystem(number, question, deadlines, settings.systemSource, at: now)
+    case .systemAlone: askSystem(number, inFlight, settings.systemSource, at: now)
     }
   }
 

@@ -94,12 +94,11 @@ extension LookupMachine {
   // MARK: Its questions
 
   mutating func askSystem(
-    _ number: Number<InFlightQuestion>, _ question: AddressQuestion, _ deadlines: LookupDeadlines,
-    _ system: any SystemSource,
+    _ number: Number<InFlightQuestion>, _ inFlight: InFlightQuestion, _ system: any SystemSource,
     at now: ResolverInstant
   ) {
-    let timeout = max(deadlines.whole - now, .milliseconds(1))
-    actions.append(.askSystem(number, question, system, timeout: timeout))
+    let timeout = max(inFlight.deadlines.whole - now, .milliseconds(1))
+    actions.append(.askSystem(number, inFlight.question, system, timeout: timeout))
   }
 
   /// The system's DNS has answered, or has failed to.
@@ -116,19 +115,14 @@ extension LookupMachine {
       result = .success(answer)
     }
     report(.systemAnswered(question, result, now - inFlight.asked))
-    let outcome: QuestionOutcome
-    if inFlight.key.server == .systemAlone {
+    let isAlone = inFlight.key.server == .systemAlone
+    if !isAlone { systemTally.note(result) }
+    let outcome: QuestionOutcome =
       switch result {
-      case .success(let answer): outcome = Self.unkept(answer, inFlight)
-      case .failure(let failure): outcome = .failed(Self.systemFailed(failure))
+      case .success(let answer): isAlone ? Self.unkept(answer, inFlight) : succeeded(answer, inFlight, at: now)
+      case .failure(let failure):
+        isAlone ? .failed(Self.systemFailed(question.host, failure)) : failed(failure, inFlight, at: now)
       }
-    } else {
-      systemTally.note(result)
-      switch result {
-      case .success(let answer): outcome = succeeded(answer, inFlight, at: now)
-      case .failure(let failure): outcome = failed(failure, inFlight, at: now)
-      }
-    }
     questionOutcomes.append((number, outcome))
   }
 
