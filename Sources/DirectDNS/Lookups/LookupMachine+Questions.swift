@@ -175,24 +175,24 @@ extension LookupMachine {
   }
 
   mutating func serversAnswered(
-    _ number: Number<InFlightQuestion>, _ result: Result<QueryMachine.Answered, QueryMachine.QuestionFailure>,
+    _ number: Number<InFlightQuestion>, _ result: Result<QueryMachine.Answered<Answer>, QueryMachine.QuestionFailure>,
     at now: ResolverInstant
   ) {
     guard let inFlight = questions[number] else { return }
     let question = inFlight.question
     switch result {
     case .success(let answered):
-      serverAnswered(.provider(answered.server.value), at: now)
-      let source = code(of: answered.provider)
+      serverAnswered(.provider(answered.server.number.value), at: now)
+      let source = code(of: answered.server.name)
       let entry = CacheEntry(
         answered.answer, source: source, policy: settings.configuration.cache, asked: answered.asked, now: now)
       // Callers of before a reload get what a provider says that is gone since; the next ones ask those that are there.
-      let isKept = mayKeep(inFlight) && (inFlight.generation == generation || servers.has(answered.server))
+      let isKept = mayKeep(inFlight) && (inFlight.generation == generation || servers.has(answered.server.number))
       if !isKept {
         endLease(of: number)
       } else if hasStore {
         let lease = hasLeases ? questions[number]?.turn?.takeLease() : nil
-        actions.append(.writeStore(entry, question, provider: answered.provider, lease))
+        actions.append(.writeStore(entry, question, provider: answered.server.name, lease))
       }
       questionOutcomes.append(
         (number, keep(answered.answer, entry, inFlight, source, isKept: isKept, asked: answered.asked, at: now)))
@@ -251,11 +251,11 @@ extension LookupMachine {
   /// The servers have answered a question for records, or failed it: if they are those of a former configuration, the
   /// present ones are asked in the time that is left.
   mutating func recordsAnswered(
-    _ number: Number<DNSQuestion>, _ result: Result<QueryMachine.AnsweredRecords, QueryMachine.QuestionFailure>,
+    _ number: Number<DNSQuestion>, _ result: Result<QueryMachine.Answered<RecordAnswer>, QueryMachine.QuestionFailure>,
     at now: ResolverInstant
   ) {
     switch result {
-    case .success(let answered): serverAnswered(.provider(answered.server.value), at: now)
+    case .success(let answered): serverAnswered(.provider(answered.server.number.value), at: now)
     case .failure(let failed):
       guard !isShutDown, failed.cause != .cancelled, let lookup = recordLookups[number],
         lookup.generation != generation, now < lookup.deadlines.providers

@@ -25,7 +25,7 @@ struct LookupMachine: StateMachine {
     /// The result of a lookup, and whether the store or a server had to be asked for it.
     case answer(Number<Lookup>, Result<Resolution, DirectDNSError>, wasAsked: Bool)
     /// The result of a lookup of records.
-    case records(Number<DNSQuestion>, Result<QueryMachine.AnsweredRecords, QueryMachine.QuestionFailure>)
+    case records(Number<DNSQuestion>, Result<QueryMachine.Answered<RecordAnswer>, QueryMachine.QuestionFailure>)
     /// All questions have ended that ``LookupMachine/drain(_:_:)`` was about.
     case drained(Number<Drain>)
   }

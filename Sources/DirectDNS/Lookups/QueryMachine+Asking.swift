@@ -187,7 +187,8 @@ extension QueryMachine {
   }
 
   /// Cancels the queries that another server's answer came before.
-  mutating func endRace(_ question: PendingQuestion) {
+  mutating func endRace(_ number: QuestionNumber, _ question: PendingQuestion) {
+    timers.set(number, at: nil)
     for other in question.running {
       attempts[other]?.standing = .lost
       actions.append(.cancel(other))
@@ -205,12 +206,9 @@ extension QueryMachine {
   mutating func finishBatch(_ attempt: Attempt, _ reply: Reply, _ reading: BatchReading) {
     guard case .batch(let questions) = attempt.subject else { return }
     if reading.isRefusal { states.noteBatchRefusal(attempt.server.number) }
-    let provider = attempt.server.name
     let outcomes = reading.results(of: questions).mapValues { result -> BatchOutcome in
       switch (result, reading) {
-      case (.success(let answer), _):
-        .answered(
-          Answered(answer: answer, server: attempt.server.number, provider: provider, asked: reply.asked))
+      case (.success(let answer), _): .answered(Answered(answer: answer, server: attempt.server, asked: reply.asked))
       case (.failure(let failure), .serverFailed): .alone(after: reply.failure(failure, of: attempt.server))
       case (.failure, _): .alone(after: nil)
       }

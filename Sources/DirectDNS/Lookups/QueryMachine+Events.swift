@@ -54,16 +54,12 @@ extension QueryMachine {
     switch (reply.reading, result) {
     case (.batch(let reading), _): finishBatch(attempt, reply, reading)
     case (.one, .success(let answer)):
-      endRace(question)
-      timers.set(attempt.question, at: nil)
-      let answered = Answered(
-        answer: answer, server: attempt.server.number, provider: attempt.server.name, asked: reply.asked)
+      endRace(attempt.question, question)
+      let answered = Answered(answer: answer, server: attempt.server, asked: reply.asked)
       endings.append(.one(attempt.question, .success(answered)))
     case (.records(.success(let answer)), _):
-      endRace(question)
-      timers.set(attempt.question, at: nil)
-      let answered = AnsweredRecords(
-        answer: answer, server: attempt.server.number, provider: attempt.server.name)
+      endRace(attempt.question, question)
+      let answered = Answered(answer: answer, server: attempt.server, asked: reply.asked)
       endings.append(.records(attempt.question, .success(answered)))
     case (_, .failure(let failure)):
       question.candidates.note(reply.failure(failure, of: attempt.server))

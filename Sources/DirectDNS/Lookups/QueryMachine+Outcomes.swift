@@ -1,22 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The outcomes of queries, and of questions, which may take several queries.
 extension QueryMachine {
-  /// An answer, and which server gave it.
-  struct Answered: Sendable {
-    var answer: Answer
-    var server: DNSServer.Number
-    /// The provider's name.
-    var provider: String
+  /// An answer, about addresses or about records, and which server gave it.
+  struct Answered<Content: Sendable>: Sendable {
+    var answer: Content
+    var server: DNSServer
     /// When the query was sent.
     var asked: ResolverInstant
-  }
-
-  /// Records, and which server gave them.
-  struct AnsweredRecords: Sendable {
-    var answer: RecordAnswer
-    var server: DNSServer.Number
-    /// The provider's name.
-    var provider: String
   }
 
   /// Why no server answered a question.
@@ -69,7 +59,7 @@ extension QueryMachine {
 
   /// The outcome of one question of a batch.
   enum BatchOutcome: Sendable {
-    case answered(Answered)
+    case answered(Answered<Answer>)
     /// It has to be asked by itself, though not of the server that failed the batch, if it did.
     case alone(after: ServerFailure?)
   }

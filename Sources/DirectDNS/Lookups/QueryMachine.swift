@@ -47,11 +47,11 @@ struct QueryMachine: StateMachine {
 
   enum Ending: Sendable {
     /// A question has ended.
-    case one(QuestionNumber, Result<Answered, QuestionFailure>)
+    case one(QuestionNumber, Result<Answered<Answer>, QuestionFailure>)
     /// A batch has ended; questions without an outcome have to be asked by themselves.
     case batch(QuestionNumber, [AddressQuestion: BatchOutcome])
     /// A question for records has ended.
-    case records(QuestionNumber, Result<AnsweredRecords, QuestionFailure>)
+    case records(QuestionNumber, Result<Answered<RecordAnswer>, QuestionFailure>)
   }
 
   /// A query that has ended, for logs, metrics and the observer.

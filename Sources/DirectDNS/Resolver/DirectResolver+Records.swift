@@ -73,27 +73,23 @@ extension DirectResolver {
   }
 
   private func ask(_ question: DNSQuestion, _ timeout: Duration?) async throws(DirectDNSError) -> RecordResolution {
-    let asked: (answer: RecordAnswer, provider: String)
+    let asked: QueryMachine.Answered<RecordAnswer>
     do throws(DirectDNSError) { asked = try await self.asked(question, timeout) } catch {
       // A new configuration ends the lookups of names that are looked up elsewhere from then on.
       if error.code != .cancelled, error.code != .shutDown { try checkZone(of: question.name, question.type) }
       throw error
     }
-    return try RecordResolution(asked.answer, to: question, from: asked.provider)
+    return try RecordResolution(asked.answer, to: question, from: asked.server.name)
   }
 
   private func asked(
     _ question: DNSQuestion, _ timeout: Duration?
-  ) async throws(DirectDNSError) -> (answer: RecordAnswer, provider: String) {
+  ) async throws(DirectDNSError) -> QueryMachine.Answered<RecordAnswer> {
     let number = lookups.send { $0.askRecords(question, timeout, at: $1) }
     switch await lookups.records(of: number) {
-    case .success(let answered): return (answered.answer, answered.provider)
+    case .success(let answered): return answered
     case .failure(let failed): throw recordsFailed(question, failed)
     }
-  }
-
-  private static func cancelled(_ question: DNSQuestion) -> DirectDNSError {
-    DirectDNSError(.cancelled, "The lookup of \(question.shown) was cancelled.", underlying: CancellationError())
   }
 
   private func recordsFailed(_ question: DNSQuestion, _ failed: QueryMachine.QuestionFailure) -> DirectDNSError {
@@ -110,7 +106,10 @@ extension DirectResolver {
         return DirectDNSError(.shutDown, "The resolver was shut down before \(question.shown) was looked up.")
       }
       // Otherwise it is a transport of the application's that was cancelled by itself: no provider has answered.
-      if Task.isCancelled { return Self.cancelled(question) }
+      if Task.isCancelled {
+        return DirectDNSError(
+          .cancelled, "The lookup of \(question.shown) was cancelled.", underlying: CancellationError())
+      }
     }
     let isTimeout = failed.cause == .timedOut
     return DirectDNSError(

@@ -9,7 +9,7 @@ final class LookupRunner: QueryRecipient {
   }
 
   /// The result of a lookup of records.
-  typealias Records = Result<QueryMachine.AnsweredRecords, QueryMachine.QuestionFailure>
+  typealias Records = Result<QueryMachine.Answered<RecordAnswer>, QueryMachine.QuestionFailure>
 
   private let runner: MachineRunner<LookupMachine>
   private let sender: QuerySender

@@ -53,7 +53,7 @@ struct LookupMachineTests {
           "answer \(number): \(resolution.addresses.map(\.description)) \(resolution.freshness)"
         case .answer(let number, .failure(let error), _): "fail \(number): \(error.code)"
         case .records(let number, .success(let answered)):
-          "records \(number): \(answered.answer.records.count) of \(answered.provider)"
+          "records \(number): \(answered.answer.records.count) of \(answered.server.name)"
         case .records(let number, .failure(let failed)):
           "no records \(number)\(failed.cause == .cancelled ? ": cancelled" : "")"
         case .drained(let number): "finished \(number)"

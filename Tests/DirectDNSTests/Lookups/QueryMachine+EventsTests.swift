@@ -46,7 +46,7 @@ struct QueryMachineEventsTests {
     }
     let endings = machine.takeEndings().map { ending -> String in
       switch ending {
-      case .one(let number, .success(let answered)): "\(number) answered by \(answered.provider)"
+      case .one(let number, .success(let answered)): "\(number) answered by \(answered.server.name)"
       case .one(let number, .failure(let failed)): "\(number) \(failed.cause): \(failed.attempts.map(\.server))"
       case .batch(let number, let outcomes): "batch \(number): \(outcomes.count)"
       case .records(let number, .success): "records \(number)"

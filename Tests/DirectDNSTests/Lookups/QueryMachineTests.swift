@@ -55,7 +55,7 @@ struct QueryMachineTests {
   }
 
   /// The place of the provider that answered.
-  func provider(_ outcome: Outcome) -> Int? { try? outcome.get().server.value }
+  func provider(_ outcome: Outcome) -> Int? { try? outcome.get().server.number.value }
 
   func failed(_ outcome: Outcome) -> QueryMachine.QuestionFailure? {
     if case .failure(let failed) = outcome { failed } else { nil }
@@ -152,7 +152,7 @@ struct QueryMachineTests {
     #expect(transport.count == 2)
     clock.advance(by: .seconds(1))
     let answered = try await lookup.value.get()
-    #expect(answered.server == 1)
+    #expect(answered.server.number == 1)
     #expect(answered.asked == Sample.at(1))
   }
 

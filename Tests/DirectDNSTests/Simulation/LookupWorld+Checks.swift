@@ -50,7 +50,7 @@ extension LookupWorld {
   }
 
   private mutating func answerRecords(
-    _ number: Number<DNSQuestion>, _ result: Result<QueryMachine.AnsweredRecords, QueryMachine.QuestionFailure>
+    _ number: Number<DNSQuestion>, _ result: Result<QueryMachine.Answered<RecordAnswer>, QueryMachine.QuestionFailure>
   ) throws(Fault) {
     guard recordCallers.removeValue(forKey: number) != nil else {
       throw fault("lookup \(number) of records was answered twice, or nobody waits for it")

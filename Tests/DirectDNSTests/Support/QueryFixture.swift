@@ -11,7 +11,7 @@ final class QueryFixture: QueryRecipient {
     (last: Int, callers: [QueryMachine.QuestionNumber: CheckedContinuation<Outcome, Never>])
   >((0, [:]))
 
-  typealias Outcome = Result<QueryMachine.Answered, QueryMachine.QuestionFailure>
+  typealias Outcome = Result<QueryMachine.Answered<Answer>, QueryMachine.QuestionFailure>
 
   init(
     _ configuration: ResolverConfiguration, transport: ScriptedTransport, clock: ManualClock, bootstrap: Bootstrap
@@ -48,7 +48,7 @@ final class QueryFixture: QueryRecipient {
   /// Asks a question and waits for what comes of it.
   func answer(
     _ question: AddressQuestion, _ deadlines: LookupDeadlines
-  ) async throws(QueryMachine.QuestionFailure) -> QueryMachine.Answered {
+  ) async throws(QueryMachine.QuestionFailure) -> QueryMachine.Answered<Answer> {
     let outcome = await withCheckedContinuation { caller in
       let number = waiting.withLock { waiting in
         waiting.last += 1
