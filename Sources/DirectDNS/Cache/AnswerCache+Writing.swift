@@ -167,7 +167,7 @@ extension AnswerCache {
     guard others > 0 else { return table.first(from: start).map { (name: $0, isKeptAlive: true) } }
     var seen = 0
     var worst: (Int, UInt32, name: HostName)?
-    table.visitOthers(from: start, among: value.isKeptAlive ? .max : 4096) { name, value, lastUsed in
+    table.visit(from: start, among: value.isKeptAlive ? .max : 4096, skipsKeptAlive: true) { name, value, lastUsed in
       seen += 1
       let rank = (usefulness(of: value, at: now), lastUsed, name: name)
       if worst.map({ rank < $0 }) ?? true { worst = rank }

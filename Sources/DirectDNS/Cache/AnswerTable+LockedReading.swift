@@ -35,11 +35,21 @@ extension AnswerTable {
     return unsafe words(of: record, size: Self.sizes[size(of: found.place)]).value
   }
 
-  /// Calls `body` for each name, beginning at a position of the index, until it returns false.
-  func visit(from start: UInt64 = 0, _ body: (HostName, CachedName, _ lastUsed: UInt32) -> Bool) {
+  /// Calls `body` for each name among so many, beginning at a position of the index, until it returns false.
+  ///
+  /// With `skipsKeptAlive` names that are kept alive are passed over: of those, which may be nearly all, only a word is
+  /// read.
+  func visit(
+    from start: UInt64 = 0, among limit: Int = .max, skipsKeptAlive: Bool = false,
+    _ body: (HostName, CachedName, _ lastUsed: UInt32) -> Bool
+  ) {
+    var looked = 0
     for offset in 0...indexMask {
       let place = unsafe index[Int((start &+ offset) & indexMask)].load(ordering: .acquiring)
       guard place != 0, let record = unsafe record(place) else { continue }
+      guard looked < limit else { return }
+      looked += 1
+      if skipsKeptAlive, RecordShape(unsafe record[Field.shape].load(ordering: .relaxed)).isKeptAlive { continue }
       let words = unsafe words(of: record, size: Self.sizes[size(of: place)])
       guard body(HostName(canonical: words.name), words.value, words.lastUsed) else { return }
     }
@@ -53,23 +63,5 @@ extension AnswerTable {
       return false
     }
     return first
-  }
-
-  /// Calls `body` for the names among so many that are not kept alive, until it returns false.
-  ///
-  /// Of those that are, which may be nearly all, only a word is read.
-  func visitOthers(
-    from start: UInt64, among limit: Int, _ body: (HostName, CachedName, _ lastUsed: UInt32) -> Bool
-  ) {
-    var looked = 0
-    for offset in 0...indexMask {
-      let place = unsafe index[Int((start &+ offset) & indexMask)].load(ordering: .acquiring)
-      guard place != 0, let record = unsafe record(place) else { continue }
-      guard looked < limit else { return }
-      looked += 1
-      if RecordShape(unsafe record[Field.shape].load(ordering: .relaxed)).isKeptAlive { continue }
-      let words = unsafe words(of: record, size: Self.sizes[size(of: place)])
-      guard body(HostName(canonical: words.name), words.value, words.lastUsed) else { return }
-    }
   }
 }
