@@ -46,8 +46,8 @@ extension AnswerCache {
       let value = table.value(question.host)
       // If the answer has not expired, the usual pause after a failure is enough.
       let hasExpired = value?[question.family].entry.map { !$0.isNegative && $0.life.expireAt <= now.nanoseconds }
-      state.failures.note(
-        error, for: question, by: servers, recheck: hasExpired == true ? state.policy.failureRecheck : .zero, at: now)
+      let recheck = hasExpired == true ? state.failures.policy.failureRecheck : .zero
+      state.failures.note(error, for: question, by: servers, recheck: recheck, at: now)
       noteAsked(question, .unknown, value, now: now, &state)
     }
   }

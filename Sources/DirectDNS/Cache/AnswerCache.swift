@@ -6,7 +6,7 @@ internal import Synchronization
 /// Everything that writes takes a lock, and so does a read that has failed without one.
 final class AnswerCache: Sendable {
   struct State {
-    var policy: CachePolicy
+    /// It has the policy, too.
     var failures: FailureCache
     /// The names that are kept alive, whether the table has them or not.
     var keptNames: Set<HostName> = []
@@ -31,7 +31,7 @@ final class AnswerCache: Sendable {
   init(policy: CachePolicy, capacity: Int) {
     self.capacity = max(1, capacity)
     table = AnswerTable(capacity: self.capacity)
-    state = Locked(State(policy: policy, failures: FailureCache(policy: policy, capacity: self.capacity)))
+    state = Locked(State(failures: FailureCache(policy: policy, capacity: self.capacity)))
     let times = CacheTimes(policy)
     grace = Atomic(times.grace)
     maximumStale = Atomic(times.maximumStale)
@@ -48,10 +48,7 @@ final class AnswerCache: Sendable {
 
   /// Takes over another policy; answers in the cache keep their lifetime.
   func update(_ policy: CachePolicy) {
-    state.withLock { state in
-      state.policy = policy
-      state.failures.policy = policy
-    }
+    state.withLock { $0.failures.policy = policy }
     let times = CacheTimes(policy)
     grace.store(times.grace, ordering: .relaxed)
     maximumStale.store(times.maximumStale, ordering: .relaxed)

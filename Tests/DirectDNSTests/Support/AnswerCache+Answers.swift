@@ -9,7 +9,7 @@ extension AnswerCache {
   func store(
     _ answer: Answer, to question: AddressQuestion, source: UInt16, asked: ResolverInstant, now: ResolverInstant
   ) -> Int {
-    let policy = state.withLock { $0.policy }
+    let policy = state.withLock { $0.failures.policy }
     return store(
       CacheEntry(answer, source: source, policy: policy, asked: asked, now: now), inAnswerTo: question,
       unkept: .unkept(answer), now: now)
