@@ -46,9 +46,9 @@ struct KeepAliveMachine: Sendable {
     var isFailing: Bool { ipv4.failures > 0 || ipv6.failures > 0 }
   }
 
-  private var families: AddressFamilies
-  private var policy: CachePolicy
-  private var capacity: Int
+  /// Says which families are asked for, how long failures are remembered, and how many names there is room for.
+  var configuration: ResolverConfiguration
+  private var families: AddressFamilies { configuration.families }
   private var states: [HostName: State] = [:]
   /// The names of which a family failed the last time.
   private(set) var failing: Set<HostName> = []
@@ -56,17 +56,8 @@ struct KeepAliveMachine: Sendable {
   private var random: SeededGenerator
 
   init(_ configuration: ResolverConfiguration, seed: UInt64) {
-    families = configuration.families
-    policy = configuration.cache
-    capacity = configuration.capacity
+    self.configuration = configuration
     random = SeededGenerator(seed: seed)
-  }
-
-  /// Takes over the families, the policy and the capacity of another configuration.
-  mutating func update(_ configuration: ResolverConfiguration) {
-    families = configuration.families
-    policy = configuration.cache
-    capacity = configuration.capacity
   }
 
   /// When the next name is due.
@@ -81,9 +72,9 @@ struct KeepAliveMachine: Sendable {
 
   /// The names that there is room for: first those that are kept alive already, then the others in their order.
   func fitting(_ wanted: Set<HostName>) -> Set<HostName> {
-    guard wanted.count > capacity else { return wanted }
+    guard wanted.count > configuration.capacity else { return wanted }
     let kept = wanted.filter { states[$0] != nil }
-    return kept.union(wanted.subtracting(kept).sorted().prefix(capacity - kept.count))
+    return kept.union(wanted.subtracting(kept).sorted().prefix(configuration.capacity - kept.count))
   }
 
   /// The names where a configuration names others than before; those that were added stay.
@@ -182,7 +173,7 @@ struct KeepAliveMachine: Sendable {
         continue
       }
       state[family].next = KeepAliveSchedule.next(
-        entry?.life, failures: failures, jitter: jitter, policy: policy, now: now)
+        entry?.life, failures: failures, jitter: jitter, policy: configuration.cache, now: now)
     }
     // Their queries are never sent at the very same instant.
     let instants = due.compactMap { state[$0].next }

@@ -124,7 +124,7 @@ extension LookupMachine {
     // The servers that failed may be gone, so no question has to wait on their account.
     cache.forgetFailures(now: now)
     systemFailures.forgetAll()
-    keptAlive.update(configuration)
+    keptAlive.configuration = configuration
     if configuration.keepAlive != before.keepAlive {
       keepAlive(keptAlive.names(configuration.keepAlive, inPlaceOf: before.keepAlive), at: now)
     }
