@@ -199,16 +199,10 @@ enum ServerOrder {
   /// - Parameter breakers: the breakers of the servers, in the configured order.
   /// - Returns: their indices.
   static func order(_ breakers: [ServerHealth.BreakerState]) -> [Int] {
-    var usable: [Int] = []
-    var open: [(index: Int, since: ResolverInstant)] = []
-    for index in breakers.indices {
-      switch breakers[index] {
-      case .usable, .probe: usable.append(index)
-      case .open(let since): open.append((index, since))
-      }
+    func since(_ index: Int) -> ResolverInstant {
+      if case .open(let since) = breakers[index] { since } else { ResolverInstant(nanoseconds: .min) }
     }
-    guard !open.isEmpty else { return usable }
-    return usable + open.sorted { ($0.since, $0.index) < ($1.since, $1.index) }.map(\.index)
+    return breakers.indices.sorted { (since($0), $0) < (since($1), $1) }
   }
 }
 
