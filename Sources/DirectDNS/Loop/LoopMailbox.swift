@@ -181,23 +181,15 @@ final class WakeUp: Sendable {
   /// Wakes the thread, or ends its next wait at once.
   func call() { directdns_wakeup_call(writing) }
 
-  func isFor(_ descriptor: CInt) -> Bool { descriptor == self.descriptor }
-
   /// Clears the call; called by the thread.
   func wasSeen() { directdns_wakeup_drain(descriptor) }
 }
 
 /// A loop's thread: it takes commands, runs the driver's turn, and waits.
 struct LoopThread<Driver: LoopDriver>: ~Copyable {
-  private let mailbox: LoopMailbox<Driver>
-  private let driver: Driver
-  private let poller: Poller
-
-  init(mailbox: LoopMailbox<Driver>, driver: Driver, poller: Poller) {
-    self.mailbox = mailbox
-    self.driver = driver
-    self.poller = poller
-  }
+  let mailbox: LoopMailbox<Driver>
+  let driver: Driver
+  let poller: Poller
 
   consuming func run() {
     var commands: [Driver.Command] = []

@@ -91,7 +91,7 @@ final class Poller {
   func forEach(_ body: (_ socket: CInt, _ ready: Interest, _ owner: UInt8) -> Void) {
     for index in 0..<count {
       let (socket, ready) = system.event(index)
-      if wakeUp.isFor(socket) {
+      if socket == wakeUp.descriptor {
         wakeUp.wasSeen()
         continue
       }
