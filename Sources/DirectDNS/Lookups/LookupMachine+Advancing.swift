@@ -98,10 +98,14 @@ extension LookupMachine {
       usual: timeout == nil ? nil : settings.configuration.timeout)
   }
 
-  /// What the cache has for a lookup, if anything.
-  func find(_ request: LookupRequest, at now: ResolverInstant) -> AnswerCache.Found? {
+  /// What the cache has for a lookup, or for some of its families, if anything.
+  ///
+  /// Its purpose says whether the stale addresses of one family go along with those of the other if `addsStale` is nil.
+  func find(
+    _ request: LookupRequest, _ wanted: AddressFamilies? = nil, addsStale: Bool? = nil, at now: ResolverInstant
+  ) -> AnswerCache.Found? {
     cache.find(
-      request.host, request.wanted, request.expired, prefersIPv6: request.prefersIPv6,
-      addsStale: request.purpose == .handingOut, at: now)
+      request.host, wanted ?? request.wanted, request.expired, prefersIPv6: request.prefersIPv6,
+      addsStale: addsStale ?? (request.purpose == .handingOut), at: now)
   }
 }

@@ -95,26 +95,15 @@ extension LookupMachine {
 
   // MARK: What the store had for a caller
 
-  /// What there is for a caller: in the cache, or else what the store had and the cache has evicted since.
-  ///
-  /// - Parameters:
-  ///   - caller: the caller.
-  ///   - wanted: the families to look for; nil for all that it wants.
-  ///   - addsStale: whether the stale addresses of one family go along with those of the other; nil for whether its
-  ///     purpose says so.
-  ///   - now: the present.
-  /// - Returns: what there is, if anything.
+  /// What there is for a caller: in the cache, as for its request, or else what the store had and the cache has evicted
+  /// since.
   func find(
     _ caller: LookupCaller, _ wanted: AddressFamilies? = nil, addsStale: Bool? = nil, at now: ResolverInstant
   ) -> AnswerCache.Found? {
-    let request = caller.request
-    let wanted = wanted ?? request.wanted
-    let cached = cache.find(
-      request.host, wanted, request.expired, prefersIPv6: request.prefersIPv6,
-      addsStale: addsStale ?? (request.purpose == .handingOut), at: now)
+    let cached = find(caller.request, wanted, addsStale: addsStale, at: now)
     switch cached?.verdict {
     case .serve, .wait, .negative: return cached
-    case .miss, nil: return restored(caller, wanted, at: now) ?? cached
+    case .miss, nil: return restored(caller, wanted ?? caller.request.wanted, at: now) ?? cached
     }
   }
 
