@@ -209,20 +209,16 @@ final class AnswerCache: Sendable {
   ///   - hasRecord: false if it is known already that the table does not have the name.
   ///   - now: the present.
   /// - Returns: the answer or the failure; nil if the question has to be asked.
-  func remembered(_ question: AddressQuestion, hasRecord: Bool = true, at now: ResolverInstant) -> Remembered? {
+  func remembered(
+    _ question: AddressQuestion, hasRecord: Bool = true, at now: ResolverInstant
+  ) -> Result<CacheEntry, DirectDNSError>? {
     state.withLock { state in
       if let error = state.failures.error(for: question, at: now) { return .failure(error) }
-      guard hasRecord, let entry = table.value(question.host)?[question.family].entry,
-        case .negative(let negative) = entry.content, phase(of: entry, at: now) == .fresh
+      guard hasRecord, let entry = table.value(question.host)?[question.family].entry, entry.isNegative,
+        phase(of: entry, at: now) == .fresh
       else { return nil }
-      return .negative(negative, source: entry.source, entry.life)
+      return .success(entry)
     }
-  }
-
-  /// Why a question need not be asked.
-  enum Remembered: Sendable {
-    case negative(Answer.Negative, source: UInt16, CacheLife)
-    case failure(DirectDNSError)
   }
 
   /// Whether there is a provider's answer that may be used, even if it has expired.

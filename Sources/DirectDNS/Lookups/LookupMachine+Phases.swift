@@ -39,8 +39,8 @@ extension LookupMachine {
     for family in request.wanted.members where outcomes[family] == nil {
       let question = AddressQuestion(request.host, family)
       switch cache.remembered(question, hasRecord: hasRecord, at: now) {
-      case .negative(let negative, let source, let life):
-        outcomes[family] = .answered(Answer(.negative(negative), ttl: nil), cache.sources[Int(source)], life)
+      case .success(let entry):
+        outcomes[family] = .answered(Answer(entry.content, ttl: nil), cache.sources[Int(entry.source)], entry.life)
       case .failure(let error): outcomes[family] = .failed(error)
       case nil:
         asked.insert(AddressFamilies(family))

@@ -232,6 +232,8 @@ extension AnswerCache {
   func freshNegative(
     _ question: AddressQuestion, at now: ResolverInstant
   ) -> (negative: Answer.Negative, source: UInt16)? {
-    if case .negative(let negative, let source, _) = remembered(question, at: now) { (negative, source) } else { nil }
+    guard case .success(let entry) = remembered(question, at: now), case .negative(let negative) = entry.content
+    else { return nil }
+    return (negative, entry.source)
   }
 }
