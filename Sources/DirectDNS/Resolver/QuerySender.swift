@@ -50,11 +50,7 @@ final class QuerySender: CurlRecipient {
   ) {
     let begun = clock.now
     let query = Query(number, server, subject, begun: begun, for: recipient)
-    guard timeout > .zero else {
-      return recipient.ended([
-        query.failure(.noTimeLeft, .timedOut, asked: begun)
-      ])
-    }
+    guard timeout > .zero else { return recipient.ended([query.failure(.noTimeLeft, .timedOut, asked: begun)]) }
     if let curl, let target = server.target {
       send(query, by: curl, to: target, timeout: timeout)
     } else {
@@ -80,7 +76,7 @@ final class QuerySender: CurlRecipient {
     sent.withLock { $0[query.number] = .starting }
     let task = Task.detached(calling: transport) { [self] in
       let reply = await reply(query, timeout: timeout)
-      forget(query)
+      sent.withLock { $0[query.number] = nil }
       query.recipient.ended([reply])
     }
     // Unless it has ended already.
@@ -100,8 +96,6 @@ final class QuerySender: CurlRecipient {
     }
     recipient?.ended(replies)
   }
-
-  private func forget(_ query: Query) { sent.withLock { $0[query.number] = nil } }
 
   /// Cancels a query; its end is still reported.
   func cancel(_ number: QueryMachine.QueryNumber) {
@@ -125,9 +119,7 @@ final class QuerySender: CurlRecipient {
     // time.
     let asked = clock.now
     let left = timeout - (asked - query.begun)
-    guard left > .zero else {
-      return query.failure(.noTimeLeft, .timedOut, asked: asked)
-    }
+    guard left > .zero else { return query.failure(.noTimeLeft, .timedOut, asked: asked) }
     guard let message = query.message(at: clock.secondsSince1970) else {
       return query.failure(.notCarried, nil, asked: asked)
     }
