@@ -51,9 +51,7 @@ struct LookupRequest: Sendable {
       throw DirectDNSError(
         .noAddress, "\(host) is \(source.kind == "pin" ? "pinned" : "this machine") and has no \(wanted) address.")
     }
-    return Resolution(
-      addresses: usable, canonicalName: nil, freshness: .fresh, source: source, ageNanoseconds: 0,
-      timeToLiveNanoseconds: .max)
+    return Resolution(addresses: usable, source: source)
   }
 }
 

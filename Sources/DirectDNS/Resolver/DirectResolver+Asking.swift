@@ -6,7 +6,7 @@ extension DirectResolver {
     _ host: HostName, _ options: LookupOptions
   ) async throws(DirectDNSError) -> Resolution {
     let settings = settings
-    let request = try request(host, options, settings)
+    let request = try request(host, options, settings.configuration.route(host))
     if let own = try ownAnswer(request, settings) { return own }
     let isTimed = hasMetrics || tracer != nil
     let began = isTimed ? clock.now : ResolverInstant(nanoseconds: 0)
@@ -30,16 +30,9 @@ extension DirectResolver {
     }
   }
 
-  /// What a lookup wants.
+  /// What a lookup wants of a name that is looked up there.
   ///
   /// - Throws: `invalidRequest` where that is no family: all of none say that the name does not exist.
-  func request(
-    _ host: HostName, _ options: LookupOptions, _ settings: ResolverSettings
-  ) throws(DirectDNSError) -> LookupRequest {
-    try request(host, options, settings.configuration.route(host))
-  }
-
-  /// What a lookup wants of a name that is looked up there.
   func request(
     _ host: HostName, _ options: LookupOptions, _ route: NameRoute
   ) throws(DirectDNSError) -> LookupRequest {
@@ -59,7 +52,7 @@ extension DirectResolver {
   package func resolveWithSystemDNS(_ host: HostName, options: LookupOptions) async throws(DirectDNSError) -> Resolution
   {
     let settings = settings
-    let request = try request(host, options, settings)
+    let request = try request(host, options, settings.configuration.route(host))
     if request.route != .system, let own = try ownAnswer(request, settings) { return own }
     let number = lookups.send { $0.askSystemAlone(request, routedBy: settings, at: $1) }
     return try await lookups.outcome(of: number).result.get()
@@ -138,7 +131,7 @@ extension DirectResolver {
     // A family that is not kept has nothing to be renewed.
     if readFresh(host, options.forConnecting, to: &found) { return Renewal(resolution: found, wasAsked: false) }
     let settings = settings
-    let request = try request(host, options, settings)
+    let request = try request(host, options, settings.configuration.route(host))
     if let own = try ownAnswer(request, settings) { return Renewal(resolution: own, wasAsked: false) }
     let number = lookups.send { $0.renew(request, routedBy: settings, isPatient: isPatient, at: $1) }
     let outcome = await lookups.outcome(of: number)

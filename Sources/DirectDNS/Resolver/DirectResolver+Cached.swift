@@ -66,7 +66,7 @@ extension DirectResolver {
     var found = Resolution()
     if readFresh(host, options, to: &found) { return found }
     let settings = settings
-    return try ownAnswer(request(host, options, settings), settings)
+    return try ownAnswer(request(host, options, settings.configuration.route(host)), settings)
   }
 
   // MARK: Beyond fresh answers
@@ -91,7 +91,7 @@ extension DirectResolver {
   @inline(never)
   func cachedSlowly(_ host: HostName, _ options: LookupOptions, isLookup: Bool = false) -> Resolution? {
     let settings = settings
-    guard let request = try? request(host, options, settings) else { return nil }
+    guard let request = try? request(host, options, settings.configuration.route(host)) else { return nil }
     let (wanted, route) = (request.wanted, request.route)
     if let own = try? ownAnswer(request, settings) { return own }
     guard route == .providers || route == .system else { return nil }
@@ -126,9 +126,7 @@ extension DirectResolver {
     guard wanted.contains(address.family) else {
       throw DirectDNSError(.noAddress, "\(address) is no \(wanted) address, and only those were asked for.")
     }
-    return Resolution(
-      addresses: [address], canonicalName: nil, freshness: .fresh, source: .literal, ageNanoseconds: 0,
-      timeToLiveNanoseconds: .max)
+    return Resolution(addresses: [address], source: .literal)
   }
 
   /// The answer about a name that needs nobody to be asked, because it is pinned or this machine's; nil for any other
