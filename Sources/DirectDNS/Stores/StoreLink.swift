@@ -62,8 +62,7 @@ final class StoreLink: Sendable {
     case nil:
       switch await reader.read(question) {
       case .found(let stored) where stored.content.fits(question.family): answer = stored
-      case .found: return .nothing
-      case .nothing: return .nothing
+      case .found, .nothing: return .nothing
       case .unavailable: return .unavailable
       }
     }

@@ -189,16 +189,13 @@ public enum WarmupMinimum: Sendable, Hashable {
   /// How many names must have an address, of that many in all.
   public func needed(of names: Int) -> Int {
     switch self {
-    case .names(let count): max(0, count)
-    case .share(let share): needed(of: names, share: Self.bounded(share))
+    case .names(let count): return max(0, count)
+    case .share(let wanted):
+      let share = Self.bounded(wanted)
+      // A rounding error, as in 7 % of 100, must not add one name. The least is 1, so that a list that is empty by
+      // mistake does not reach its minimum.
+      return share > 0 ? max(1, min(names, Int(exactly: (share * Double(names) - 1e-6).rounded(.up)) ?? names)) : 0
     }
-  }
-
-  private func needed(of names: Int, share: Double) -> Int {
-    guard share > 0 else { return 0 }
-    // A rounding error, as in 7 % of 100, must not add one name. The least is 1, so that a list that is empty by
-    // mistake does not reach its minimum.
-    return max(1, min(names, Int(exactly: (share * Double(names) - 1e-6).rounded(.up)) ?? names))
   }
 
   /// The share, limited to 0...1; NaN counts as 1.

@@ -52,7 +52,6 @@ struct WarmupTally: Sendable {
 
   private mutating func noteSlow(_ outcome: WarmupOutcome) {
     let slow = WarmupReport.SlowName(host: outcome.host, durationMs: outcome.duration.inMilliseconds)
-    if slowest.count == WarmupReport.slowestLimit, let last = slowest.last, !Self.isSlower(slow, last) { return }
     let place = slowest.firstIndex { Self.isSlower(slow, $0) } ?? slowest.endIndex
     slowest.insert(slow, at: place)
     if slowest.count > WarmupReport.slowestLimit { slowest.removeLast() }
