@@ -37,28 +37,23 @@ extension WarmupJob {
       defer { state.waiting = [:] }
       return state.waiting.values
     }
-    for waiter in waiting { waiter.yield(outcome) }
+    for waiter in waiting { waiter.fulfil(outcome) }
     return outcome
   }
 
   /// Waits for the outcome; a task that is cancelled waits no longer.
   func outcome() async throws(DirectDNSError) -> WarmupReport {
-    let (outcomes, waiter) = AsyncStream.makeStream(of: Outcome.self)
-    let known = state.withLock { state in
-      if state.outcome == nil {
-        state.lastWaiter += 1
-        let number = state.lastWaiter
-        state.waiting[number] = waiter
-        waiter.onTermination = { [state = self.state] _ in
-          _ = state.withLock { $0.waiting.removeValue(forKey: number) }
-        }
-      }
-      return state.outcome
+    let waiter = Promise<Outcome>()
+    let number = state.withLock { state in
+      state.lastWaiter += 1
+      state.waiting[state.lastWaiter] = waiter
+      if let outcome = state.outcome { waiter.fulfil(outcome) }
+      return state.lastWaiter
     }
-    if let known { return try known.get() }
-    // The stream ends without an outcome only if this task was cancelled.
-    for await outcome in outcomes { return try outcome.get() }
-    throw DirectDNSError(.cancelled, "The wait for the warm-up was cancelled.", underlying: CancellationError())
+    defer { state.withLock { $0.waiting[number] = nil } }
+    let cancelled = DirectDNSError(
+      .cancelled, "The wait for the warm-up was cancelled.", underlying: CancellationError())
+    return try await waiter.value(ifCancelled: .failure(cancelled)).get()
   }
 
   private func log(_ report: WarmupReport, _ failure: DirectDNSError?) {

@@ -32,7 +32,7 @@ public final class WarmupJob: Sendable {
     var report: WarmupReport?
     var outcome: Outcome?
     /// The tasks that wait for the outcome, by number.
-    var waiting: [Int: AsyncStream<Outcome>.Continuation] = [:]
+    var waiting: [Int: Promise<Outcome>] = [:]
     var lastWaiter = 0
   }
 
