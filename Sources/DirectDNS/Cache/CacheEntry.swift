@@ -7,7 +7,9 @@ struct CacheEntry: Sendable, Hashable {
   var life: CacheLife
 
   var isNegative: Bool { if case .negative = content { true } else { false } }
+}
 
+extension CacheEntry {
   /// Makes the entry of an answer; nil if the answer is not to be kept.
   ///
   /// - Parameters:
@@ -24,13 +26,6 @@ struct CacheEntry: Sendable, Hashable {
     life = CacheLife(
       askedAt: asked.nanoseconds,
       expireAt: max((asked + lifetime).nanoseconds, (now + .seconds(1)).nanoseconds))
-  }
-
-  init(content: Answer.Content, canonicalName: HostName?, source: UInt16, life: CacheLife) {
-    self.content = content
-    self.canonicalName = canonicalName
-    self.source = source
-    self.life = life
   }
 }
 
