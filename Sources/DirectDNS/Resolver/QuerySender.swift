@@ -188,17 +188,9 @@ private final class Query: Sendable {
   private func reading(_ reply: HTTPReply) -> QueryMachine.Reply.Reading {
     switch subject {
     case .one(let question):
-      do throws(ProviderFailure) {
-        return .one(.success(try provider.answer(from: reply, to: question)))
-      } catch {
-        return .one(.failure(error))
-      }
+      return .one(Result { () throws(ProviderFailure) in try provider.answer(from: reply, to: question) })
     case .records(let question):
-      do throws(ProviderFailure) {
-        return .records(.success(try provider.records(of: question, in: reply)))
-      } catch {
-        return .records(.failure(error))
-      }
+      return .records(Result { () throws(ProviderFailure) in try provider.records(of: question, in: reply) })
     case .batch(let questions):
       let provider = provider as? any BatchProvider
       do throws(ProviderFailure) {
