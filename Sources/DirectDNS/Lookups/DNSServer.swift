@@ -85,10 +85,6 @@ struct DNSServerState: Sendable {
 
   func isBlocked(at now: ResolverInstant) -> Bool { health.pause?.heldUntil(at: now) != nil }
 
-  func isReady(at now: ResolverInstant) -> Bool {
-    !isBlocked(at: now) && (bucket.map { $0.ready(at: now) <= now } ?? true)
-  }
-
   mutating func take(at now: ResolverInstant) -> Bool {
     guard !isBlocked(at: now) else { return false }
     return bucket?.take(at: now) ?? true

@@ -153,7 +153,7 @@ struct ServerStates: Sendable {
     at now: ResolverInstant
   ) -> DNSServer? {
     // A server first: the budget is not spent if there is none.
-    guard let place = places(of: numbers).first(where: { all[$0].isReady(at: now) }),
+    guard let place = places(of: numbers).first(where: { all[$0].ready(at: now) <= now }),
       budget.take(for: question, until: end, at: now), all[place].take(at: now)
     else { return nil }
     return all[place].server
