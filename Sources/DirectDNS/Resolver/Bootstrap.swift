@@ -11,7 +11,7 @@ final class Bootstrap: Sendable {
 
   private struct State {
     var system: (any SystemSource)?
-    var table: BootstrapTable
+    var table = BootstrapTable()
     /// Those who wait for a name that is being looked up; each may stop waiting by itself.
     var waiting: [Awaited: [Promise<BootstrapTable.Outcome>]] = [:]
   }
@@ -20,7 +20,7 @@ final class Bootstrap: Sendable {
   private let clock: any ResolverClock
 
   init(system: (any SystemSource)?, clock: any ResolverClock) {
-    state = Locked(State(system: system, table: BootstrapTable(hasSystem: system != nil)))
+    state = Locked(State(system: system))
     self.clock = clock
   }
 
@@ -28,7 +28,7 @@ final class Bootstrap: Sendable {
   func update(system: (any SystemSource)?) {
     state.withLock { state in
       state.system = system
-      state.table.systemDidChange(hasSystem: system != nil)
+      state.table.systemDidChange()
     }
   }
 
@@ -60,7 +60,7 @@ final class Bootstrap: Sendable {
     let now = clock.now
     let outcome = Promise<BootstrapTable.Outcome>()
     let (step, lookup, system) = state.withLock { state in
-      let (step, lookup) = state.table.find(host, within: timeout, at: now)
+      let (step, lookup) = state.table.find(host, within: timeout, hasSystem: state.system != nil, at: now)
       if case .wait = step {
         state.waiting[Awaited(host: host, network: state.table.network), default: []].append(outcome)
       }

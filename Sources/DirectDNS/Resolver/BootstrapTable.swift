@@ -61,10 +61,6 @@ struct BootstrapTable: Sendable {
   /// Counts changes of the network and of the system's DNS: addresses from before a change are not fresh after it, and
   /// nobody who comes after it waits for a lookup from before.
   private(set) var network = 0
-  /// Whether the system's DNS may be asked.
-  private var hasSystem: Bool
-
-  init(hasSystem: Bool) { self.hasSystem = hasSystem }
 
   // MARK: Events
 
@@ -73,10 +69,11 @@ struct BootstrapTable: Sendable {
   /// - Parameters:
   ///   - host: the name.
   ///   - timeout: how long the caller can wait.
+  ///   - hasSystem: whether the system's DNS may be asked.
   ///   - now: the present.
   /// - Returns: what becomes of the caller, and the lookup that is to begin, if one is.
   mutating func find(
-    _ host: HostName, within timeout: Duration, at now: ResolverInstant
+    _ host: HostName, within timeout: Duration, hasSystem: Bool, at now: ResolverInstant
   ) -> (step: Step, lookup: BootstrapLookup?) {
     let known = known[host]
     if let known, known.until > now || !hasSystem { return (.use(known.addresses), nil) }
@@ -152,8 +149,7 @@ struct BootstrapTable: Sendable {
   }
 
   /// The system's DNS is another one, or none; addresses that are known stay.
-  mutating func systemDidChange(hasSystem: Bool) {
-    self.hasSystem = hasSystem
+  mutating func systemDidChange() {
     network += 1
     failed = [:]
     for host in known.keys { known[host]?.settledUntil = nil }

@@ -6,13 +6,13 @@ import Testing
 
 /// Which addresses of servers are used and when they are looked up, in moved time.
 struct BootstrapTableTests {
-  private var table = BootstrapTable(hasSystem: true)
+  private var table = BootstrapTable()
   private let host = Sample.name("dns.example")
 
-  private mutating func find(at seconds: Double, within timeout: Duration = .seconds(3)) -> (
-    step: BootstrapTable.Step, lookup: BootstrapLookup?
-  ) {
-    table.find(host, within: timeout, at: Sample.at(seconds))
+  private mutating func find(
+    _ host: HostName? = nil, at seconds: Double, within timeout: Duration = .seconds(3), hasSystem: Bool = true
+  ) -> (step: BootstrapTable.Step, lookup: BootstrapLookup?) {
+    table.find(host ?? self.host, within: timeout, hasSystem: hasSystem, at: Sample.at(seconds))
   }
 
   /// Ends a lookup with those addresses of each family; a family without any fails.
@@ -146,7 +146,7 @@ struct BootstrapTableTests {
     try learn()
     table.connectingFailed(to: host, at: Sample.at(1))
     try end(find(at: 1).lookup, "192.0.2.53", "2001:db8::53", at: 1)
-    if isNetwork { table.networkDidChange(at: Sample.at(2)) } else { table.systemDidChange(hasSystem: true) }
+    if isNetwork { table.networkDidChange(at: Sample.at(2)) } else { table.systemDidChange() }
     table.connectingFailed(to: host, at: Sample.at(2))
     let found = find(at: 2)
     #expect(found.step == .wait(until: nil, orTake: .success(Self.both)) && found.lookup != nil)
@@ -157,7 +157,7 @@ struct BootstrapTableTests {
     _ isNetwork: Bool
   ) throws {
     let lookup = find(at: 0).lookup
-    if isNetwork { table.networkDidChange(at: Sample.at(0.1)) } else { table.systemDidChange(hasSystem: true) }
+    if isNetwork { table.networkDidChange(at: Sample.at(0.1)) } else { table.systemDidChange() }
     #expect(try end(lookup, "192.0.2.53", at: 0.2) == .success(Sample.addresses("192.0.2.53")))
     #expect(find(at: 0.2).lookup != nil)
   }
@@ -207,7 +207,7 @@ struct BootstrapTableTests {
         let found = find(at: instant)
         #expect(found.step == .fail(failure) && found.lookup == nil, "\(memory) s")
       }
-      #expect(table.find(Sample.name("b.example"), within: .seconds(3), at: Sample.at(now)).step != .fail(failure))
+      #expect(find(Sample.name("b.example"), at: now).step != .fail(failure))
       now += memory
     }
     try end(find(at: now).lookup, "192.0.2.53", at: now)
@@ -220,7 +220,7 @@ struct BootstrapTableTests {
   ) throws {
     let lookup = find(at: 0).lookup
     if !isAsked { try end(lookup, at: 0) }
-    if isNetwork { table.networkDidChange(at: Sample.at(0)) } else { table.systemDidChange(hasSystem: true) }
+    if isNetwork { table.networkDidChange(at: Sample.at(0)) } else { table.systemDidChange() }
     if isAsked { try end(lookup, at: 0) }
     let found = find(at: 0)
     #expect(found.step == .wait(until: nil, orTake: .failure(.noTimeLeft)) && found.lookup != nil)
@@ -232,9 +232,9 @@ struct BootstrapTableTests {
     throws
   {
     try learn()
-    table.systemDidChange(hasSystem: false)
-    #expect(find(at: 100_000).step == .use(Self.both))
-    guard case .fail(let failure) = table.find(Sample.name("b.example"), within: .seconds(3), at: Sample.at(0)).step
+    table.systemDidChange()
+    #expect(find(at: 100_000, hasSystem: false).step == .use(Self.both))
+    guard case .fail(let failure) = find(Sample.name("b.example"), at: 0, hasSystem: false).step
     else { return #expect(Bool(false), "it goes on") }
     #expect(failure.reason.contains("b.example") && failure.reason.contains("--bootstrap"))
   }
@@ -246,7 +246,7 @@ struct BootstrapTableTests {
   {
     var lookup = try #require(find(at: 0, within: .seconds(8)).lookup)
     #expect(lookup.next?.family == .ipv4 && lookup.next?.timeout == .seconds(4))
-    var other = try #require(table.find(Sample.name("b.example"), within: .seconds(1), at: Sample.at(0)).lookup)
+    var other = try #require(find(Sample.name("b.example"), at: 0, within: .seconds(1)).lookup)
     #expect(other.next?.timeout == .milliseconds(1500))
     lookup.answered(.success(Answer(.addresses(Sample.addresses("192.0.2.53")), ttl: 60)))
     #expect(lookup.next?.family == .ipv6 && lookup.next?.timeout == .milliseconds(300))
