@@ -83,10 +83,9 @@ extension DNSName {
   /// Labels that no host name may have are replaced.
   fileprivate var routed: HostName? {
     if let hostName { return hostName }
-    let texts = labels.map { label in
+    let texts = labels.map { String(decoding: $0, as: UTF8.self) }.map { text in
       // Tested with a letter in front, since a last label that is a number would make it an address.
-      (try? HostName("x" + String(decoding: label, as: UTF8.self))) == nil
-        ? "x" : String(decoding: label, as: UTF8.self)
+      (try? HostName("x" + text)) == nil ? "x" : text
     }
     return try? HostName(texts.joined(separator: "."))
   }

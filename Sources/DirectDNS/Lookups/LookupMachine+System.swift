@@ -65,7 +65,7 @@ extension LookupMachine {
     // Where there are no providers, nobody else could have answered.
     guard failed == request.wanted, !settings.configuration.providers.isEmpty else {
       var all = known
-      all.merge(outcomes)
+      for family in failed.members { all[family] = outcomes[family] }
       return finish(caller, .failure(negativeError(request, all)))
     }
     // While no provider answers, the system's "does not exist" may come from a captive portal: the error mentions it,

@@ -42,12 +42,6 @@ struct FamilyOutcomes: Sendable {
 
   var hasRestored: Bool { ipv4?.isRestored == true || ipv6?.isRestored == true }
 
-  /// Takes over the outcomes of the other one.
-  mutating func merge(_ other: FamilyOutcomes) {
-    if let outcome = other.ipv4 { ipv4 = outcome }
-    if let outcome = other.ipv6 { ipv6 = outcome }
-  }
-
   /// The addresses that came, the preferred family's first; nil if none came.
   func resolution(_ ranking: AddressRanking, prefersIPv6: Bool, at now: ResolverInstant) -> Resolution? {
     var addresses = AddressList()

@@ -42,9 +42,7 @@ extension DirectResolver {
   public var providerStatus: [ProviderStatus] {
     lookups.look { $0.servers.serverStates.map { ProviderStatus($0.configuration.provider, $0.health) } }
   }
-}
 
-extension DirectResolver {
   /// The counts of queries by source, in the order of asking; the system's DNS comes last.
   ///
   /// A server keeps its number when the configuration changes; the system's DNS has none.
