@@ -5,7 +5,6 @@ internal import CoreMetrics
 struct WarmupTally: Sendable {
   private var report: WarmupReport
   private var reasons: [DirectDNSError.Code: Int] = [:]
-  private var slowest: [WarmupReport.SlowName] = []
 
   init(minimum: WarmupMinimum) { report = WarmupReport(minimum: minimum) }
 
@@ -52,9 +51,9 @@ struct WarmupTally: Sendable {
 
   private mutating func noteSlow(_ outcome: WarmupOutcome) {
     let slow = WarmupReport.SlowName(host: outcome.host, durationMs: outcome.duration.inMilliseconds)
-    let place = slowest.firstIndex { Self.isSlower(slow, $0) } ?? slowest.endIndex
-    slowest.insert(slow, at: place)
-    if slowest.count > WarmupReport.slowestLimit { slowest.removeLast() }
+    let place = report.slowest.firstIndex { Self.isSlower(slow, $0) } ?? report.slowest.endIndex
+    report.slowest.insert(slow, at: place)
+    if report.slowest.count > WarmupReport.slowestLimit { report.slowest.removeLast() }
   }
 
   private static func isSlower(_ left: WarmupReport.SlowName, _ right: WarmupReport.SlowName) -> Bool {
@@ -81,7 +80,6 @@ struct WarmupTally: Sendable {
     report.reasons = reasons.map { WarmupReport.Reason(code: $0.key, names: $0.value) }
       .sorted { $0.code.rawValue < $1.code.rawValue }
     report.failures.sort { $0.host < $1.host }
-    report.slowest = slowest
     report.queries = queries.filter { $0.tally.queries > 0 }.map {
       WarmupReport.Queries(provider: $0.source, queries: $0.tally.queries, failed: $0.tally.failed)
     }
