@@ -97,14 +97,10 @@ extension StoredAnswer {
     guard words.count == 7, words[0] == "\(Self.textVersion)", let asked = Int64(words[1]),
       let expires = Int64(words[2]), let gone = Int64(words[3]), !words[4].isEmpty, asked <= expires, expires <= gone
     else { return nil }
-    let canonicalName: HostName?
-    if words[5] == "-" {
-      canonicalName = nil
-    } else {
-      guard let name = try? HostName(String(words[5])) else { return nil }
-      canonicalName = name
+    let canonicalName: HostName? = words[5] == "-" ? nil : (try? HostName(String(words[5])))
+    guard words[5] == "-" || canonicalName != nil, let content = Self.content(words[6], question.family) else {
+      return nil
     }
-    guard let content = Self.content(words[6], question.family) else { return nil }
     self.init(
       question, content, canonicalName: canonicalName, provider: String(words[4]),
       asked: WallInstant(milliseconds: asked), expires: WallInstant(milliseconds: expires),
