@@ -58,13 +58,11 @@ public struct WarmupOutcome: Sendable {
   }
 
   init(host: HostName, result: Result<DirectResolver.Renewal, DirectDNSError>, tries: Int, duration: Duration) {
-    self.host = host
-    self.result = result.map(\.resolution)
-    self.tries = tries
-    self.duration = duration
-    kind =
+    let kind: Kind =
       switch result {
-      case .success(let renewal): Self.kind(of: renewal)
+      case .success(let renewal) where renewal.wasAsked && renewal.resolution.source == .store: .fromStore
+      case .success(let renewal) where renewal.wasAsked && renewal.resolution.freshness == .fresh: .resolved
+      case .success: .fromCache
       case .failure(let error):
         switch error.code {
         case .nameNotFound, .noAddress: .negative
@@ -72,14 +70,7 @@ public struct WarmupOutcome: Sendable {
         default: .failed
         }
       }
-  }
-
-  private static func kind(of renewal: DirectResolver.Renewal) -> Kind {
-    switch renewal.resolution.source {
-    case .store where renewal.wasAsked: .fromStore
-    case _ where renewal.wasAsked && renewal.resolution.freshness == .fresh: .resolved
-    default: .fromCache
-    }
+    self.init(host: host, kind: kind, result: result.map(\.resolution), tries: tries, duration: duration)
   }
 }
 
