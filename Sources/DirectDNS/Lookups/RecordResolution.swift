@@ -51,25 +51,20 @@ public struct RecordResolution: Sendable, Hashable {
       throw DirectDNSError(.nameNotFound, "\(question.name.shown) does not exist. Check its spelling.")
     }
     guard !answer.records.isEmpty else { throw DirectDNSError(noRecord: question.type, of: question.name) }
-    type = question.type
-    records = answer.records
-    canonicalName = answer.canonicalName
-    freshness = .fresh
-    age = .zero
-    source = .provider(provider)
-    isAuthenticated = answer.isAuthenticated
+    self.init(
+      type: question.type, records: answer.records, canonicalName: answer.canonicalName, source: .provider(provider),
+      isAuthenticated: answer.isAuthenticated)
   }
 
   /// Takes over the addresses of one family; those that do not expire, such as pins, get the TTL 0.
   init(_ resolution: Resolution, of host: HostName, _ type: DNSRecordType) {
     let owner = DNSName(resolution.canonicalName ?? host)
     let ttl = UInt32(clamping: resolution.timeToLive?.components.seconds ?? 0)
-    self.type = type
-    records = resolution.addresses.map { ResourceRecord(owner: owner, type: type, ttl: ttl, data: .address($0)) }
-    canonicalName = resolution.canonicalName.map(DNSName.init)
-    freshness = resolution.freshness
-    age = resolution.age
-    source = resolution.source
+    self.init(
+      type: type,
+      records: resolution.addresses.map { ResourceRecord(owner: owner, type: type, ttl: ttl, data: .address($0)) },
+      canonicalName: resolution.canonicalName.map(DNSName.init), freshness: resolution.freshness, age: resolution.age,
+      source: resolution.source)
   }
 }
 

@@ -28,12 +28,9 @@ public struct ProviderStatus: Sendable, Hashable {
   }
 
   init(_ provider: any Provider, _ health: ServerHealth) {
-    self.provider = provider.name
-    queries = health.queries
-    failures = health.failures
-    median = health.percentile(50)
-    percentile95 = health.percentile(95)
-    isBreakerOpen = health.openedAt != nil
+    self.init(
+      provider: provider.name, queries: health.queries, failures: health.failures, median: health.percentile(50),
+      percentile95: health.percentile(95), isBreakerOpen: health.openedAt != nil)
   }
 }
 
