@@ -55,6 +55,19 @@ struct LookupRequest: Sendable {
   }
 }
 
+extension AnswerCache {
+  /// What it has for a lookup, or for some of its families, if anything.
+  ///
+  /// Without `addsStale` its purpose says whether the stale addresses of one family go along with those of the other.
+  func find(
+    _ request: LookupRequest, _ wanted: AddressFamilies? = nil, addsStale: Bool? = nil, at now: ResolverInstant
+  ) -> Found? {
+    find(
+      request.host, wanted ?? request.wanted, request.expired, prefersIPv6: request.prefersIPv6,
+      addsStale: addsStale ?? (request.purpose == .handingOut), at: now)
+  }
+}
+
 /// The caller of a lookup that the cache could not answer at once.
 struct LookupCaller: Sendable {
   /// The number that the result will have.

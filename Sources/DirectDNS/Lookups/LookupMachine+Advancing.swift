@@ -97,15 +97,4 @@ extension LookupMachine {
       timeout: timeout ?? settings.configuration.timeout, from: now, hasSystem: hasSystem ?? (settings.system != nil),
       usual: timeout == nil ? nil : settings.configuration.timeout)
   }
-
-  /// What the cache has for a lookup, or for some of its families, if anything.
-  ///
-  /// Its purpose says whether the stale addresses of one family go along with those of the other if `addsStale` is nil.
-  func find(
-    _ request: LookupRequest, _ wanted: AddressFamilies? = nil, addsStale: Bool? = nil, at now: ResolverInstant
-  ) -> AnswerCache.Found? {
-    cache.find(
-      request.host, wanted ?? request.wanted, request.expired, prefersIPv6: request.prefersIPv6,
-      addsStale: addsStale ?? (request.purpose == .handingOut), at: now)
-  }
 }

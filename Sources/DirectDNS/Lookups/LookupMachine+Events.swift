@@ -13,7 +13,7 @@ extension LookupMachine {
     defer { advance(at: now) }
     let request = routed(request, by: settings)
     if let own = ownAnswer(request, at: now) { return .known(own) }
-    let cached = find(request, at: now)
+    let cached = cache.find(request, at: now)
     switch cached?.verdict {
     case .serve(let served, _, let refresh):
       guard let resolution = cached?.resolution else { break }
@@ -25,14 +25,14 @@ extension LookupMachine {
       return .waiting(caller.number, known: resolution.freshness)
     case .negative(let negative, let left):
       return .known(.failure(DirectDNSError(negative, of: request.host, request.wanted, left: left)))
-    case .wait:
-      let caller = caller(request, at: now)
-      refresh(caller, at: now)
-      return .waiting(caller.number, known: nil)
-    case .miss, nil: break
+    case .wait, .miss, nil: break
     }
     let caller = caller(request, at: now)
-    ask(caller, hasRecord: cached != nil, at: now)
+    if case .wait? = cached?.verdict {
+      refresh(caller, at: now)
+    } else {
+      ask(caller, hasRecord: cached != nil, at: now)
+    }
     return .waiting(caller.number, known: nil)
   }
 
@@ -194,7 +194,7 @@ extension LookupMachine {
     } else if case .renewing(let isPatient, _) = lookup.phase {
       renew(lookup.caller, isPatient: isPatient, round: 0, at: now)
     } else {
-      switch find(lookup.request, at: now)?.verdict {
+      switch cache.find(lookup.request, at: now)?.verdict {
       case .serve: if !serveCached(lookup.caller, at: now) { ask(lookup.caller, at: now) }
       case .wait: refresh(lookup.caller, at: now)
       case .negative, .miss, nil: ask(lookup.caller, at: now)

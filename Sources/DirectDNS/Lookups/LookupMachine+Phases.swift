@@ -117,7 +117,7 @@ extension LookupMachine {
     case .refreshing: finishRefresh(lookup, at: now)
     case .asking(let isSecondLook): finishAsking(lookup, isSecondLook: isSecondLook, at: now)
     case .completing(let known):
-      let whole = outcomes.all.isEmpty ? nil : find(lookup.request, at: now)?.resolution
+      let whole = outcomes.all.isEmpty ? nil : cache.find(lookup.request, at: now)?.resolution
       finish(lookup.caller, .success(withUnkept(whole ?? known, outcomes, lookup.request, at: now)))
     case .fallingBack(let known, let failed): finishFallback(lookup, known, failed: failed, at: now)
     case .askingSystemAlone: finishSystemAlone(lookup, at: now)

@@ -100,7 +100,7 @@ extension LookupMachine {
   func find(
     _ caller: LookupCaller, _ wanted: AddressFamilies? = nil, addsStale: Bool? = nil, at now: ResolverInstant
   ) -> AnswerCache.Found? {
-    let cached = find(caller.request, wanted, addsStale: addsStale, at: now)
+    let cached = cache.find(caller.request, wanted, addsStale: addsStale, at: now)
     switch cached?.verdict {
     case .serve, .wait, .negative: return cached
     case .miss, nil: return restored(caller, wanted ?? caller.request.wanted, at: now) ?? cached

@@ -92,12 +92,9 @@ extension DirectResolver {
   func cachedSlowly(_ host: HostName, _ options: LookupOptions, isLookup: Bool = false) -> Resolution? {
     let settings = settings
     guard let request = try? request(host, options, settings.configuration.route(host)) else { return nil }
-    let (wanted, route) = (request.wanted, request.route)
     if let own = try? ownAnswer(request, settings) { return own }
-    guard route == .providers || route == .system else { return nil }
-    let found = cache.find(
-      host, wanted, options.expired, prefersIPv6: request.prefersIPv6, addsStale: request.purpose == .handingOut,
-      at: clock.now)
+    guard request.route == .providers || request.route == .system else { return nil }
+    let found = cache.find(request, at: clock.now)
     switch found?.verdict {
     case .serve(_, let served, let refresh):
       let freshness = found?.resolution?.freshness ?? served
@@ -112,7 +109,7 @@ extension DirectResolver {
       lookupTelemetry.hit(host, .stale)
       return found?.resolution
     case .negative(let negative, let left):
-      if metrics.isCollected { metrics.hit(DirectDNSError(negative, of: host, wanted, left: left)) }
+      if metrics.isCollected { metrics.hit(DirectDNSError(negative, of: host, request.wanted, left: left)) }
       return nil
     case .miss, nil:
       lookups.send { $0.refreshBehind(request, routedBy: settings, at: $1) }

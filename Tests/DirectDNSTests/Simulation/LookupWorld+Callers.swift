@@ -23,7 +23,7 @@ extension LookupWorld {
       caller.isPastCache = true
     case 4: return callForRecords(of: host, timeout)
     default:
-      let isStale = if case .wait? = machine.find(request, at: now)?.verdict { true } else { false }
+      let isStale = if case .wait? = machine.cache.find(request, at: now)?.verdict { true } else { false }
       guard case .waiting(let waiting, _) = machine.begin(request, at: now) else {
         answered += 1
         return

@@ -200,7 +200,7 @@ extension LookupWorld {
     for (number, caller) in callers.filter({ $0.value.staleBy != nil }).sorted(by: { $0.key < $1.key }) {
       guard let staleBy = caller.staleBy else { continue }
       // Evicted, forgotten, negative or gone by now: there is nothing to serve until a server answers.
-      if machine.find(caller.request, at: now)?.resolution == nil {
+      if machine.cache.find(caller.request, at: now)?.resolution == nil {
         callers[number]?.staleBy = nil
       } else if staleBy < now {
         throw fault("lookup \(number) for \(caller.request.host) waits although its expired answer serves")
@@ -239,7 +239,7 @@ extension LookupWorld {
     case .failure(let error):
       guard !caller.isPastCache, error.code == .upstreamFailed || error.code == .timedOut else { return }
       try expect(
-        machine.find(request, at: now)?.resolution == nil,
+        machine.cache.find(request, at: now)?.resolution == nil,
         "\(request.host) failed although its answer may be used: \(error.message)")
     }
   }
