@@ -15,7 +15,6 @@ extension QueryMachine {
     switch states.next(among: candidates, before: question.deadlines.providers, at: now) {
     case .taken(let server):
       question.turn = nil
-      question.candidates.take(server.number)
       begin(number, &question, server, at: now)
       setTimer(number, question, at: now)
     case .turn(let next, let instant):
@@ -35,10 +34,10 @@ extension QueryMachine {
   }
 
   mutating func begin(
-    _ number: QuestionNumber, _ question: inout PendingQuestion, _ server: DNSServer,
-    isHedge: Bool = false,
+    _ number: QuestionNumber, _ question: inout PendingQuestion, _ server: DNSServer, isHedge: Bool = false,
     at now: ResolverInstant
   ) {
+    question.candidates.take(server.number)
     let isStopgap =
       question.race != nil && question.running.isEmpty
       && states.isStopgap(
@@ -68,22 +67,16 @@ extension QueryMachine {
     if question.candidates.rest == .paused { askAnother(number, &question, isHedge: false, at: now) }
     while let decision = question.race?.due(at: now) {
       switch decision {
-      case .hedge:
-        guard let second = takeHedge(for: question, at: now) else { continue }
-        question.candidates.take(second.number)
-        begin(number, &question, second, isHedge: true, at: now)
+      case .hedge: askAnother(number, &question, isHedge: true, at: now)
       case .timeout(let late):
         switch states.takeFailover(among: question.candidates.askable, before: question.deadlines.providers, at: now)
         {
         case .replace(let next):
           let givenUp = giveUp(late, &question)
-          question.candidates.take(next.number)
           begin(number, &question, next, at: now)
           // Not before: it may let other questions go on, which have to find the next server asked.
           if let givenUp { noteSilence(of: givenUp, &question, at: now) }
-        case .alongside(let next):
-          question.candidates.take(next.number)
-          begin(number, &question, next, at: now)
+        case .alongside(let next): begin(number, &question, next, at: now)
         case .later(let instant): question.race?.postpone(late, until: instant)
         case .noServer: break
         }
@@ -91,15 +84,16 @@ extension QueryMachine {
     }
   }
 
-  /// Asks the next server although a query is still under way, because another query has failed.
+  /// Asks the next server although a query is still under way: because that takes long, or another one has failed.
   mutating func askAnother(
     _ number: QuestionNumber, _ question: inout PendingQuestion, isHedge: Bool, at now: ResolverInstant
   ) {
     guard now < question.deadlines.providers else { return }
     let next: DNSServer?
     if isHedge {
-      // In place of a hedge, and as part of their budget.
-      next = takeHedge(for: question, at: now)
+      // What replaces a hedge that has failed is part of their budget, too.
+      let family: AddressQuestion? = if case .one(let one) = question.subject { one } else { nil }
+      next = states.takeHedge(among: question.candidates.order, for: family, until: question.deadlines.whole, at: now)
     } else {
       let candidates = question.candidates.askable
       switch states.takeFailover(among: candidates, before: question.deadlines.providers, at: now) {
@@ -108,15 +102,7 @@ extension QueryMachine {
       }
     }
     // Without one the timeout of the query that is under way decides.
-    guard let next else { return }
-    question.candidates.take(next.number)
-    begin(number, &question, next, isHedge: isHedge, at: now)
-  }
-
-  private mutating func takeHedge(for question: PendingQuestion, at now: ResolverInstant) -> DNSServer? {
-    let family: AddressQuestion? = if case .one(let one) = question.subject { one } else { nil }
-    return states.takeHedge(
-      among: question.candidates.order, for: family, until: question.deadlines.whole, at: now)
+    if let next { begin(number, &question, next, isHedge: isHedge, at: now) }
   }
 
   /// Gives up a query whose time is used up, so that another server is asked instead.

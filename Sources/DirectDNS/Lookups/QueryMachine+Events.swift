@@ -110,7 +110,6 @@ extension QueryMachine {
         question.turn = nil
         // The server may have said 429 meanwhile, or the time may be over.
         if now < question.deadlines.providers, let server = states.begin(next, at: now) {
-          question.candidates.take(next)
           begin(number, &question, server, at: now)
           setTimer(number, question, at: now)
           pending[number] = question
