@@ -54,9 +54,9 @@ extension LookupMachine {
       }
     }
     guard !drains.isEmpty else { return }
-    for (waiting, drain) in drains.sorted(by: { $0.key < $1.key }) where drain.open.contains(number) {
-      drains[waiting]?.open.remove(number)
-      guard drains[waiting]?.open.isEmpty == true else { continue }
+    for waiting in drains.keys.sorted() {
+      drains[waiting]?.remove(number)
+      guard drains[waiting]?.isEmpty == true else { continue }
       drains[waiting] = nil
       endings.append(.drained(waiting))
     }

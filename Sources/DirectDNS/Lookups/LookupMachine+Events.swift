@@ -257,7 +257,7 @@ extension LookupMachine {
     if open.isEmpty {
       endings.append(.drained(number))
     } else {
-      drains[number] = Drain(open: Set(open.map(\.number)))
+      drains[number] = Set(open.map(\.number))
     }
     return number
   }

@@ -54,10 +54,7 @@ struct LookupMachine: StateMachine {
   }
 
   /// Somebody who wants to know when all questions have ended that were under way when he asked.
-  struct Drain: Sendable {
-    /// Those that have not ended yet.
-    var open: Set<Number<InFlightQuestion>>
-  }
+  enum Drain {}
 
   /// A lookup of records.
   struct RecordLookup: Sendable {
@@ -96,7 +93,8 @@ struct LookupMachine: StateMachine {
   /// Questions that have ended, and whose outcomes have yet to be told to those who wait.
   var questionOutcomes: [(Number<InFlightQuestion>, QuestionOutcome)] = []
   var recordLookups: [Number<DNSQuestion>: RecordLookup] = [:]
-  var drains: [Number<Drain>: Drain] = [:]
+  /// The questions that each of them still waits for.
+  var drains: [Number<Drain>: Set<Number<InFlightQuestion>>] = [:]
   /// When questions have waited long enough for the store, or read it again.
   var storeTimers = TimerQueue<Number<InFlightQuestion>, ResolverInstant>()
   var actions: [Action] = []
