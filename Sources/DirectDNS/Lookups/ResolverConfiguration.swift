@@ -174,9 +174,8 @@ public struct ResolverConfiguration: Sendable {
           "Provider \(provider.provider.name): rateLimit is \(limit.perSecond) a second and \(limit.burst) at once; perSecond must be more than 0, and burst at least 1."
         )
       }
-      guard case .name(let name) = provider.provider.url.host, provider.bootstrap.isEmpty, !usesSystemDNS,
-        (try? HostName(provider.provider.url.host)).map(LocalZones().route) != .loopback
-      else { continue }
+      guard !usesSystemDNS, HTTPEndpoint(reachedWithoutDNS: provider) == nil else { continue }
+      let name = provider.provider.url.host
       throw DirectDNSError(
         .invalidConfiguration,
         "Provider \(provider.provider.name): no address is known for \(name), and the system's DNS is off. Set its bootstrap (dnsctl: --bootstrap \(name)=ADDRESS), or write the address into the URL."
