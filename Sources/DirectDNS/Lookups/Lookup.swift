@@ -103,8 +103,6 @@ struct Lookup: Sendable {
   var caller: LookupCaller
   var phase: Phase
   var wait: FamilyWait
-  /// Whether the store or a server had to be asked.
-  var wasAsked = false
 
   var request: LookupRequest { caller.request }
   var deadlines: LookupDeadlines { caller.deadlines }

@@ -80,14 +80,11 @@ extension LookupMachine {
     at now: ResolverInstant
   ) {
     let started = startRefresh(for: caller, caller.deadlines, at: now)
+    guard !started.isEmpty else { return finishRenewal(caller, outcomes, wasAsked: round > 0, at: now) }
     let isHurried = !isPatient && find(caller, at: now)?.resolution != nil
     let last = providersEnd(for: caller)
     let end = isHurried ? min(now + settings.configuration.cache.clientResponseTimeout, last) : last
-    var lookup = Lookup(
-      caller: caller, phase: .renewing(isPatient: isPatient, round: round),
-      wait: FamilyWait(started, for: .keeping, until: end))
-    lookup.wasAsked = round > 0 || !started.isEmpty
-    if started.isEmpty { finishRenewal(lookup, outcomes, at: now) } else { proceed(lookup, at: now) }
+    wait(caller, .renewing(isPatient: isPatient, round: round), started, for: .keeping, until: end, at: now)
   }
 
   mutating func wait(
@@ -98,7 +95,7 @@ extension LookupMachine {
     let request = caller.request
     let wait = FamilyWait(
       families, for: purpose ?? request.purpose, preferred: request.preferred, beside: known, until: end)
-    proceed(Lookup(caller: caller, phase: phase, wait: wait, wasAsked: true), at: now)
+    proceed(Lookup(caller: caller, phase: phase, wait: wait), at: now)
   }
 
   /// Goes on waiting, or goes on to what follows if the wait is over.
@@ -126,7 +123,7 @@ extension LookupMachine {
         // The store's answer is not fresh either: the providers are asked.
         renew(lookup.caller, isPatient: isPatient, round: 1, outcomes: outcomes, at: now)
       } else {
-        finishRenewal(lookup, outcomes, at: now)
+        finishRenewal(lookup.caller, outcomes, at: now)
       }
     }
   }
@@ -206,19 +203,18 @@ extension LookupMachine {
   }
 
   private mutating func finishRenewal(
-    _ lookup: Lookup, _ outcomes: FamilyOutcomes, at now: ResolverInstant
+    _ caller: LookupCaller, _ outcomes: FamilyOutcomes, wasAsked: Bool = true, at now: ResolverInstant
   ) {
-    let (caller, request) = (lookup.caller, lookup.request)
+    let request = caller.request
     // Without the stale addresses of one family beside fresh ones of the other: it is the fresh ones that are renewed.
     let cached = find(caller, addsStale: false, at: now)
     // An answer that is not kept, such as one with TTL 0, is in the outcomes only.
     if let resolution = cached?.resolution ?? resolution(outcomes, request, at: now) {
-      return finish(caller, .success(resolution), wasAsked: lookup.wasAsked)
+      return finish(caller, .success(resolution), wasAsked: wasAsked)
     }
     if case .negative(let negative, let left)? = cached?.verdict {
       return finish(
-        caller, .failure(DirectDNSError(negative, of: request.host, request.wanted, left: left)),
-        wasAsked: lookup.wasAsked)
+        caller, .failure(DirectDNSError(negative, of: request.host, request.wanted, left: left)), wasAsked: wasAsked)
     }
     var known = FamilyOutcomes()
     for family in IPAddress.Family.allCases where outcomes[family]?.isRestored == false {
