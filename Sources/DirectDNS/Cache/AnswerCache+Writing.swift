@@ -156,7 +156,8 @@ extension AnswerCache {
   /// is kept alive itself, which happens once for each.
   ///
   /// - Parameters:
-  ///   - others: how many names are not kept alive, so that the search can end when all of them have been seen.
+  ///   - others: how many names are not kept alive, so that the search can end when all of them have been seen; if there
+  ///     are none, with the first name.
   ///   - value: what is known about the name that needs room.
   ///   - now: the present.
   /// - Returns: the name; nil if there is no room for the new one.
@@ -164,16 +165,16 @@ extension AnswerCache {
     _ others: Int, for value: CachedName, at now: ResolverInstant
   ) -> (name: HostName, isKeptAlive: Bool)? {
     let start = UInt64.random(in: .min ... .max)
-    guard others > 0 else { return table.first(from: start).map { (name: $0, isKeptAlive: true) } }
     var seen = 0
     var worst: (Int, UInt32, name: HostName)?
-    table.visit(from: start, among: value.isKeptAlive ? .max : 4096, skipsKeptAlive: true) { name, value, lastUsed in
+    let limit = value.isKeptAlive ? Int.max : 4096
+    table.visit(from: start, among: limit, skipsKeptAlive: others > 0) { name, value, lastUsed in
       seen += 1
       let rank = (usefulness(of: value, at: now), lastUsed, name: name)
       if worst.map({ rank < $0 }) ?? true { worst = rank }
       return seen < min(16, others)
     }
-    return worst.map { (name: $0.name, isKeptAlive: false) }
+    return worst.map { (name: $0.name, isKeptAlive: others == 0) }
   }
 
   private func usefulness(of value: CachedName, at now: ResolverInstant) -> Int {

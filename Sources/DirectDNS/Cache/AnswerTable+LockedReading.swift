@@ -54,14 +54,4 @@ extension AnswerTable {
       guard body(HostName(canonical: words.name), words.value, words.lastUsed) else { return }
     }
   }
-
-  /// The first name from a position of the index on; nil if there is none.
-  func first(from start: UInt64) -> HostName? {
-    var first: HostName?
-    visit(from: start) { name, _, _ in
-      first = name
-      return false
-    }
-    return first
-  }
 }
