@@ -59,14 +59,12 @@ final class StoreReader: Sendable {
 
   private func readPending() async {
     while let batch = take() {
-      let questions = Array(batch.keys)
-      let outcome = await call { store throws(DirectDNSError) in try await store.read(questions) }
-      guard let outcome else {
+      guard let found = await readInTime(Array(batch.keys)) else {
         // Reads that came meanwhile have waited long enough, too.
         for waiter in (batch.values + takeAll()).joined() { waiter.resume(returning: .unavailable) }
         continue
       }
-      let answers = Dictionary(outcome.map { ($0.question, $0) }) { $1 }
+      let answers = Dictionary(found.map { ($0.question, $0) }) { $1 }
       for (question, waiters) in batch {
         let reading = answers[question].map { StoreReading.found($0) } ?? .nothing
         for waiter in waiters { waiter.resume(returning: reading) }
@@ -131,25 +129,21 @@ final class StoreReader: Sendable {
     }
   }
 
-  /// What a call to the store brought; nil if it failed or is late.
-  private func call<Value: Sendable>(
-    _ body: @escaping @Sendable (any AnswerStore) async throws(DirectDNSError) -> Value
-  ) async -> Value? {
-    switch await inTime({ [store] () throws(DirectDNSError) in try await body(store) }) {
-    case .success(let value)?:
+  /// What the store has of questions; nil if it failed or is late.
+  private func readInTime(_ questions: [AddressQuestion]) async -> [StoredAnswer]? {
+    let result = await inTime({ [store] () throws(DirectDNSError) in try await store.read(questions) })
+    let now = clock.now
+    switch result {
+    case .success(let answers)?:
       if state.withLock({ $0.health.succeeded() }) { report(.recovered) }
-      return value
-    case .failure(let error)?:
-      let now = clock.now
-      if state.withLock({ $0.health.failed(at: now) }) { report(.failed(error)) }
-      return nil
+      return answers
+    case .failure(let error)?: if state.withLock({ $0.health.failed(at: now) }) { report(.failed(error)) }
     case nil:
-      let now = clock.now
       let error = DirectDNSError(
         .storeFailed, "The \(store.name) store did not answer within \(limit): lookups go on without it.")
       if state.withLock({ $0.health.late(at: now) }) { report(.failed(error)) }
-      return nil
     }
+    return nil
   }
 
   /// The result of a call; nil if it is late.
@@ -175,9 +169,7 @@ final class StoreReader: Sendable {
       if breaker == .probe { state.health.tried(at: now) }
       return breaker
     }
-    if breaker == .probe {
-      Task { _ = await call { store throws(DirectDNSError) in try await store.read([question]) } }
-    }
+    if breaker == .probe { Task { await readInTime([question]) } }
     return breaker == .usable
   }
 }
