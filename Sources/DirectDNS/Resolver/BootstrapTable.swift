@@ -22,7 +22,7 @@ struct BootstrapTable: Sendable {
     var until: ResolverInstant
     /// Whether that is waited for, since they may not work any more.
     var isDoubtful = false
-    /// Until when a failure to connect is no news: they were looked up because of one, and nothing else was found.
+    /// Until when a failure to connect is no news: they were looked up because of one.
     var settledUntil: ResolverInstant?
 
     mutating func doubt(at now: ResolverInstant) {
@@ -49,7 +49,7 @@ struct BootstrapTable: Sendable {
   /// How long a failure is remembered where there are no addresses: doubled with each further one, as for answers.
   private static let failureMemory = (least: Duration.seconds(1), most: Duration.seconds(30))
   /// For how long, in seconds, addresses are used at most and at least, whatever their TTL; at least as long also where
-  /// connecting failed and they were found once more.
+  /// connecting fails that were looked up because it had failed: a name may have others each time that are dead, too.
   fileprivate static let longestLife: UInt32 = 600
   private static let shortestLife: UInt32 = 10
 
@@ -123,7 +123,7 @@ struct BootstrapTable: Sendable {
       known[host] = Known(
         addresses: isSame ? before : lookup.addresses,
         until: now + .seconds(Int64(max(lookup.ttl, Self.shortestLife))),
-        settledUntil: wasDoubtful && isSame ? now + .seconds(Int64(Self.shortestLife)) : nil)
+        settledUntil: wasDoubtful ? now + .seconds(Int64(Self.shortestLife)) : nil)
     } else if !before.isEmpty {
       let next = now + Self.recheck
       known[host] = Known(addresses: before, until: next, settledUntil: wasDoubtful ? next : nil)

@@ -131,12 +131,28 @@ struct BootstrapTableTests {
     #expect(found.step == .wait(until: nil, orTake: .success(Self.both)) && found.lookup != nil)
   }
 
-  @Test mutating func `addresses that are new are looked up again at the first failure to connect`() throws {
+  @Test mutating func `a name with other addresses each time that are dead as well is looked up every 10 s`() throws {
     try learn()
-    table.connectingFailed(to: host, at: Sample.at(1))
-    try end(find(at: 1).lookup, "192.0.2.54", at: 1)
-    table.connectingFailed(to: host, at: Sample.at(1))
-    #expect(find(at: 1).lookup != nil)
+    for round in 0..<3 {
+      let now = 1 + Double(round) * 10
+      table.connectingFailed(to: host, at: Sample.at(now))
+      let lookup = find(at: now).lookup
+      try end(lookup, "192.0.2.\(60 + round)", at: now)
+      for instant in [now, now + 9.999] {
+        table.connectingFailed(to: host, at: Sample.at(instant))
+        let found = find(at: instant)
+        #expect(found.step == .use(Sample.addresses("192.0.2.\(60 + round)")) && found.lookup == nil, "\(instant) s")
+      }
+    }
+  }
+
+  @Test mutating func `addresses that changed when their TTL was over are doubted at the first failure to connect`()
+    throws
+  {
+    try learn()
+    try end(find(at: 60).lookup, "192.0.2.54", at: 60)
+    table.connectingFailed(to: host, at: Sample.at(60))
+    #expect(find(at: 60).lookup != nil)
   }
 
   @Test(arguments: [true, false])
