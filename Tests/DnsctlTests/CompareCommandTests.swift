@@ -99,6 +99,15 @@ import Testing
     #expect(outcome.output.contains("the name does not exist"))
   }
 
+  @Test func `a provider whose host is pinned is reached there all the same`() async {
+    let outcome = await run(
+      "@google", "@json+https://dns.example/resolve", "--no-system", "-4", "--config", "c.json5", "www.example.com"
+    ) {
+      $0.files["c.json5"] = #"{ pins: { "dns.example": ["192.0.2.53"] } }"#
+    }
+    #expect(outcome.status == 0 && outcome.output.contains("They agree."), "\(outcome)")
+  }
+
   @Test(arguments: [
     (["compare", "@google", "--no-system", "www.example.com"], "nobody to compare google"),
     (["compare", "@google"], "Give a name to look up"), (["compare"], "Missing expected argument"),

@@ -11,8 +11,8 @@ public struct ResolverConfiguration: Sendable {
   /// that have a meaning on this network only.
   ///
   /// Default true. If false, lookups of such names (`printer.local`, `intranet`) fail, and a provider whose URL has a
-  /// name needs bootstrap addresses. Names for which ``DirectSwitch`` is off are looked up by the system's DNS all the
-  /// same.
+  /// name needs bootstrap addresses, or pins. Names for which ``DirectSwitch`` is off are looked up by the system's DNS
+  /// all the same.
   public var usesSystemDNS: Bool
   /// How long the cache keeps and uses answers.
   ///
@@ -103,6 +103,19 @@ public struct ResolverConfiguration: Sendable {
   /// With more names the table's index would take gigabytes, and its entries would need more bits than they have.
   package static let largestCapacity = 100_000_000
 
+  /// The providers as they are reached: one without addresses of its own at those that its host is pinned to.
+  package var reachedProviders: [ProviderConfiguration] {
+    guard !localZones.pins.isEmpty else { return providers }
+    return providers.map { provider in
+      guard provider.bootstrap.isEmpty, let host = try? HostName(provider.provider.url.host),
+        let pinned = localZones.pins[host]
+      else { return provider }
+      var reached = provider
+      reached.bootstrap = pinned
+      return reached
+    }
+  }
+
   /// Where a name is looked up: where there are no providers, the system's DNS has their place.
   func route(_ host: HostName) -> NameRoute {
     let route = localZones.route(host)
@@ -167,7 +180,7 @@ public struct ResolverConfiguration: Sendable {
       throw DirectDNSError(
         .invalidConfiguration, "There is no provider, and the system's DNS is off: no server could be asked.")
     }
-    for provider in providers {
+    for provider in reachedProviders {
       if let limit = provider.rateLimit, !(limit.perSecond > 0) || !(limit.burst >= 1) {
         throw DirectDNSError(
           .invalidConfiguration,

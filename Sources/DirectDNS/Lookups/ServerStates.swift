@@ -39,7 +39,7 @@ struct ServerStates: Sendable {
   /// Takes over other providers; those that stay keep their state.
   mutating func update(_ configuration: ResolverConfiguration, at now: ResolverInstant) {
     var known = all
-    all = configuration.providers.map { provider in
+    all = configuration.reachedProviders.map { provider in
       guard let place = known.firstIndex(where: { $0.isServer(of: provider) }) else {
         defer { nextNumber += 1 }
         return DNSServerState(DNSServer.Number(value: nextNumber), provider, at: now)

@@ -5,7 +5,8 @@ public struct ProviderConfiguration: Sendable {
   public var provider: any Provider
   /// Addresses of the endpoint's host, so that no DNS is needed to reach it.
   ///
-  /// Empty if the host is an address itself, or if the system's DNS is to be asked for its name.
+  /// Empty if the host is an address itself, if it is pinned (``LocalZones/pins``), or if the system's DNS is to be
+  /// asked for its name.
   public var bootstrap: [IPAddress]
   /// The request rate; unlimited by default.
   public var rateLimit: RateLimit?

@@ -98,7 +98,7 @@ struct Checkup: Sendable {
 
   private func probes(_ probe: ProviderProbe) async -> ([ProbeReport], [Finding]) {
     await withTaskGroup(of: (Int, [ProbeReport], Finding?).self) { group in
-      for (index, configuration) in settings.resolver.providers.enumerated() {
+      for (index, configuration) in settings.resolver.reachedProviders.enumerated() {
         group.addTask {
           let addresses: [IPAddress]
           switch await self.addresses(of: configuration) {

@@ -26,7 +26,7 @@ struct Comparer: Sendable {
   init(_ settings: DirectSettings, in context: CommandContext) throws(SettingsError) {
     zones = LocalZones(suffixes: settings.resolver.localZones.suffixes)
     var sources: [Source] = []
-    for provider in settings.resolver.providers {
+    for provider in settings.resolver.reachedProviders {
       var configuration = settings.resolver
       configuration.providers = [provider]
       configuration.localZones = zones

@@ -120,6 +120,23 @@ struct ResolverConfigurationTests {
     #expect(error?.message.contains("--bootstrap") == true)
   }
 
+  @Test func `a provider whose host is pinned is reached there, unless it has addresses of its own`() {
+    var configuration = ResolverFixture.configuration(["one", "two"])
+    configuration.providers[0].bootstrap = []
+    configuration.providers[1].bootstrap = Sample.addresses("192.0.2.2")
+    let pinned = Sample.addresses("192.0.2.53", "2001:db8::53")
+    configuration.localZones.pins = [Sample.name("one.example"): pinned, Sample.name("two.example"): pinned]
+    #expect(configuration.reachedProviders.map(\.bootstrap) == [pinned, Sample.addresses("192.0.2.2")])
+    let states = ServerStates(configuration, at: Sample.at(0))
+    #expect(states.all.map(\.server.target?.addresses) == [pinned, Sample.addresses("192.0.2.2")])
+    let error = refusal {
+      $0.providers[0].bootstrap = []
+      $0.localZones.pins = [Sample.name("one.example"): pinned]
+      $0.usesSystemDNS = false
+    }
+    #expect(error == nil)
+  }
+
   @Test func `a provider whose URL is an address needs no bootstrap address`() throws {
     var configuration = ResolverConfiguration(providers: [
       try ProviderConfiguration("doh+https://192.0.2.1/dns-query")
