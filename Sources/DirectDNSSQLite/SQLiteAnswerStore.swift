@@ -56,7 +56,7 @@ public final class SQLiteAnswerStore: AnswerStore, NonBlocking {
     let most = configuration.maximumBytes
     try await writer.perform { [lost, made] database throws(SQLiteError) in
       try database.write(answers)
-      let count = try database.keepSize(most, countingSince: made)
+      let count = try database.keepSize(most, countingSince: made, at: SystemClock().wallNow)
       lost.withLock { $0 += count }
     }
   }
@@ -66,7 +66,7 @@ public final class SQLiteAnswerStore: AnswerStore, NonBlocking {
     let most = configuration.maximumBytes
     return try await writer.perform { [lost, made] database throws(SQLiteError) in
       let kept = try database.writeNewer(answers)
-      let count = try database.keepSize(most, countingSince: made)
+      let count = try database.keepSize(most, countingSince: made, at: SystemClock().wallNow)
       lost.withLock { $0 += count }
       return kept
     }

@@ -11,7 +11,6 @@ internal import DirectDNS
   private let upsert: SQLiteStatement
   private let delete: SQLiteStatement
   private let page: SQLiteStatement
-  private let ending: SQLiteStatement
   private let prune: SQLiteStatement
 
   /// Opens the file, makes it if there is none, and brings it up to date.
@@ -37,10 +36,14 @@ internal import DirectDNS
       """
       SELECT host, family, line FROM answers WHERE (host, family) > (?1, ?2) ORDER BY host, family LIMIT ?3
       """)
-    let first = "FROM answers ORDER BY gone LIMIT max(1, (SELECT count(*) FROM answers) / 8)"
-    ending = try connection.prepareOwn("SELECT host, family, line \(first)")
+    // The second word of a line is when the answer was asked for; its number ends at the space.
     prune = try connection.prepareOwn(
-      "DELETE FROM answers WHERE (host, family) IN (SELECT host, family \(first))")
+      """
+      DELETE FROM answers WHERE (host, family) IN (
+        SELECT host, family FROM answers ORDER BY CAST(substr(line, 3) AS INTEGER) <= ?1, gone
+        LIMIT max(1, (SELECT count(*) FROM answers) / 8)
+      ) RETURNING host, family, line
+      """)
   }
 
   func read(_ questions: [AddressQuestion]) throws(SQLiteError) -> [StoredAnswer] {
@@ -84,17 +87,23 @@ internal import DirectDNS
 
   /// Lets those go that are gone first, where the file has become too large.
   ///
+  /// Those from the future go before them, or would fill it for ever: a wrong clock has stamped their ends as well.
+  ///
   /// - Parameters:
   ///   - maximumBytes: how large it may be.
   ///   - start: which of them count: those that were asked for since then.
+  ///   - now: the present.
   /// - Returns: how many of those were let go.
   /// - Throws: what SQLite could not do.
-  func keepSize(_ maximumBytes: Int, countingSince start: WallInstant) throws(SQLiteError) -> Int {
+  func keepSize(
+    _ maximumBytes: Int, countingSince start: WallInstant, at now: WallInstant
+  ) throws(SQLiteError) -> Int {
+    let latest = StoredAnswer.latestAsked(at: now)
     var count = 0
     // An eighth at once; a bound below the size of an empty file must not keep this going.
     for _ in 0..<8 {
       guard try connection.usedBytes() > maximumBytes else { break }
-      try ending.run { row in
+      try prune.run([.integer(latest.milliseconds)]) { row in
         let place = Place(columns: [row.value(0), row.value(1)])
         if let question = place.question, let answer = StoredAnswer(text: row.text(2), to: question),
           answer.asked >= start
@@ -102,7 +111,6 @@ internal import DirectDNS
           count += 1
         }
       }
-      try prune.run()
     }
     return count
   }

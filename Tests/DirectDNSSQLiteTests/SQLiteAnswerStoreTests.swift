@@ -188,6 +188,21 @@ struct SQLiteAnswerStoreTests {
     #expect(try await store.read([question(9999), question(0)]).map(\.question) == [question(9999)])
   }
 
+  @Test func `what a clock that is years ahead has stamped goes before all others`() async throws {
+    let store = Self.store(folder.path(), maximumBytes: 300_000)
+    let ahead = try (20_000..<20_250).map { number in
+      var one = try answer(number)
+      let years = Duration.seconds(315_360_000)
+      (one.asked, one.expires, one.gone) = (one.asked + years, one.expires + years, one.gone + years)
+      return one
+    }
+    try await store.write(ahead)
+    for start in stride(from: 0, to: 10_000, by: 250) { try await store.write((start..<(start + 250)).map(answer)) }
+    #expect(try raw().usedBytes() <= 300_000)
+    #expect(try await store.read(ahead.map(\.question)).isEmpty)
+    #expect(try await store.read([question(9999)]).count == 1)
+  }
+
   @Test(arguments: [false, true])
   func `a store says how many that were asked for since it was made it has let go`(_ areOld: Bool) async throws {
     let store = Self.store(folder.path(), maximumBytes: 300_000)

@@ -22,8 +22,8 @@ public final class MemoryAnswerStore: FleetAnswerStore, NonBlocking {
   /// Creates an empty store.
   ///
   /// - Parameters:
-  ///   - capacity: the most answers in it, two for a name of both families; the one that is gone first goes first.
-  ///     Default 20 000.
+  ///   - capacity: the most answers in it, two for a name of both families; the one that is gone first goes first,
+  ///     after those that are from the future because a clock was wrong. Default 20 000.
   ///   - clock: what leases and room go by; by default the machine's.
   public init(capacity: Int = 20_000, clock: any ResolverClock = SystemClock()) {
     self.capacity = max(1, capacity)
@@ -66,8 +66,13 @@ public final class MemoryAnswerStore: FleetAnswerStore, NonBlocking {
     guard state.answers.count > capacity else { return }
     state.answers = state.answers.filter { $0.value.gone > now }
     guard state.answers.count > capacity else { return }
-    // A tenth at once, so that a full store does not sort with every answer.
-    let ending = state.answers.values.sorted { $0.gone < $1.gone }
+    // A tenth at once, so that a full store does not sort with every answer. Answers from the future go first, or they
+    // would fill it for ever: a wrong clock has stamped their ends as well.
+    let latest = StoredAnswer.latestAsked(at: now)
+    let ending = state.answers.values.sorted { one, other in
+      let isFromFuture = one.asked > latest
+      return isFromFuture == (other.asked > latest) ? one.gone < other.gone : isFromFuture
+    }
     for answer in ending.prefix(state.answers.count - capacity + capacity / 10) {
       state.answers[answer.question] = nil
       if answer.asked >= made { state.evicted += 1 }

@@ -62,6 +62,11 @@ extension StoredAnswer {
   }
 }
 
+extension StoredAnswer {
+  /// The latest instant at which an answer can have been asked for, unless a clock is or was wrong.
+  package static func latestAsked(at now: WallInstant) -> WallInstant { now + WallTime.tolerance }
+}
+
 /// What stands in a store, in words: one line, so that people can read it with the store's own tools.
 ///
 ///     1 1700000000000 1700000300000 1700086700000 alidns www.example.net 192.0.2.1,192.0.2.2

@@ -32,6 +32,22 @@ struct MemoryAnswerStoreTests {
     #expect(store.evicted == 20 - kept.count)
   }
 
+  @Test func `a full store lets go first what a clock that is years ahead has stamped`() {
+    let clock = ManualClock()
+    let store = MemoryAnswerStore(capacity: 10, clock: clock)
+    func answer(_ number: Int, at asked: WallInstant) -> StoredAnswer {
+      StoredAnswer(
+        AddressQuestion(Sample.name("host-\(number).example"), .ipv4), .negative(.noAddress), provider: "one",
+        asked: asked, expires: asked, gone: asked + .seconds(number + 1))
+    }
+    let ahead = (0..<10).map { answer($0, at: clock.wallNow + .seconds(315_360_000)) }
+    store.write(ahead)
+    let answers = (10..<19).map { answer($0, at: clock.wallNow) }
+    for answer in answers { store.write([answer]) }
+    #expect(store.read(answers.map(\.question)).count == 9)
+    #expect(!store.read(ahead.map(\.question)).contains(ahead[0]))
+  }
+
   @Test func `what was asked for before the store was made counts as nobody's loss`() {
     let clock = ManualClock()
     let store = MemoryAnswerStore(capacity: 1, clock: clock)
