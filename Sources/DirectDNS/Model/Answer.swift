@@ -31,7 +31,7 @@ public struct Answer: Hashable, Sendable {
   /// For how many seconds it may be used; nil for a negative answer whose reply gave no lifetime.
   ///
   /// For addresses: the minimum over the CNAME chain and the address set, at most the reply's `max-age`, less its
-  /// `Age`. 0 means that it is only for the lookups that wait for it.
+  /// `Age`, but 1 at least unless that minimum is 0. 0 means that it is only for the lookups that wait for it.
   public var ttl: UInt32?
   /// The end of the CNAME chain, if the name is an alias.
   public var canonicalName: HostName?

@@ -38,7 +38,7 @@ enum AddressReply {
       place += 11
     }
     guard place == bytes.count, !addresses.isEmpty else { return nil }
-    return Answer(.addresses(addresses), ttl: freshness.lifetime(min(ttl, DNSRecord.lifetimeLimit)))
+    return Answer(.addresses(addresses), ttl: freshness.ttl(min(ttl, DNSRecord.lifetimeLimit)))
   }
 
   private static func number(_ bytes: Span<UInt8>, _ place: Int) -> UInt16 {

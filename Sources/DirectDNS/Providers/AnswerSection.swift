@@ -23,7 +23,7 @@ enum AnswerSection {
       ttl = min(ttl, try record.lifetime)
     }
     guard addresses.isEmpty else {
-      return Answer(.addresses(addresses), ttl: freshness.lifetime(ttl), canonicalName: canonicalName)
+      return Answer(.addresses(addresses), ttl: freshness.ttl(ttl), canonicalName: canonicalName)
     }
     try chain.checkIsNegative(answers, flags: flags, authority: authorities.lazy.filter(\.isInternet).map(\.type))
     let lifetime = negativeLifetime(of: chain.end, authorities).map { freshness.lifetime(min($0, ttl)) }

@@ -90,6 +90,6 @@ public struct DNSPodProvider: NameableProvider, Hashable {
     }
     guard parts.count == 2, let ttl = UInt32(parts[1]) else { throw .malformed("a reply without a TTL") }
     return Answer(
-      .addresses(addresses), ttl: reply.freshness.lifetime(min(ttl, DNSRecord.lifetimeLimit)))
+      .addresses(addresses), ttl: reply.freshness.ttl(min(ttl, DNSRecord.lifetimeLimit)))
   }
 }

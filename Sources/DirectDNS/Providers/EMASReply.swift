@@ -107,7 +107,7 @@ struct EMASReply {
     }
     guard let ttl = entry["ttl"]?.integer, ttl >= 0 else { throw .malformed("a reply without a TTL") }
     return Answer(
-      .addresses(addresses), ttl: freshness.lifetime(min(UInt32(clamping: ttl), DNSRecord.lifetimeLimit)))
+      .addresses(addresses), ttl: freshness.ttl(min(UInt32(clamping: ttl), DNSRecord.lifetimeLimit)))
   }
 
   /// EMAS's own error codes, which come with HTTP 403 mostly, and what to do about each.

@@ -116,7 +116,7 @@ struct JSONReply {
       ttl = min(ttl, max(0, lifetime))
       addresses.keep(address)
     }
-    return Answer(.addresses(addresses), ttl: freshness.lifetime(UInt32(ttl)))
+    return Answer(.addresses(addresses), ttl: freshness.ttl(UInt32(ttl)))
   }
 
   private func isAsked(_ row: Row, _ asked: AddressQuestion) -> Bool {

@@ -120,4 +120,10 @@ package struct HTTPFreshness: Hashable, Sendable {
     let bound = min(ttl, maxAge ?? .max)
     return bound > age ? bound - age : 0
   }
+
+  /// What is left of the lifetime of addresses, in seconds, and 1 if nothing is, unless their own TTL is 0.
+  ///
+  /// That alone says that they are for those who wait for them (RFC 1035 §3.2.1). A reply that is older than its
+  /// records live has expired, as others do: its addresses are of use where nobody answers any more (RFC 8767).
+  func ttl(_ ttl: UInt32) -> UInt32 { max(lifetime(ttl), min(ttl, 1)) }
 }

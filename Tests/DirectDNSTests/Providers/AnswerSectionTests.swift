@@ -226,7 +226,8 @@ struct AnswerSectionTests {
   @Test func `HTTP's age shortens every lifetime`() throws {
     let aged = HTTPFreshness(age: "50", cacheControl: nil)
     #expect(try outcome(["www.shop.test 60 A 192.0.2.1"], freshness: aged).summary == "192.0.2.1 10")
-    #expect(try outcome(["www.shop.test 40 A 192.0.2.1"], freshness: aged).summary == "192.0.2.1 0")
+    #expect(try outcome(["www.shop.test 40 A 192.0.2.1"], freshness: aged).summary == "192.0.2.1 1")
+    #expect(try outcome(["www.shop.test 0 A 192.0.2.1"], freshness: aged).summary == "192.0.2.1 0")
     #expect(try outcome([], ["shop.test 90 SOA 70"], freshness: aged).summary == "NODATA 20")
   }
 }

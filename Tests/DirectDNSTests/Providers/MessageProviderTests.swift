@@ -178,7 +178,8 @@ struct MessageProviderTests {
 
   @Test(
     arguments: [
-      ([:], 60), ([.age: "20"], 40), ([.age: "70"], 0), ([.cacheControl: "max-age=30"], 30),
+      ([:], 60), ([.age: "20"], 40), ([.age: "70"], 1), ([.cacheControl: "max-age=0"], 1),
+      ([.cacheControl: "max-age=30"], 30),
       ([.cacheControl: "max-age=30", .age: "20"], 10), ([.cacheControl: "max-age=900"], 60),
       ([.cacheControl: "no-store"], 60),
       ([.cacheControl: "private, Max-Age=5"], 5), ([.age: "x"], 60), ([.age: "-5"], 60),

@@ -97,4 +97,15 @@ struct ReplyChecksTests {
   ) {
     #expect(HTTPFreshness(age: age, cacheControl: control).lifetime(ttl) == expected)
   }
+
+  @Test(
+    arguments: [
+      ("40", nil, 100, 60), ("100", nil, 100, 1), ("4000000000", nil, 100, 1), (nil, "max-age=0", 100, 1),
+      (nil, nil, 1, 1), ("1", nil, 1, 1), (nil, nil, 0, 0), ("1", nil, 0, 0), (nil, "max-age=30", 0, 0),
+    ] as [(String?, String?, UInt32, UInt32)])
+  func `addresses of which nothing is left have a second, and those of TTL 0 have none`(
+    _ age: String?, _ control: String?, _ ttl: UInt32, _ expected: UInt32
+  ) {
+    #expect(HTTPFreshness(age: age, cacheControl: control).ttl(ttl) == expected)
+  }
 }

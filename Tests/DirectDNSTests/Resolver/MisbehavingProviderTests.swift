@@ -195,6 +195,21 @@ struct MisbehavingProviderTests {
     await server.stop()
   }
 
+  @Test func `a reply that is older than its records live serves as an expired answer when its provider has died`()
+    async throws
+  {
+    let server = try await server("192.0.2.1", ttl: 300)
+    server.misbehave(.age(400))
+    let clock = ManualClock()
+    let resolver = try resolver("doh+" + server.url("/dns-query"), clock: clock)
+    #expect(try await resolver.resolve("www.shop.test").timeToLive == .seconds(10))
+    await server.stop()
+    clock.advance(by: .seconds(60))
+    let expired = try await resolver.resolve("www.shop.test")
+    #expect(expired.freshness == .stale && expired.addresses.map(\.description) == ["192.0.2.1"])
+    resolver.shutdown()
+  }
+
   @Test func `429 with Retry-After is not asked again before that`() async throws {
     let first = try await server("192.0.2.1", ttl: 60)
     let second = try await server("192.0.2.2", ttl: 60)
