@@ -93,6 +93,19 @@ import Testing
     )
   }
 
+  @Test(arguments: [(-1, 1), (0, 0)])
+  func `forgets at a second try what it was to forget at the first, though lookups read nothing`(
+    _ seconds: Int, _ left: Int
+  ) async throws {
+    let fixture = try CacheFixture()
+    let question = try AddressQuestion(HostName("www.example.com"), .ipv4)
+    let stored = try #require(fixture.store.read([question]).first)
+    let store = RenewingStore(base: fixture.store)
+    #expect(try await store.read([question]).isEmpty)
+    try await store.removeOlder([question: stored.asked + .seconds(seconds)])
+    #expect(fixture.store.read([question]).count == left)
+  }
+
   @Test func `ends with 74 where the store takes nothing`() async throws {
     let fixture = CommandFixture(zone: ["www.example.com": .addresses(["192.0.2.20"])])
     let outcome = await fixture.run(

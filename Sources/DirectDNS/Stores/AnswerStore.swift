@@ -40,6 +40,14 @@ public protocol AnswerStore: Sendable {
   /// - Throws: an error of code ``DirectDNSError/Code/storeFailed``.
   func remove(_ questions: [AddressQuestion]) async throws(DirectDNSError)
 
+  /// Removes the answers to questions that were asked for no later than those instants.
+  ///
+  /// The default implementation reads, compares and removes; it may remove what others write in between.
+  ///
+  /// - Parameter questions: at most 256, each with its instant.
+  /// - Throws: an error of code ``DirectDNSError/Code/storeFailed``; some of them may have been removed.
+  func removeOlder(_ questions: [AddressQuestion: WallInstant]) async throws(DirectDNSError)
+
   /// Removes all answers.
   ///
   /// - Throws: an error of code ``DirectDNSError/Code/storeFailed``.
@@ -74,6 +82,14 @@ extension AnswerStore {
     let newer = answers.filter { answer in known[answer.question].map { answer.asked > $0 } ?? true }
     if !newer.isEmpty { try await write(newer) }
     return newer.count
+  }
+
+  /// Reads, compares and removes.
+  public func removeOlder(_ questions: [AddressQuestion: WallInstant]) async throws(DirectDNSError) {
+    let older = try await read(Array(questions.keys)).compactMap { answer in
+      questions[answer.question].flatMap { answer.asked <= $0 ? answer.question : nil }
+    }
+    if !older.isEmpty { try await remove(older) }
   }
 
   /// Does nothing.

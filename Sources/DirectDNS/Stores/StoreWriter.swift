@@ -152,9 +152,11 @@ final class StoreWriter: Sendable {
         } else if !answers.isEmpty {
           try await store.write(answers)
         }
-        let questions =
-          isOld && !forgotten.isEmpty ? try await Self.outdated(forgotten, in: store) : Array(forgotten.keys)
-        if !questions.isEmpty { try await store.remove(questions) }
+        if isOld, !forgotten.isEmpty {
+          try await store.removeOlder(forgotten)
+        } else if !forgotten.isEmpty {
+          try await store.remove(Array(forgotten.keys))
+        }
         return Result<Void, DirectDNSError>.success(())
       } catch {
         return .failure(error)
@@ -164,15 +166,6 @@ final class StoreWriter: Sendable {
       ?? .failure(
         DirectDNSError(
           .storeFailed, "The \(store.name) store did not write within \(Self.limit): lookups go on without it."))
-  }
-
-  /// Those of the questions whose stored answer is no newer than when it was to be forgotten.
-  private static func outdated(
-    _ forgotten: [AddressQuestion: WallInstant], in store: any AnswerStore
-  ) async throws(DirectDNSError) -> [AddressQuestion] {
-    try await store.read(Array(forgotten.keys)).compactMap { answer in
-      forgotten[answer.question].flatMap { answer.asked <= $0 ? answer.question : nil }
-    }
   }
 
   private func note(_ result: Result<Void, DirectDNSError>) {

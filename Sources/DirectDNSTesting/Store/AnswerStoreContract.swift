@@ -101,6 +101,15 @@ public struct AnswerStoreContract: Sendable, CustomStringConvertible {
       }
       try await expect(newest.map { [$0] } ?? [], from: store, of: [question])
     },
+    AnswerStoreContract("of what is to be removed as older that stays which was asked for later") { store in
+      let known = answer(a("www.example.net"), "192.0.2.1")
+      try await store.write([known])
+      try await store.removeOlder([known.question: known.asked - .milliseconds(1), a("two.example.net"): known.asked])
+      try await expect([known], from: store, of: [known.question])
+      try await store.removeOlder([known.question: known.asked])
+      try await expect([], from: store, of: [known.question])
+      try await store.removeOlder([:])
+    },
     AnswerStoreContract("a checkpoint changes nothing that is read") { store in
       let answers = many(10)
       await store.checkpoint()

@@ -21,6 +21,10 @@ struct RenewingStore: AnswerStore {
 
   func remove(_ questions: [AddressQuestion]) async throws(DirectDNSError) { try await base.remove(questions) }
 
+  func removeOlder(_ questions: [AddressQuestion: WallInstant]) async throws(DirectDNSError) {
+    try await base.removeOlder(questions)
+  }
+
   func removeAll() async throws(DirectDNSError) { try await base.removeAll() }
 
   func visit(_ visit: @Sendable ([StoredAnswer]) async -> Bool) async throws(DirectDNSError) {
