@@ -101,6 +101,27 @@ import Testing
     #expect(listed.output == Self.head + "\n" + Self.line() + "\n", "\(listed)")
   }
 
+  @Test(arguments: ["answers.sqlite-wal", "folder/../answers.sqlite-shm", "second-wal", "link"])
+  func `never takes the place of the store's log, which may be yet to come`(_ name: String) async throws {
+    let folder = try TestFolder()
+    let store = folder.path + "/answers.sqlite"
+    var fixture = CommandFixture()
+    fixture.input = ScriptedInput([Self.head + "\n" + Self.line()])
+    #expect(await fixture.run(["cache", "import", "--store", store]).status == 0)
+    let files = FileManager.default
+    try files.createDirectory(atPath: folder.path + "/folder", withIntermediateDirectories: false)
+    try files.linkItem(atPath: store, toPath: folder.path + "/second")
+    if name == "link" {
+      if !files.fileExists(atPath: store + "-wal") { #expect(files.createFile(atPath: store + "-wal", contents: nil)) }
+      try files.createSymbolicLink(atPath: folder.path + "/link", withDestinationPath: store + "-wal")
+    }
+    let path = folder.path + "/" + name
+    let outcome = await CommandFixture().run(["cache", "export", path, "--store", store])
+    #expect(outcome.status == 64 && outcome.errors.contains("\(path) is the store's log"), "\(outcome)")
+    let other = await CommandFixture().run(["cache", "export", folder.path + "/other-wal", "--store", store])
+    #expect(other.status == 0, "\(other)")
+  }
+
   @Test func `never takes the place of what was asked for later`() async throws {
     let store = MemoryAnswerStore()
     #expect(await importing(Self.head, Self.line(address: "192.0.2.1", age: 50), into: store).status == 0)

@@ -34,14 +34,23 @@ struct CacheExportCommand: StoreCommand {
       try await write(store) { text throws(StreamError) in try context.output.write(text) }
       return .answered
     }
-    guard !isSameFile(file, store.path) else {
-      throw StoreFailure(.usage, "\(file.printable) is the store itself: name another file.")
-    }
+    try refuseStore(store.path)
     let target: ExportTarget
     do throws(StreamError) { target = try ExportTarget(path: file) } catch { throw StoreFailure(error, to: file) }
     try await write(store) { text throws(StreamError) in try target.write(text) }
     do throws(StreamError) { try target.finish() } catch { throw StoreFailure(error, to: file) }
     return .answered
+  }
+
+  /// Throws if the file is the store's, or what SQLite has beside it or will have: its log, and the log's index.
+  private func refuseStore(_ path: String?) throws(StoreFailure) {
+    guard let path else { return }
+    for (end, what) in [("", "the store itself"), ("-wal", "the store's log"), ("-shm", "the store's log")] {
+      let isBeside = file.hasSuffix(end) && isSameFile(String(file.dropLast(end.count)), path)
+      guard !isBeside, !isSameFile(file, path + end) else {
+        throw StoreFailure(.usage, "\(file.printable) is \(what): name another file.")
+      }
+    }
   }
 
   private func write(
