@@ -204,7 +204,7 @@ struct KeepAliveMachine: Sendable {
     }
   }
 
-  /// Asks soon for the names that failed: the pause that they are in is due to servers or a network that have changed.
+  /// Asks soon for the names that failed: the pause that they are in is due to servers that have changed.
   mutating func refreshFailingSoon(at now: ResolverInstant) { refreshSoon(failing, at: now) }
 
   /// Begins anew with a name whose answers have been forgotten: what is under way decides nothing any more.

@@ -202,13 +202,14 @@ extension LookupMachine {
     }
   }
 
-  /// The computer is on another network: forgets failures and the servers' health.
+  /// The computer is on another network: forgets failures and the servers' health. Every answer is due, so that names
+  /// that are kept alive are asked for soon.
   mutating func networkDidChange(at now: ResolverInstant) {
     cache.networkDidChange(now: now)
     systemFailures.forgetAll()
     networkChangedAt = now
     servers.networkDidChange(at: now)
-    keptAlive.refreshFailingSoon(at: now)
+    keptAlive.refreshSoon(keptAlive.names, at: now)
     advance(at: now)
   }
 

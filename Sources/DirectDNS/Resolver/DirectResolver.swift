@@ -172,8 +172,8 @@ public final class DirectResolver: Sendable {
 
   /// Tells the resolver that the machine is on another network.
   ///
-  /// Failures and the providers' health are forgotten, and every answer is refreshed when it is next used. No answer is
-  /// dropped.
+  /// Failures and the providers' health are forgotten, and every answer is refreshed when it is next used, or within
+  /// two seconds if its name is kept alive. No answer is dropped.
   public func networkDidChange() {
     // Counted first, so that a test for a route that began on the old network is not believed.
     route6.wrappingAdd(4, ordering: .relaxed)

@@ -209,7 +209,7 @@ struct KeepAliveMachineTests {
     return machine
   }
 
-  @Test func `those that failed are asked for within two seconds, when servers or the network have changed`() throws {
+  @Test func `those that failed are asked for within two seconds, when servers have changed`() throws {
     var machine = pausing()
     machine.refreshFailingSoon(at: Sample.at(65))
     #expect((65...67).contains(try next(&machine)))

@@ -75,6 +75,25 @@ extension LookupMachineTests {
     #expect(words(&machine) == ["send 2 to 0: [AAAA]"])
   }
 
+  @Test func `on another network a name that is kept alive is asked for within two seconds, however young it is`()
+    throws
+  {
+    var machine = machine { $0.families = .any }
+    machine.keepAlive([Self.host], at: Sample.at(0))
+    machine.timePassed(at: Sample.at(0))
+    machine.ended(1, reply(.negative(.noAddress, ttl: 300)), at: Sample.at(0))
+    machine.ended(2, reply(.addresses("192.0.2.1", ttl: 3600)), at: Sample.at(0))
+    _ = words(&machine)
+    machine.networkDidChange(at: Sample.at(10))
+    #expect(words(&machine).isEmpty)
+    machine.timePassed(at: Sample.at(12))
+    #expect(words(&machine) == ["send 3 to 0: [AAAA]", "send 4 to 0: [A]"])
+    machine.ended(3, reply(.negative(.noAddress, ttl: 300), asked: 12), at: Sample.at(12))
+    machine.ended(4, reply(.addresses("192.0.2.2", ttl: 3600), asked: 12), at: Sample.at(12))
+    let next = machine.nextInstant()
+    #expect(try #require(next) > Sample.at(12 + 2000))
+  }
+
   @Test func `a kept-alive name that is forgotten during its refresh is asked for anew, in both families`() throws {
     var machine = machine { $0.families = .any }
     machine.keepAlive([Self.host], at: Sample.at(0))
