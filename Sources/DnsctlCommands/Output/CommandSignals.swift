@@ -24,14 +24,9 @@ package enum CommandSignals {
   /// first one of a container.
   static func prepare() {
     _ = inheritedIgnoredSIGPIPE
-    let previous = signal(SIGINT) { _ in CommandSignals.terminateBySIGINT() }
-    // If our parent made us ignore interrupts, as shells do for background jobs, they stay ignored.
-    if unsafe unsafeBitCast(previous, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) {
-      signal(SIGINT, SIG_IGN)
-    }
+    endProcess(at: SIGINT)
     // With Swift's backtraces on, its runtime reports the signal and goes on.
-    let quit = signal(SIGQUIT, SIG_DFL)
-    if unsafe unsafeBitCast(quit, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) { signal(SIGQUIT, SIG_IGN) }
+    endProcess(at: SIGQUIT)
   }
 
   /// Keeps a hang-up from ending the process: for one that keeps running it means to read its files again.
@@ -49,8 +44,7 @@ package enum CommandSignals {
     let first = await signals.first { _ in true }
     DispatchQueue.global().asyncAfter(deadline: .now() + together) {
       listener.end()
-      if listener.numbers.contains(SIGINT) { signal(SIGINT) { _ in CommandSignals.terminateBySIGINT() } }
-      if listener.numbers.contains(SIGTERM) { signal(SIGTERM, SIG_DFL) }
+      for number in listener.numbers { endProcess(at: number) }
     }
     return first
   }
@@ -73,7 +67,7 @@ package enum CommandSignals {
     return signals
   }
 
-  /// Has a signal end the process from now on, unless it was ignored.
+  /// Has a signal end the process from now on, unless our parent made us ignore it, as shells do for background jobs.
   private static func endProcess(at number: Int32) {
     let previous =
       if number == SIGINT {
