@@ -230,7 +230,7 @@ import Testing
     for text in [
       table.text, fitted.lines(width: 300).joined(),
       ProgressBar(label: Self.hostile, now: now).line(now: now, width: 400),
-      FindingsText(style: TextStyle(isOn: true), width: 80).text([finding]), JSONLine(finding).text,
+      FindingsText(style: TextStyle(isOn: true)).text([finding]), JSONLine(finding).text,
     ] {
       #expect(Self.left(in: text, isColoured: true) == [])
       #expect(text.contains(#"\u{1B}[2J"#) || text.contains(#"\u001b[2J"#))

@@ -4,7 +4,6 @@ internal import DirectDNS
 /// Findings as text for people: a line each, and what to do below it.
 struct FindingsText: Sendable {
   let style: TextStyle
-  let width: Int
 
   func text(_ findings: [Finding]) -> String {
     let subjectWidth = min(findings.map(\.subject.printable.columns).max() ?? 0, 32)

@@ -168,7 +168,6 @@ struct CheckCommand: ContextCommand {
 
   private func text(_ findings: [Finding], in context: CommandContext) -> String {
     guard !output.isJSON else { return findings.map { JSONLine($0).text }.joined() }
-    let width = context.isOutputTerminal ? context.terminalSize().columns : .max
-    return FindingsText(style: TextStyle(isOn: context.usesColour), width: width).text(findings)
+    return FindingsText(style: TextStyle(isOn: context.usesColour)).text(findings)
   }
 }
