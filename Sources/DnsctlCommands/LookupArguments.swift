@@ -50,12 +50,7 @@ package struct LookupArguments: ParsableArguments {
   @Option(
     parsing: .unconditional,
     help: ArgumentHelp("Seconds that a lookup may take, decimals allowed. (default: 5)", valueName: "s"),
-    transform: { text in
-      guard let timeout = Seconds.timeout(text) else {
-        throw ValidationError(Seconds.timeoutExpectation)
-      }
-      return timeout
-    })
+    transform: { text in try Seconds.timeoutOption(text) })
   var timeout: Duration?
 
   @Option(
@@ -171,6 +166,14 @@ extension ConfigurationFault {
   /// The result of `read`, with its fault as an error of the command line parser.
   static func shown<Value>(_ read: () throws(ConfigurationFault) -> Value) throws -> Value {
     do throws(ConfigurationFault) { return try read() } catch { throw ValidationError(error.message) }
+  }
+}
+
+extension Seconds {
+  /// The value of an option that is a timeout, with what is wrong with it as an error of the command line parser.
+  package static func timeoutOption(_ text: String) throws -> Duration {
+    guard let time = timeout(text) else { throw ValidationError(timeoutExpectation) }
+    return time
   }
 }
 

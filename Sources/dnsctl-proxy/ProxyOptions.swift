@@ -63,7 +63,7 @@ struct ProxyOptions: ParsableArguments {
   @Option(
     name: .customLong("connect-timeout"), parsing: .unconditional,
     help: ArgumentHelp("Seconds that connecting may take, over all addresses. (default: 5)", valueName: "s"),
-    transform: { try ProxyOptions.seconds($0) })
+    transform: { text in try Seconds.timeoutOption(text) })
   var connectTimeout: Duration?
 
   @Option(
@@ -71,7 +71,7 @@ struct ProxyOptions: ParsableArguments {
     help: ArgumentHelp(
       "Seconds after which a tunnel ends in which nothing moves, or a response of which the client takes nothing. (default: 3600)",
       valueName: "s"),
-    transform: { try ProxyOptions.seconds($0) })
+    transform: { text in try Seconds.timeoutOption(text) })
   var idleTimeout: Duration?
 
   @Option(
@@ -199,11 +199,6 @@ struct ProxyOptions: ParsableArguments {
         $0, showsPaths: logsPaths, showsProbes: logsProbes, context.output, clock: context.clock,
         reportError: { context.reportError($0) })
     }
-  }
-
-  private static func seconds(_ text: String) throws -> Duration {
-    guard let time = Seconds.timeout(text) else { throw ValidationError(Seconds.timeoutExpectation) }
-    return time
   }
 
   static func shown<Value>(_ read: () throws(DirectDNSError) -> Value) throws -> Value {

@@ -73,12 +73,7 @@ struct WarmupCommand: ContextCommand {
   @Option(
     parsing: .unconditional,
     help: ArgumentHelp("Seconds after which it ends, decimals allowed. (default: none)", valueName: "s"),
-    transform: { text in
-      guard let deadline = Seconds.timeout(text) else {
-        throw ValidationError(Seconds.timeoutExpectation)
-      }
-      return deadline
-    })
+    transform: { text in try Seconds.timeoutOption(text) })
   var deadline: Duration?
 
   @Option(

@@ -54,7 +54,7 @@ struct ConnectionFlags: ParsableArguments {
     name: .customLong("connect-timeout"), parsing: .unconditional,
     help: ArgumentHelp(
       "Seconds that connecting may take, over all addresses. (default: 5)", valueName: "s"),
-    transform: { text in try Self.seconds(text) })
+    transform: { text in try Seconds.timeoutOption(text) })
   var connectTimeout: Duration?
 
   @Option(
@@ -62,7 +62,7 @@ struct ConnectionFlags: ParsableArguments {
     help: ArgumentHelp(
       "Seconds that a whole transfer may take. (default: any, but 30 for the first byte of the response)",
       valueName: "s"),
-    transform: { text in try Self.seconds(text) })
+    transform: { text in try Seconds.timeoutOption(text) })
   var wholeTimeout: Duration?
 
   @Option(
@@ -70,7 +70,7 @@ struct ConnectionFlags: ParsableArguments {
     help: ArgumentHelp(
       "Seconds for which a response's body may bring nothing, as with curl's --speed-limit of 1. (default: any)",
       valueName: "s"),
-    transform: { text in try Self.seconds(text) })
+    transform: { text in try Seconds.timeoutOption(text) })
   var idleTimeout: Duration?
 
   @Option(
@@ -103,13 +103,6 @@ struct ConnectionFlags: ParsableArguments {
     name: .customLong("noproxy"),
     help: ArgumentHelp("Hosts to reach without the proxy, with commas between them; * for all.", valueName: "list"))
   var proxyExceptions: String = ""
-
-  private static func seconds(_ text: String) throws -> Duration {
-    guard let duration = Seconds.timeout(text) else {
-      throw ValidationError(Seconds.timeoutExpectation)
-    }
-    return duration
-  }
 }
 
 extension ConnectionFlags {
