@@ -2,12 +2,6 @@
 internal import DirectDNS
 internal import Dispatch
 
-#if canImport(FoundationEssentials)
-  internal import FoundationEssentials
-#else
-  internal import Foundation
-#endif
-
 #if canImport(Darwin)
   internal import Darwin
 #elseif canImport(Musl)
@@ -56,7 +50,7 @@ struct ProxyProbe: Sendable {
   /// Sends one request and reads the head of the reply.
   func ask(_ method: String, _ target: String) async -> Result<ProxyReply, Failure> {
     var head = "\(method) \(target) HTTP/1.1\r\nHost: \(method == "CONNECT" ? target : "proxy")\r\n"
-    if let credentials { head += "Proxy-Authorization: Basic \(Data(credentials.utf8).base64EncodedString())\r\n" }
+    if let credentials { head += "Proxy-Authorization: Basic \(Base64.encoded(Array(credentials.utf8)))\r\n" }
     let bytes = Array((head + "Connection: close\r\n\r\n").utf8)
     return await withCheckedContinuation { continuation in
       // It blocks for at most the timeout.

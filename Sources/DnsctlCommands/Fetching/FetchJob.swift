@@ -3,12 +3,6 @@ internal import ArgumentParser
 internal import DirectDNS
 internal import HTTPTypes
 
-#if canImport(FoundationEssentials)
-  internal import FoundationEssentials
-#else
-  internal import Foundation
-#endif
-
 /// One URL of `dnsctl fetch`, and what to do with it.
 struct FetchJob: Sendable {
   /// Its place on the command line.
@@ -214,7 +208,7 @@ extension RequestFlags {
     guard user.utf8.contains(UInt8(ascii: ":")) else {
       throw SettingsError(.usage, "-u: write USER:PASSWORD; dnsctl does not ask for a password.")
     }
-    return "Basic " + Data(user.utf8).base64EncodedString()
+    return "Basic " + Base64.encoded(Array(user.utf8))
   }
 }
 
