@@ -3,7 +3,6 @@ internal import ArgumentParser
 internal import DirectDNS
 internal import DirectDNSConfiguration
 internal import DirectDNSPrometheus
-internal import Synchronization
 
 /// `dnsctl watch`: a live table of names and providers.
 struct WatchCommand: ContextCommand {
@@ -101,12 +100,13 @@ struct WatchCommand: ContextCommand {
       }
       let endpoint = try await metrics.start(in: context)
       return try await endpoint.serving { () async throws(SettingsError) in
-        let watcher = WatcherBox()
-        settings.resolver.observer = Watcher.observer { watcher.value }
+        // The watcher is made after the resolver that reports to it.
+        let watcher = Locked<Watcher?>(nil)
+        settings.resolver.observer = Watcher.observer { watcher.withLock { $0 } }
         let store = try settings.store.flatMap { setting throws(SettingsError) in try context.openStore(setting) }
         return try await context.withResolver(settings, store) { resolver throws(SettingsError) in
           let made = Watcher(names, resolver: resolver, options: settings.lookup, clock: context.clock)
-          watcher.set(made)
+          watcher.withLock { $0 = made }
           let display = WatchDisplay(context, isJSON: output.isJSON)
           let following = try lookupArguments.follow(resolver, in: context, report: display.report) { settings in
             made.watch(Self.names(asked, settings.resolver.keepAlive), options: settings.lookup)
@@ -190,13 +190,4 @@ struct WatchCommand: ContextCommand {
       if Task.isCancelled { return .answered }
     }
   }
-}
-
-/// Holds the watcher, which is made after the resolver that reports to it.
-private final class WatcherBox: Sendable {
-  private let content = Mutex<Watcher?>(nil)
-
-  var value: Watcher? { content.withLock { $0 } }
-
-  func set(_ watcher: Watcher) { content.withLock { $0 = watcher } }
 }
