@@ -4,12 +4,6 @@ import HTTPTypes
 
 /// DNSPod's text API at `/d`: unencrypted with a token, or with AES.
 struct DNSPodFormat: ProviderFormat {
-  /// One name of a request and its lookups, one for each family that was asked for.
-  private struct Row {
-    var name: DNSName
-    var families: [RecordTable.Lookup]
-  }
-
   func questions(
     in request: RecordedRequest, configuration: FakeProviderConfiguration
   ) -> [DNSQuestion] {

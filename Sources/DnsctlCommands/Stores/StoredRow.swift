@@ -23,9 +23,7 @@ struct StoredRow: Sendable {
   var addresses: [IPAddress] { if case .addresses(let addresses) = answer.content { addresses } else { [] } }
 
   /// The rest of its lifetime, negative once it has expired.
-  var timeLeft: String {
-    state.timeLeft.rough
-  }
+  var timeLeft: String { state.timeLeft.rough }
 
   /// What --help says of its JSON.
   static let jsonHelp = """
@@ -60,8 +58,6 @@ enum FreshnessOption: String, ExpressibleByArgument, CaseIterable, Sendable {
   init(_ freshness: Resolution.Freshness?) {
     self = freshness.flatMap { FreshnessOption(rawValue: $0.rawValue) } ?? .gone
   }
-
-  var freshness: Resolution.Freshness? { Resolution.Freshness(rawValue: rawValue) }
 }
 
 extension TextStyle {

@@ -139,10 +139,6 @@ extension TextStyle {
   }
 }
 
-extension Duration {
-  fileprivate static func milliseconds(_ count: Double) -> Duration { .nanoseconds(saturating: count * 1_000_000) }
-}
-
 extension Substring {
   /// Without the blanks that an empty last column leaves.
   fileprivate var trimmingSpaces: String {
