@@ -71,7 +71,7 @@ extension Finding {
   /// The organisation of a distinguished name, or all of it.
   private static func organisation(_ name: String) -> String {
     let parts = name.split(separator: ",").map { part in
-      part.split(separator: "=", maxSplits: 1).map { $0.trimmingSpaces }
+      part.split(separator: "=", maxSplits: 1).map { String($0.trimmed) }
     }
     for key in ["O", "CN"] {
       if let part = parts.first(where: { $0.count == 2 && $0[0] == key }) { return part[1] }
@@ -119,10 +119,4 @@ extension HTTPTransportError {
 
 extension Duration {
   fileprivate var size: Duration { self < .zero ? .zero - self : self }
-}
-
-extension StringProtocol {
-  fileprivate var trimmingSpaces: String {
-    String(drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
-  }
 }
