@@ -62,12 +62,7 @@ struct ComparisonText: Sendable {
         ])
       }
     }
-    let lines = table.text.split(separator: "\n").map { line in
-      var line = String(line)
-      while line.last == " " { line.removeLast() }
-      return line + "\n"
-    }
-    return "\(style.bold(host.printable))  \(type)\n" + lines.joined() + "  " + conclusion(comparison) + "\n"
+    return "\(style.bold(host.printable))  \(type)\n\(table.trimmedText)  \(conclusion(comparison))\n"
   }
 
   private func conclusion(_ comparison: Comparison) -> String {

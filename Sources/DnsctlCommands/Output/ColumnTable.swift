@@ -15,4 +15,13 @@ struct ColumnTable: Sendable {
       }.joined() + "\n"
     }.joined()
   }
+
+  /// The same without the blanks that empty last columns leave.
+  var trimmedText: String {
+    text.split(separator: "\n").map { line in
+      var line = String(line)
+      while line.last == " " { line.removeLast() }
+      return line + "\n"
+    }.joined()
+  }
 }

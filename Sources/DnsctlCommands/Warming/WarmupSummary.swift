@@ -48,7 +48,7 @@ struct WarmupSummary {
     add("queries", report.queries.reduce(0) { $0 + $1.queries }, queries.joined(separator: ", "))
     let slowest = report.slowest.prefix(3).map { "\($0.host.spelled) \($0.duration.readable)" }
     if !slowest.isEmpty { table.add([.init("slowest"), .init(""), .init(slowest.joined(separator: ", "))]) }
-    return table.text.split(separator: "\n").map { $0.trimmingSpaces + "\n" }.joined() + verdict + "\n"
+    return table.trimmedText + verdict + "\n"
   }
 
   private var verdict: String {
@@ -136,14 +136,5 @@ extension TextStyle {
     case .degraded: warning("degraded")
     case .missed: failure("missed")
     }
-  }
-}
-
-extension Substring {
-  /// Without the blanks that an empty last column leaves.
-  fileprivate var trimmingSpaces: String {
-    var text = self
-    while text.last == " " { text.removeLast() }
-    return String(text)
   }
 }
