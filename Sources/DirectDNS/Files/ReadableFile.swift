@@ -31,7 +31,7 @@ package final class ReadableFile: Sendable {
   static func isReadable(_ path: String) -> Bool { unsafe access(path, R_OK) == 0 }
 
   /// Whether a regular file is at a path, and not a folder, pipe or device; it is not opened.
-  static func isRegular(_ path: String) -> Bool {
+  package static func isRegular(_ path: String) -> Bool {
     var found = stat()
     return unsafe stat(path, &found) == 0 && found.st_mode & S_IFMT == S_IFREG
   }

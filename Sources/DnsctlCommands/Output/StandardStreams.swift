@@ -212,12 +212,6 @@ func readWholeFile(_ path: String) throws(StreamError) -> [UInt8]? {
   }
 }
 
-/// Whether a path leads to a plain file, which can be read again and again.
-func isRegularFile(_ path: String) -> Bool {
-  var information = stat()
-  return unsafe stat(path, &information) == 0 && information.st_mode & S_IFMT == S_IFREG
-}
-
 /// Whether two paths lead to the same existing file.
 func isSameFile(_ one: String, _ other: String?) -> Bool {
   guard let other, one != Pipeline.inputMark else { return false }
