@@ -139,15 +139,11 @@ struct Checkup: Sendable {
     case .address(let address): return .success([address])
     case .name:
       guard configuration.bootstrap.isEmpty else { return .success(configuration.bootstrap) }
-      do throws(ProviderFailure) {
-        let host: HostName
-        do throws(DirectDNSError) { host = try HostName(configuration.provider.url.host) } catch {
-          throw ProviderFailure(.transport, error.message)
-        }
-        return await addresses(of: host)
-      } catch {
-        return .failure(error)
+      let host: HostName
+      do throws(DirectDNSError) { host = try HostName(configuration.provider.url.host) } catch {
+        return .failure(ProviderFailure(.transport, error.message))
       }
+      return await addresses(of: host)
     }
   }
 
@@ -206,7 +202,7 @@ extension Checkup {
   /// Whether a store that is not there yet could be made by whoever runs this.
   private static func missingStore(_ path: String) -> Finding {
     var folder = path
-    repeat { folder = parent(of: folder) } while isMissing(folder)
+    repeat { folder = WritableFile.folder(of: folder) } while isMissing(folder)
     guard unsafe access(folder, W_OK | X_OK) == 0 else {
       return .warn(
         "store", "there is none at \(path) yet, and \(folder) may not be written to",
@@ -224,12 +220,7 @@ extension Checkup {
   static func whatIsReadOnly(_ path: String, _ isWritable: (String) -> Bool) -> String? {
     // The log lies beside the file itself, wherever a link to it does.
     let file = realPath(path)
-    return [file, parent(of: file)].first { !isWritable($0) }
-  }
-
-  private static func parent(of path: String) -> String {
-    guard let end = path.lastIndex(of: "/") else { return "." }
-    return end == path.startIndex ? "/" : String(path[..<end])
+    return [file, WritableFile.folder(of: file)].first { !isWritable($0) }
   }
 }
 
