@@ -113,16 +113,8 @@ struct CompareCommand: ContextCommand {
     }
     let layout = ComparisonText(style: TextStyle(isOn: context.usesColour))
     let (isJSON, isStrict) = (output.isJSON, strict)
-    var writer = OutcomeWriter(context) { (outcome: ComparisonOutcome) in
+    return await pipeline.run(arguments.filter { !$0.hasPrefix("@") }, in: context) { outcome in
       (outcome.rendered(isJSON: isJSON, layout), outcome.status(isStrict: isStrict))
     }
-    do throws(PipelineError) {
-      try await pipeline.run(arguments.filter { !$0.hasPrefix("@") }) { outcomes throws(StreamError) in
-        try writer.write(outcomes)
-      }
-    } catch {
-      return error.status(in: context)
-    }
-    return writer.status
   }
 }

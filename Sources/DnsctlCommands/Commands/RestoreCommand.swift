@@ -32,20 +32,16 @@ struct RestoreCommand: ContextCommand {
 
   func run(in context: CommandContext) async -> ExitStatus {
     let clock = context.clock
-    var writer = OutcomeWriter(context) { (line: RestoredLine) in (RenderedOutcome(output: line.text), line.status) }
-    do throws(PipelineError) {
-      let pipeline = OrderedPipeline(input: context.input, lines: LineSplitter(.json)) { item in
-        do throws(DirectDNSError) {
-          let input = try RestoreInput(item)
-          return RestoredLine(input, now: CookieTime(secondsSince1970: clock.secondsSince1970))
-        } catch {
-          return RestoredLine(error)
-        }
+    let pipeline = OrderedPipeline(input: context.input, lines: LineSplitter(.json)) { item in
+      do throws(DirectDNSError) {
+        let input = try RestoreInput(item)
+        return RestoredLine(input, now: CookieTime(secondsSince1970: clock.secondsSince1970))
+      } catch {
+        return RestoredLine(error)
       }
-      try await pipeline.run([Pipeline.inputMark]) { lines throws(StreamError) in try writer.write(lines) }
-    } catch {
-      return error.status(in: context)
     }
-    return writer.status
+    return await pipeline.run([Pipeline.inputMark], in: context) { line in
+      (RenderedOutcome(output: line.text), line.status)
+    }
   }
 }

@@ -103,15 +103,8 @@ struct RewriteCommand: ContextCommand {
       }
       return result
     }
-    var writer = OutcomeWriter(context) { (result: RewriteResult) in (format.render(result), format.status(of: result))
-    }
-    do throws(PipelineError) {
-      let pipeline = OrderedPipeline(input: context.input, lines: LineSplitter(.json), work: work)
-      try await pipeline.run(urls) { results throws(StreamError) in try writer.write(results) }
-    } catch {
-      return error.status(in: context)
-    }
-    return writer.status
+    let pipeline = OrderedPipeline(input: context.input, lines: LineSplitter(.json), work: work)
+    return await pipeline.run(urls, in: context) { result in (format.render(result), format.status(of: result)) }
   }
 
   private func settings(in context: CommandContext) throws(SettingsError) -> DirectSettings {

@@ -66,6 +66,26 @@ struct OrderedPipeline<Outcome: Sendable>: Sendable {
       }
     }
   }
+
+  /// Does the work, and writes the results.
+  ///
+  /// - Parameters:
+  ///   - arguments: what to work on, and ``Pipeline/inputMark`` where the lines of standard input belong.
+  ///   - context: where results are written.
+  ///   - render: returns the output for a result, and its exit status.
+  /// - Returns: the highest status.
+  func run(
+    _ arguments: [String], in context: CommandContext,
+    render: @escaping (Outcome) -> (RenderedOutcome, ExitStatus)
+  ) async -> ExitStatus {
+    var writer = OutcomeWriter(context, render: render)
+    do throws(PipelineError) {
+      try await run(arguments) { outcomes throws(StreamError) in try writer.write(outcomes) }
+    } catch {
+      return error.status(in: context)
+    }
+    return writer.status
+  }
 }
 
 /// What all pipelines have in common.

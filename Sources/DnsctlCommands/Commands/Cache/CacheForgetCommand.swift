@@ -31,16 +31,8 @@ struct CacheForgetCommand: StoreCommand {
   }
 
   func run(_ store: OpenStore, in context: CommandContext) async throws(StoreFailure) -> ExitStatus {
-    var writer = OutcomeWriter(context) { (outcome: Outcome) in Self.render(outcome) }
-    do throws(PipelineError) {
-      try await OrderedPipeline(input: context.input) { await Self.forget($0.text, in: store) }.run(hosts) {
-        outcomes throws(StreamError) in
-        try writer.write(outcomes)
-      }
-    } catch {
-      return error.status(in: context)
-    }
-    return writer.status
+    let pipeline = OrderedPipeline(input: context.input) { await Self.forget($0.text, in: store) }
+    return await pipeline.run(hosts, in: context) { Self.render($0) }
   }
 
   private static func forget(_ text: String, in store: OpenStore) async -> Outcome {
