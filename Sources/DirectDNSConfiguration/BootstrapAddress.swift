@@ -25,11 +25,3 @@ package struct BootstrapAddress: Sendable, Hashable {
     self.address = address
   }
 }
-
-extension IPAddress {
-  /// Reads an address as people write it: with brackets too, as IPv6 addresses have them in URLs.
-  package static func written(_ text: String) -> IPAddress? {
-    let isBracketed = text.hasPrefix("[") && text.hasSuffix("]")
-    return IPAddress(isBracketed ? String(text.dropFirst().dropLast()) : text)
-  }
-}

@@ -222,19 +222,10 @@ public struct ConfigurationFile: Sendable {
   private static func server(_ text: String) -> String? {
     // c-ares 1.18 refuses the whole list for the sake of a bracketed address without a port.
     if let address = IPAddress(text) { return address.family == .ipv6 ? "[\(address)]:53" : "\(address)" }
-    guard let colon = text.lastIndex(of: ":"), let port = UInt16(port: text[text.index(after: colon)...]), port > 0
-    else {
-      return nil
-    }
-    let host = text[..<colon]
-    if host.hasPrefix("["), host.hasSuffix("]") {
-      guard let address = IPAddress(String(host.dropFirst().dropLast())), address.family == .ipv6 else {
-        return nil
-      }
-      return "[\(address)]:\(port)"
-    }
-    guard let address = IPAddress(String(host)), address.family == .ipv4 else { return nil }
-    return "\(address):\(port)"
+    guard let colon = text.lastIndex(of: ":"), let port = UInt16(port: text[text.index(after: colon)...]), port > 0,
+      let address = IPAddress.beforePort(text[..<colon])
+    else { return nil }
+    return "\(address.bracketed):\(port)"
   }
 }
 

@@ -43,10 +43,7 @@ public enum ListenAddress: Sendable, Hashable, CustomStringConvertible {
       throw DirectDNSError(
         .invalidConfiguration, "\(text): write ADDRESS:PORT, such as 127.0.0.1:3128 or [::1]:3128, or unix:PATH")
     }
-    let isBracketed = name.hasPrefix("[") && name.hasSuffix("]")
-    let address =
-      name == "localhost" ? .loopback() : IPAddress(String(isBracketed ? name.dropFirst().dropLast() : name))
-    guard let address, isBracketed == (address.family == .ipv6) else {
+    guard let address = name == "localhost" ? .loopback() : IPAddress.beforePort(name) else {
       throw DirectDNSError(
         .invalidConfiguration, "\(text): that is not an address: write 127.0.0.1:3128, or [::1]:3128 with brackets")
     }

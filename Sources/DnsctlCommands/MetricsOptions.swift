@@ -96,11 +96,7 @@ struct MetricsPlace: Sendable, Hashable, CustomStringConvertible {
     guard let colon = text.lastIndex(of: ":"), let port = UInt16(port: text[text.index(after: colon)...])
     else { return nil }
     let host = text[..<colon]
-    let isBracketed = host.hasPrefix("[") && host.hasSuffix("]")
-    let name = isBracketed ? String(host.dropFirst().dropLast()) : String(host)
-    guard let address = host == "localhost" ? .loopback() : IPAddress(name),
-      isBracketed == (address.family == .ipv6)
-    else { return nil }
+    guard let address = host == "localhost" ? .loopback() : IPAddress.beforePort(host) else { return nil }
     self.address = address
     self.port = port
   }

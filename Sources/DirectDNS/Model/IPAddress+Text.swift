@@ -35,6 +35,17 @@ extension IPAddress: LosslessStringConvertible {
   /// The address as written before a port: IPv6 in brackets (RFC 3986 §3.2.2).
   package var bracketed: String { family == .ipv6 ? "[\(self)]" : description }
 
+  /// Reads an address as written before a port: IPv6 in brackets, and nothing else in them.
+  package static func beforePort(_ text: Substring) -> IPAddress? {
+    written(String(text)).flatMap { ($0.family == .ipv6) == text.hasPrefix("[") ? $0 : nil }
+  }
+
+  /// Reads an address as people write it: with brackets too, as IPv6 addresses have them in URLs.
+  package static func written(_ text: String) -> IPAddress? {
+    let isBracketed = text.hasPrefix("[") && text.hasSuffix("]")
+    return IPAddress(isBracketed ? String(text.dropFirst().dropLast()) : text)
+  }
+
   /// Four decimal numbers without leading zeros.
   static func dottedQuad(_ text: Span<UInt8>) -> UInt32? {
     guard text.count <= 15 else { return nil }

@@ -29,8 +29,7 @@ struct ResolveFlag: Sendable, Hashable {
     self.port = port
     var addresses: [IPAddress] = []
     for word in parts[2].split(separator: ",", omittingEmptySubsequences: false) {
-      let isBracketed = word.hasPrefix("[") && word.hasSuffix("]")
-      guard let address = IPAddress(String(isBracketed ? word.dropFirst().dropLast() : word)) else {
+      guard let address = IPAddress.written(String(word)) else {
         throw fault("\"\(String(word).printable)\" is not an address.")
       }
       addresses.append(address)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import ArgumentParser
 internal import DirectDNS
-internal import DirectDNSConfiguration
 
 /// `@server` among the arguments, as in dig and similar tools: a provider.
 enum ServerArgument {
