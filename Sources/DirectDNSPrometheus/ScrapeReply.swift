@@ -138,8 +138,7 @@ private struct ScrapeRequest {
         !line.unicodeScalars.contains(where: { $0 < " " && $0 != "\t" || $0 == "\u{7f}" })
       else { return nil }
       guard line[..<colon].lowercased() == "host" else { continue }
-      let value = line[line.index(after: colon)...].drop { $0 == " " || $0 == "\t" }
-      hosts.append(String(value.reversed().drop { $0 == " " || $0 == "\t" }.reversed()))
+      hosts.append(String(line[line.index(after: colon)...].trimmed))
     }
   }
 
