@@ -33,7 +33,8 @@ internal import DirectDNS
     }
     // Whose file it is is not known yet, and a log that another program left is its own.
     unsafe directdns_sqlite_checkpoint_on_close(opened, 0)
-    let connection = unsafe SQLiteConnection(opened, Int32(clamping: configuration.busyTimeout.milliseconds))
+    let busyTimeout = Int32(clamping: max(1, configuration.busyTimeout.wholeMilliseconds))
+    let connection = unsafe SQLiteConnection(opened, busyTimeout)
     try connection.execute("PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA temp_store = MEMORY")
     return connection
   }
@@ -159,11 +160,6 @@ internal import DirectDNS
     defer { unsafe sqlite3_busy_timeout(handle, busyTimeout) }
     try execute("PRAGMA wal_checkpoint(TRUNCATE)")
   }
-}
-
-extension Duration {
-  /// Whole milliseconds, at least one.
-  fileprivate var milliseconds: Int64 { max(1, wholeMilliseconds) }
 }
 
 extension SQLiteAnswerStore {
