@@ -17,15 +17,11 @@ package struct JSONLine {
 
   /// The result for one name.
   init(_ outcome: LookupOutcome) {
-    var resolution: Resolution?
-    var error: DirectDNSError?
-    switch outcome.result {
-    case .success(let value): resolution = value
-    case .failure(let value): error = value
-    }
+    let resolution = try? outcome.result.get()
+    let error: DirectDNSError? = if case .failure(let failure) = outcome.result { failure } else { nil }
     add("host", Self.string(outcome.host))
     add("canonicalName", resolution?.canonicalName.map { Self.string($0.text) })
-    add("addresses", resolution.map { "[" + $0.addresses.map { "\"\($0)\"" }.joined(separator: ",") + "]" })
+    add("addresses", resolution.map { Self.array($0.addresses.map { "\"\($0)\"" }) })
     add("ttl", resolution?.timeToLive.map { "\($0.components.seconds)" })
     add("age", resolution.map { "\($0.age.components.seconds)" })
     add("freshness", resolution.map { "\"\($0.freshness.rawValue)\"" })

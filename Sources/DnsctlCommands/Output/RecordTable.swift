@@ -84,17 +84,13 @@ private struct RecordBlock: Sendable {
 extension JSONLine {
   /// A name's records of one type, their data as text in the form of their RFCs.
   init(_ outcome: RecordOutcome) {
-    var found: RecordResolution?
-    var error: DirectDNSError?
-    switch outcome.result {
-    case .success(let value): found = value
-    case .failure(let value): error = value
-    }
+    let found = try? outcome.result.get()
+    let error: DirectDNSError? = if case .failure(let failure) = outcome.result { failure } else { nil }
     self.init()
     add("host", Self.string(outcome.host))
     add("type", Self.string("\(outcome.type)"))
     add("canonicalName", found?.canonicalName.map { Self.string("\($0)") })
-    add("records", found.map { Self.array($0.records.map { [found] in Self.record($0, found?.secondsLeft($0)) }) })
+    add("records", found.map { Self.array($0.records.map { Self.record($0, found?.secondsLeft($0)) }) })
     add("age", found.map { "\($0.age.components.seconds)" })
     add("freshness", found.map { "\"\($0.freshness.rawValue)\"" })
     add("source", found.map { "\"\($0.source.kind)\"" })
