@@ -94,7 +94,7 @@ extension ClientHandler {
     guard !isGone else { return }
     // Bytes that came right after the request.
     if buffered.readableBytes > 0 {
-      tunnel.clientSent(takeBuffered())
+      tunnel.clientSent(buffered.takeRest())
       tunnel.origin.flush()
     }
     if hasStopped { tunnel.clientStopped() }

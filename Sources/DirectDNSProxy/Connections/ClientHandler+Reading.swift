@@ -69,13 +69,7 @@ extension ClientHandler {
     }
   }
 
-  /// Takes the bytes that were not read yet; the caller requeues what it does not use.
-  func takeBuffered() -> ByteBuffer {
-    let taken = buffered
-    buffered = ByteBuffer()
-    return taken
-  }
-
+  /// Puts back what was taken of ``buffered`` and not used.
   func requeue(_ rest: ByteBuffer) {
     var rest = rest
     guard rest.readableBytes > 0 else { return }

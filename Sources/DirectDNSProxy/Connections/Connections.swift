@@ -96,6 +96,12 @@ extension ByteBuffer {
     discardReadBytes()
     writeBuffer(&other)
   }
+
+  /// The bytes that were not read yet; none are left.
+  mutating func takeRest() -> ByteBuffer {
+    defer { self = ByteBuffer() }
+    return self
+  }
 }
 
 extension Duration {

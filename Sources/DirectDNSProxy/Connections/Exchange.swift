@@ -128,7 +128,7 @@ final class Exchange {
   /// Passes on the part of the request's body that has come, as long as the origin can take it.
   func passRequest() {
     guard case .passing(let handler) = stage, !progress.isOver, handler.isWritable else { return }
-    var buffer = client.takeBuffered()
+    var buffer = client.buffered.takeRest()
     guard buffer.readableBytes > 0 else { return }
     lastActivity = .now()
     do throws(MessageFault) {

@@ -33,7 +33,7 @@ extension OriginHandler {
       let framing = try BodyFraming.of(response: head, status: status, isToHEAD: isToHEAD)
       switch status {
       case 101:
-        let rest = takeBuffered()
+        let rest = buffered.takeRest()
         state = .tunnel
         client.originSwitched(head, rest)
       case 100..<200:
@@ -46,18 +46,12 @@ extension OriginHandler {
         // Not if the response could not be passed on.
         guard case .head = state else { return false }
         state = .body(BodyProgress(framing, of: .response, isDecoded: client.decodesChunks, below: head))
-        if framing == .none { finishResponse() } else if buffered.readableBytes > 0 { pass(takeBuffered()) }
+        if framing == .none { finishResponse() } else if buffered.readableBytes > 0 { pass(buffered.takeRest()) }
       }
     } catch {
       client.originFailed(error)
     }
     return false
-  }
-
-  private func takeBuffered() -> ByteBuffer {
-    let rest = buffered
-    buffered = ByteBuffer()
-    return rest
   }
 
   func pass(_ buffer: ByteBuffer) {

@@ -151,9 +151,7 @@ final class OriginHandler: ChannelDuplexHandler {
   func beginTunnel(for client: ClientHandler) -> ByteBuffer {
     self.client = client
     state = .tunnel
-    let early = buffered
-    buffered = ByteBuffer()
-    return early
+    return buffered.takeRest()
   }
 
   /// Whether nothing waits to be written.
