@@ -113,14 +113,12 @@ final class UpstreamConnection: Connector {
     // It waits for the lookup of another address.
     if let last = closed.refusal, handler == nil, dialer == nil { return finish(.failed(last)) }
     isAboutTarget = handler != nil
-    let place = handler == nil ? "" : " has not connected to \(target.map { "\($0)" } ?? "it") in time"
+    let what = handler == nil ? "answered" : "connected to \(target.map { "\($0)" } ?? "it")"
     handler?.close()
     handler = nil
     finish(
       .failed(
-        ProxyRefusal(
-          504, "connection_timeout",
-          "The upstream proxy \(upstream)\(place.isEmpty ? " has not answered in time" : place).")))
+        ProxyRefusal(504, "connection_timeout", "The upstream proxy \(upstream) has not \(what) in time.")))
   }
 
   /// The proxy itself cannot be reached.
