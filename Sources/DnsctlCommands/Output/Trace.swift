@@ -26,11 +26,10 @@ struct Trace: Sendable {
     case .recordAttempt(let attempt): line(attempt, attempt.question.shown)
     case .hit(let host, let freshness): "cache  \(host.shown)  \(freshness.rawValue)"
     case .refresh(let host): "cache  \(host.shown)  being refreshed"
-    case .evicted(let count): "cache  \(count) name\(count == 1 ? "" : "s") evicted"
+    case .evicted(let count): "cache  \(count.counted("name")) evicted"
     case .store(let name, .failed(let error)): "store  \(name)  \(error.message)"
     case .store(let name, .recovered): "store  \(name)  works again"
-    case .store(let name, .dropped(let count)):
-      "store  \(name)  \(count) answer\(count == 1 ? "" : "s") not written"
+    case .store(let name, .dropped(let count)): "store  \(name)  \(count.counted("answer")) not written"
     }
   }
 
