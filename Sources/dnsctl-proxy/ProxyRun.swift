@@ -58,15 +58,10 @@ struct ProxyRun: Sendable {
     _ arguments: LookupArguments, trapsHangUp: Bool, begun: @escaping @Sendable () -> Void = {},
     read: @escaping @Sendable () -> Void
   ) throws(SettingsError) -> Task<Void, any Error>? {
-    try arguments.follow(resolver, in: context, trapsHangUp: trapsHangUp, report: context.reportError) { settings in
-      inputs.take(settings, for: server)
-    } check: { settings throws(DirectDNSError) in
-      try inputs.check(settings, for: server)
-    } begun: {
-      begun()
-    } read: {
-      read()
-    }
+    try arguments.follow(
+      resolver, in: context, trapsHangUp: trapsHangUp, report: context.reportError,
+      changed: { settings in inputs.take(settings, for: server) },
+      check: { settings throws(DirectDNSError) in try inputs.check(settings, for: server) }, begun: begun, read: read)
   }
 
   /// Reads the other files again, and takes them over.
