@@ -111,23 +111,13 @@ public struct ConfigurationFile: Sendable {
     }
     try readSystem(object[.system])
     try readCache(object[.cache])
-    capacity = try object[.capacity].map { node throws(ConfigurationFault) in
-      Int(
-        try node.number("Give a whole number of names, from 1 to \(ResolverConfiguration.largestCapacity).") {
-          $0 >= 1 && $0 <= Double(ResolverConfiguration.largestCapacity) && $0.rounded() == $0
-        })
-    }
+    capacity = try object[.capacity]?.count(of: "names", upTo: ResolverConfiguration.largestCapacity)
     keepAlive = Set(try Self.hosts(object[.keepAlive], areZones: false))
     localZones.suffixes = try Self.hosts(object[.localZones], areZones: true)
     try readPins(object[.pins])
     timeout = try object[.timeout]?.timeout()
     hedges = try object[.hedging]?.bool()
-    connectionsPerServer = try object[.connectionsPerServer].map { node throws(ConfigurationFault) in
-      Int(
-        try node.number("Give a whole number of connections, from 1 to 1000.") {
-          $0 >= 1 && $0 <= 1000 && $0.rounded() == $0
-        })
-    }
+    connectionsPerServer = try object[.connectionsPerServer]?.count(of: "connections", upTo: 1000)
     families = try object[.families]?.choice(FamilyWord.self).families
     expired = try object[.expired]?.choice()
     authorities = try (object[.ca]?.list("Give a list of files.") ?? []).map {

@@ -51,6 +51,14 @@ package struct ConfigurationNode: Sendable {
     return number
   }
 
+  /// A whole number from 1 on.
+  func count(of things: String, upTo most: Int) throws(ConfigurationFault) -> Int {
+    Int(
+      try number("Give a whole number of \(things), from 1 to \(most).") {
+        $0 >= 1 && $0 <= Double(most) && $0.rounded() == $0
+      })
+  }
+
   /// A number of seconds, decimals allowed.
   package func seconds() throws(ConfigurationFault) -> Duration {
     let seconds = try number("Give a number of seconds, at least 0 and at most \(Int(Seconds.most)).") {
