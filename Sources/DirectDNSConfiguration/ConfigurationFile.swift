@@ -204,7 +204,7 @@ public struct ConfigurationFile: Sendable {
 
   private static func hosts(_ node: ConfigurationNode?, areZones: Bool) throws(ConfigurationFault) -> [HostName] {
     try (node?.list("Give a list of host names.") ?? []).map { node throws(ConfigurationFault) in
-      try areZones ? node.suffix() : node.hostName()
+      try node.hostName(isSuffix: areZones)
     }
   }
 

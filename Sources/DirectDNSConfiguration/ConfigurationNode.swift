@@ -77,21 +77,14 @@ package struct ConfigurationNode: Sendable {
 
   // MARK: Values of the library
 
-  package func hostName() throws(ConfigurationFault) -> HostName {
+  /// A host's name.
+  ///
+  /// - Parameter isSuffix: whether it stands for itself and all names below it.
+  /// - Returns: the name.
+  /// - Throws: what is wrong with it.
+  package func hostName(isSuffix: Bool = false) throws(ConfigurationFault) -> HostName {
     let text = try text("Give a host name.")
-    do {
-      return try HostName(text)
-    } catch {
-      throw fault("Give a host name: \(error.message).")
-    }
-  }
-
-  /// A name that stands for itself and all names below it.
-  func suffix() throws(ConfigurationFault) -> HostName {
-    let text = try text("Give a host name.")
-    do {
-      return try HostName(suffix: text)
-    } catch {
+    do throws(DirectDNSError) { return try isSuffix ? HostName(suffix: text) : HostName(text) } catch {
       throw fault("Give a host name: \(error.message).")
     }
   }

@@ -17,7 +17,7 @@ extension DirectSwitch {
       let object = try node.object(Key.self, expectation)
       guard let names = object[.off] else { throw object.missing(.off, expectation) }
       let suffixes = try names.list("Give a list of names.").map { node throws(ConfigurationFault) in
-        try node.suffix()
+        try node.hostName(isSuffix: true)
       }
       self = suffixes.isEmpty ? .on : .offUnder(suffixes)
     default: throw node.fault(expectation)
