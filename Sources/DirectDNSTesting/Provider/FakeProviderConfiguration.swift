@@ -69,5 +69,5 @@ public struct FakeProviderConfiguration: Sendable {
       port: port)
   }
 
-  var secondsSince1970: Int64 { clock?.secondsSince1970 ?? WallClock().secondsSince1970 }
+  var secondsSince1970: Int64 { clock?.secondsSince1970 ?? SystemClock().secondsSince1970 }
 }
