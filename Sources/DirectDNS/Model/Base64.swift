@@ -51,14 +51,14 @@ package enum Base64 {
 }
 
 /// Hexadecimal digits, two for each byte.
-enum Hex {
+package enum Hex {
   /// The bytes in lower-case digits.
-  static func encoded(_ bytes: [UInt8]) -> String {
+  package static func encoded(_ bytes: [UInt8]) -> String {
     String(decoding: bytes.flatMap { [ASCII.hexDigit($0 >> 4), ASCII.hexDigit($0 & 15)] }, as: UTF8.self)
   }
 
   /// The bytes of digits of either case; nil for anything else, and for an odd number of digits.
-  static func decoded(_ digits: some Sequence<UInt8>) -> [UInt8]? {
+  package static func decoded(_ digits: some Sequence<UInt8>) -> [UInt8]? {
     var bytes: [UInt8] = []
     var upper: UInt8?
     for digit in digits {

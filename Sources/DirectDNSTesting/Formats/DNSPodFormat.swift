@@ -28,7 +28,7 @@ struct DNSPodFormat: ProviderFormat {
     let body = write(names, types, request, context)
     guard isEncrypted(request), let key = account?.aesKey else { return text(body) }
     let sealed = try? ProviderCipher.seal(Array(body.utf8), mode: .cbc, key: Array(key.utf8))
-    return text(sealed.map(HexText.encode) ?? "")
+    return text(sealed.map(Hex.encoded) ?? "")
   }
 
   private func write(
@@ -82,7 +82,7 @@ struct DNSPodFormat: ProviderFormat {
 
   private func plain(_ text: String?, of request: RecordedRequest, key: String?) -> String? {
     guard let text, isEncrypted(request) else { return text }
-    guard let key, let bytes = HexText.decode(text),
+    guard let key, let bytes = Hex.decoded(text.utf8),
       let opened = try? ProviderCipher.open(bytes, mode: .cbc, key: Array(key.utf8))
     else { return nil }
     return String(decoding: opened, as: UTF8.self)

@@ -42,7 +42,7 @@ struct EMASv2Format: ProviderFormat {
       ("answers", .array(names.map { answer($0, types, context) })),
     ])
     guard let mode = mode(of: request) else { return success(0, data) }
-    guard let key = account?.aesKey.flatMap(HexText.decode),
+    guard let key = account?.aesKey.flatMap({ Hex.decoded($0.utf8) }),
       let sealed = try? ProviderCipher.seal(Array(data.text.utf8), mode: mode, key: key)
     else { return failure("DecryptionFailed") }
     return success(mode.rawValue, .string(Base64.encoded(sealed)))
@@ -88,8 +88,8 @@ struct EMASv2Format: ProviderFormat {
   /// The parameters, decrypted if the mode says so; nil if that fails.
   private func parameters(of request: RecordedRequest, account: EMASAccount?) -> Parameters? {
     guard let mode = mode(of: request) else { return Parameters(query: request.query) }
-    guard let key = account?.aesKey.flatMap(HexText.decode),
-      let sealed = request.value("enc").flatMap(HexText.decode),
+    guard let key = account?.aesKey.flatMap({ Hex.decoded($0.utf8) }),
+      let sealed = request.value("enc").flatMap({ Hex.decoded($0.utf8) }),
       let plain = try? ProviderCipher.open(sealed, mode: mode, key: key),
       let hidden = try? JSONDecoder().decode([String: String].self, from: Data(plain))
     else { return nil }

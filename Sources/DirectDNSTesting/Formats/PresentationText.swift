@@ -8,7 +8,7 @@ extension DNSRecord {
     case .address(let address): address.description
     case .binding(let binding): binding.presentation
     // RFC 3597 §5: the form of data whose type is unknown.
-    case .opaque(let bytes): "\\# \(bytes.count) \(HexText.encode(bytes))"
+    case .opaque(let bytes): "\\# \(bytes.count) \(Hex.encoded(bytes))"
     default: data.description
     }
   }

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import DirectDNS
+
 /// The bytes of bodies of any size, which need not be held in memory: each byte is its offset modulo 251.
 ///
 /// A piece whose size is a power of two is never a multiple of the period, so that a lost or repeated one is noticed.
@@ -27,6 +29,6 @@ public enum GeneratedBody {
       hasher.update(piece.prefix(left))
       left -= min(left, piece.count)
     }
-    return HexText.encode(hasher.digest)
+    return Hex.encoded(hasher.digest)
   }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import DirectDNS
 import NIOCore
 
 /// A request's body: its first bytes, and the length and the hash of all of it.
@@ -12,7 +13,7 @@ struct ReceivedBody: Sendable {
   init(keeping limit: Int = .max) { self.limit = limit }
 
   /// SHA-256, as lower-case hexadecimal digits.
-  var hash: String { HexText.encode(hasher.digest) }
+  var hash: String { Hex.encoded(hasher.digest) }
 
   mutating func append(_ buffer: ByteBuffer) {
     let bytes = Array(buffer.readableBytesView)
