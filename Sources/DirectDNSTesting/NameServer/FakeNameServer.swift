@@ -119,17 +119,13 @@ public final class FakeNameServer: Sendable {
     _ misbehaviours: NameServerMisbehaviour..., times: Int? = nil,
     when condition: (@Sendable (RecordedQuery) -> Bool)? = nil
   ) {
-    guard times.map({ $0 > 0 }) ?? true else { return }
-    state.change {
-      $0.rules.append(
-        NameServerState.Rule(misbehaviours: misbehaviours, remaining: times, condition: condition))
-    }
+    state.change { $0.rules.add(misbehaviours, times: times, when: condition) }
   }
 
   /// Stops misbehaving.
   ///
   /// Answers that are held stay held.
-  public func behave() { state.change { $0.rules = [] } }
+  public func behave() { state.change { $0.rules.removeAll() } }
 
   /// Sends every answer that is held.
   public func release() {

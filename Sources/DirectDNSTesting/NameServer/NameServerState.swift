@@ -4,12 +4,6 @@ import NIOCore
 
 /// The state of a fake name server, and how it answers.
 struct NameServerState: Sendable {
-  struct Rule: Sendable {
-    let misbehaviours: [NameServerMisbehaviour]
-    var remaining: Int?
-    let condition: (@Sendable (RecordedQuery) -> Bool)?
-  }
-
   /// When an answer goes out.
   enum Gate: Sendable {
     case open
@@ -24,7 +18,7 @@ struct NameServerState: Sendable {
 
   var records: RecordTable
   var queries: [RecordedQuery] = []
-  var rules: [Rule] = []
+  var rules = MisbehaviourRules<NameServerMisbehaviour, RecordedQuery>()
   var held: [@Sendable () -> Void] = []
   var connections: [ObjectIdentifier: any Channel] = [:]
   var isStopped = false
@@ -42,7 +36,7 @@ struct NameServerState: Sendable {
     else { return nil }
     let query = RecordedQuery(number: queries.count + 1, transport: transport, message: message)
     queries.append(query)
-    return answer(to: message, question, over: transport, distortedBy: takeMisbehaviours(for: query))
+    return answer(to: message, question, over: transport, distortedBy: rules.take(for: query))
   }
 
   private func answer(
@@ -83,16 +77,5 @@ struct NameServerState: Sendable {
       answer.authorities = []
     }
     return (answer.encoded(), gate)
-  }
-
-  /// Only the first matching rule applies; it is removed after its number of queries.
-  private mutating func takeMisbehaviours(for query: RecordedQuery) -> [NameServerMisbehaviour] {
-    guard let index = rules.firstIndex(where: { $0.condition?(query) ?? true }) else { return [] }
-    let misbehaviours = rules[index].misbehaviours
-    if let remaining = rules[index].remaining {
-      rules[index].remaining = remaining - 1
-      if remaining <= 1 { rules.remove(at: index) }
-    }
-    return misbehaviours
   }
 }

@@ -152,17 +152,13 @@ public final class FakeProvider: Sendable {
     _ misbehaviours: Misbehaviour..., times: Int? = nil,
     when condition: (@Sendable (RecordedRequest) -> Bool)? = nil
   ) {
-    guard times.map({ $0 > 0 }) ?? true else { return }
-    state.change {
-      $0.rules.append(
-        ProviderState.Rule(misbehaviours: misbehaviours, remaining: times, condition: condition))
-    }
+    state.change { $0.rules.add(misbehaviours, times: times, when: condition) }
   }
 
   /// Stops misbehaving.
   ///
   /// Answers that are held stay held.
-  public func behave() { state.change { $0.rules = [] } }
+  public func behave() { state.change { $0.rules.removeAll() } }
 
   /// Sends every answer that is held.
   public func release() {

@@ -5,17 +5,10 @@ import NIOCore
 
 /// The state of a fake provider: its requests, its connections, and its misbehaviours.
 struct ProviderState: ServerState {
-  /// Misbehaviours and the requests that they apply to.
-  struct Rule: Sendable {
-    let misbehaviours: [Misbehaviour]
-    var remaining: Int?
-    let condition: (@Sendable (RecordedRequest) -> Bool)?
-  }
-
   let configuration: FakeProviderConfiguration
   var records: RecordTable
   var log = ServerLog()
-  var rules: [Rule] = []
+  var rules = MisbehaviourRules<Misbehaviour, RecordedRequest>()
   var held: [@Sendable () -> Void] = []
 
   init(configuration: FakeProviderConfiguration, records: RecordTable) {
@@ -29,7 +22,7 @@ struct ProviderState: ServerState {
     let format = ProviderRoute.format(path: request.path, request: request, vendor: configuration.vendor)
     request.questions = format?.questions(in: request, configuration: configuration) ?? []
     log.requests.append(request)
-    let distortion = Distortion(takeMisbehaviours(for: request))
+    let distortion = Distortion(rules.take(for: request))
     let now = configuration.secondsSince1970
     let context = AnswerContext(
       records: records, configuration: configuration, distortion: distortion, now: now)
@@ -37,17 +30,6 @@ struct ProviderState: ServerState {
     for change in distortion.replyChanges { change(&reply) }
     reply.fields[.date] = HTTPDate.text(secondsSince1970: now + distortion.dateOffset)
     return PlannedReply(reply: reply, distortion: distortion)
-  }
-
-  /// Only the first matching rule applies; it is removed after its number of requests.
-  private mutating func takeMisbehaviours(for request: RecordedRequest) -> [Misbehaviour] {
-    guard let index = rules.firstIndex(where: { $0.condition?(request) ?? true }) else { return [] }
-    let misbehaviours = rules[index].misbehaviours
-    if let remaining = rules[index].remaining {
-      rules[index].remaining = remaining - 1
-      if remaining <= 1 { rules.remove(at: index) }
-    }
-    return misbehaviours
   }
 }
 
