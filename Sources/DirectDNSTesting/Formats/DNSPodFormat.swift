@@ -72,10 +72,7 @@ struct DNSPodFormat: ProviderFormat {
 
   private static func names(_ dn: String) -> [DNSName]? {
     // The newest SDKs append `;expiry` before they encrypt.
-    let list = dn.split(separator: ";", omittingEmptySubsequences: false).first.map(String.init) ?? ""
-    let names = list.split(separator: ",", omittingEmptySubsequences: false)
-      .map { DNSName(query: String($0)) }
-    return names.contains(nil) ? nil : names.compactMap(\.self)
+    DNSName.list(String(dn.prefix { $0 != ";" }))
   }
 
   private func isEncrypted(_ request: RecordedRequest) -> Bool { request.value("alg") == "aes" }

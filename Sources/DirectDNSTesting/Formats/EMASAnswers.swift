@@ -29,13 +29,6 @@ struct EMASFamily {
     }
   }
 
-  /// The names of a list with commas; nil if one of them is invalid.
-  static func names(_ list: String) -> [DNSName]? {
-    let names = list.split(separator: ",", omittingEmptySubsequences: false)
-      .map { DNSName(query: String($0)) }
-    return names.contains(nil) ? nil : names.compactMap(\.self)
-  }
-
   /// The `extra` member, escaped for HTML, if a test asks for it.
   static func extra(in context: AnswerContext) -> [(String, JSONText)] {
     guard let extra = context.distortion.extra else { return [] }

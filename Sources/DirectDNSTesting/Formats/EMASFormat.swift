@@ -23,7 +23,7 @@ struct EMASFormat: ProviderFormat {
   func questions(
     in request: RecordedRequest, configuration: FakeProviderConfiguration
   ) -> [DNSQuestion] {
-    guard let names = EMASFamily.names(request.value("host") ?? "") else { return [] }
+    guard let names = DNSName.list(request.value("host") ?? "") else { return [] }
     let types = EMASFamily.types(request.value("query")) ?? [.a]
     return names.flatMap { name in types.map { DNSQuestion(name: name, type: $0) } }
   }
@@ -33,7 +33,7 @@ struct EMASFormat: ProviderFormat {
     guard request.method == .get else { return failure("MethodNotAllowed", 405) }
     guard let hosts = request.value("host") else { return failure("MissingArgument", 400) }
     if let refusal = refusal(of: request, hosts: hosts, in: context) { return refusal }
-    guard let names = EMASFamily.names(hosts), takesMany || names.count == 1 else {
+    guard let names = DNSName.list(hosts), takesMany || names.count == 1 else {
       return failure("InvalidHost", 403)
     }
     guard names.count <= 5 else { return failure("TooManyHosts", 400) }

@@ -19,7 +19,7 @@ struct EMASv2Format: ProviderFormat {
     in request: RecordedRequest, configuration: FakeProviderConfiguration
   ) -> [DNSQuestion] {
     guard let parameters = parameters(of: request, account: configuration.emasAccount),
-      let names = EMASFamily.names(parameters["dn"] ?? "")
+      let names = DNSName.list(parameters["dn"] ?? "")
     else { return [] }
     let types = EMASFamily.types(parameters["q"]) ?? [.a]
     return names.flatMap { name in types.map { DNSQuestion(name: name, type: $0) } }
@@ -34,7 +34,7 @@ struct EMASv2Format: ProviderFormat {
       return failure("DecryptionFailed")
     }
     guard let list = parameters["dn"] else { return failure("MissingArgument") }
-    guard let names = EMASFamily.names(list) else { return failure("InvalidHost") }
+    guard let names = DNSName.list(list) else { return failure("InvalidHost") }
     guard names.count <= 5 else { return failure("TooManyHosts") }
     guard let types = EMASFamily.types(parameters["q"]) else { return failure("InvalidArgument") }
     let data = JSONText.object([

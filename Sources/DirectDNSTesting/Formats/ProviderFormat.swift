@@ -59,4 +59,10 @@ extension DNSName {
     else { return nil }
     self = name
   }
+
+  /// The names of a list with commas; nil if one of them is invalid.
+  static func list(_ text: String) -> [DNSName]? {
+    let names = text.split(separator: ",", omittingEmptySubsequences: false).map { DNSName(query: String($0)) }
+    return names.contains(nil) ? nil : names.compactMap(\.self)
+  }
 }
