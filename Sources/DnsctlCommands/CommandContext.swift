@@ -103,6 +103,12 @@ package struct CommandContext: Sendable {
     errors.say("dnsctl: \(message)\n")
   }
 
+  /// Writes to standard output; where that fails, the reason is reported, and the status says so.
+  func write(_ text: String) -> ExitStatus {
+    do throws(StreamError) { try output.write(text) } catch { return PipelineError.output(error).status(in: self) }
+    return .answered
+  }
+
   /// The same, mute or not.
   func muted(_ isMute: Bool) -> CommandContext {
     var context = self

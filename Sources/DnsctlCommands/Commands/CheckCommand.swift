@@ -82,12 +82,7 @@ struct CheckCommand: ContextCommand {
         if let proxy { try await proxyCheckup(proxy, host, in: context).run() } else {
           try await lookupFindings(host, in: context)
         }
-      do throws(StreamError) {
-        try context.output.write(text(findings, in: context))
-      } catch {
-        return PipelineError.output(error).status(in: context)
-      }
-      return Self.status(findings, isStrict: strict)
+      return context.write(text(findings, in: context)).joined(Self.status(findings, isStrict: strict))
     } catch {
       return error.status(in: context, of: "check")
     }

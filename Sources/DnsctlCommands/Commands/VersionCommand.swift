@@ -22,12 +22,7 @@ struct VersionCommand: ContextCommand {
   var verbose = false
 
   func run(in context: CommandContext) async -> ExitStatus {
-    do throws(StreamError) {
-      try context.output.write(verbose ? Self.text(context.packages()) : Dnsctl.configuration.version + "\n")
-    } catch {
-      return PipelineError.output(error).status(in: context)
-    }
-    return .answered
+    context.write(verbose ? Self.text(context.packages()) : Dnsctl.configuration.version + "\n")
   }
 
   /// One line each: the name and the version.

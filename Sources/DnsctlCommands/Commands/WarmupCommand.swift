@@ -240,11 +240,6 @@ struct WarmupCommand: ContextCommand {
     }
     let text = output.isJSON ? summary.json(isPretty: false) : summary.text
     if isReportOnOutput { try? context.errors.write(output.isJSON ? "" : text) }
-    do throws(StreamError) {
-      try context.output.write(isReportOnOutput ? summary.json(isPretty: true) : text)
-    } catch {
-      return PipelineError.output(error).status(in: context)
-    }
-    return .answered
+    return context.write(isReportOnOutput ? summary.json(isPretty: true) : text)
   }
 }
