@@ -220,10 +220,10 @@ public struct ConfigurationFile: Sendable {
 }
 
 /// The words for the families of addresses.
-enum FamilyWord: String, CaseIterable {
+package enum FamilyWord: String, CaseIterable, Sendable {
   case any, ipv4, ipv6
 
-  var families: AddressFamilies {
+  package var families: AddressFamilies {
     switch self {
     case .any: .any
     case .ipv4: .ipv4

@@ -33,7 +33,7 @@ package struct LookupArguments: ParsableArguments {
   var authorities: [String] = []
 
   @Option(help: "The addresses to ask for. (default: any)")
-  var family: FamilyOption?
+  var family: FamilyWord?
 
   @Flag(name: [.customShort("4"), .customLong("ipv4")], help: "The same as --family ipv4.")
   var ipv4 = false
@@ -177,18 +177,7 @@ extension Seconds {
   }
 }
 
-/// `any`, `ipv4` or `ipv6`.
-enum FamilyOption: String, ExpressibleByArgument, CaseIterable, Sendable {
-  case any, ipv4, ipv6
-
-  var families: AddressFamilies {
-    switch self {
-    case .any: .any
-    case .ipv4: .ipv4
-    case .ipv6: .ipv6
-    }
-  }
-}
+extension FamilyWord: ExpressibleByArgument {}
 
 /// `allowed`, `refused` or `preferred`.
 enum ExpiredOption: String, ExpressibleByArgument, CaseIterable, Sendable {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import ArgumentParser
 internal import DirectDNS
+internal import DirectDNSConfiguration
 
 /// `dnsctl cache list`: lists stored answers, one per line.
 struct CacheListCommand: StoreCommand {
@@ -27,7 +28,7 @@ struct CacheListCommand: StoreCommand {
   var options: StoreOptions
 
   @Option(help: "The families to list.")
-  var family = FamilyOption.any
+  var family = FamilyWord.any
 
   @Option(help: "The freshness to list; several may be given. (default: any)")
   var freshness: [FreshnessOption] = []
