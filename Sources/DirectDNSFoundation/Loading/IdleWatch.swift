@@ -9,11 +9,11 @@ final class IdleWatch: Sendable {
   /// Its sleeps leave nothing behind when they are cancelled: `Task.sleep` would leave one for each request, for as long
   /// as the limit is.
   private let clock = SystemClock()
-  private let expiry: Guarded<ResolverInstant?>
+  private let expiry: Locked<ResolverInstant?>
 
   init(limit: Duration) {
     self.limit = limit
-    expiry = Guarded(nil)
+    expiry = Locked(nil)
   }
 
   /// Awaits something that may not take too long.

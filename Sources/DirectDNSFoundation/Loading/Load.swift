@@ -15,7 +15,7 @@ final class Load: Sendable {
   private let route: LoadingRoute
   private let receiver: LoadReceiver
   private let gate = LoadGate()
-  private let task = Guarded<Task<Void, Never>?>(nil)
+  private let task = Locked<Task<Void, Never>?>(nil)
 
   init(_ request: URLRequest, _ route: LoadingRoute, _ receiver: LoadReceiver) {
     self.request = request

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import DirectDNS
+
 /// Where a load waits while its task is suspended.
 final class LoadGate: Sendable {
   private struct State {
@@ -6,7 +8,7 @@ final class LoadGate: Sendable {
     var waiter: CheckedContinuation<Void, Never>?
   }
 
-  private let state = Guarded(State())
+  private let state = Locked(State())
 
   func close() { state.withLock { $0.isOpen = false } }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import DirectDNS
 internal import Foundation
 
 #if canImport(FoundationNetworking)
@@ -10,7 +11,7 @@ final class LoadReceiver: Sendable {
   /// Whether a body is handed on piece by piece.
   let streams: Bool
   private let queue = LoadingQueue.current
-  private let loader: Guarded<Loader?>
+  private let loader: Locked<Loader?>
 
   // Its protocol is used on the queue alone.
   private struct Loader: @unchecked Sendable {
@@ -18,7 +19,7 @@ final class LoadReceiver: Sendable {
   }
 
   init(_ urlProtocol: URLProtocol, streams: Bool) {
-    loader = Guarded(Loader(urlProtocol: urlProtocol))
+    loader = Locked(Loader(urlProtocol: urlProtocol))
     self.streams = streams
   }
 

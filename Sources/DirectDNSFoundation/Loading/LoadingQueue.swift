@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import DirectDNS
 internal import Foundation
 
 #if canImport(FoundationNetworking)
@@ -25,7 +26,7 @@ internal import Foundation
     /// Made at the first use and so never on the queue, where making a task would wait for itself.
     static let shared = LoadingQueueTask()
 
-    private let waiting = Guarded<[@Sendable () -> Void]>([])
+    private let waiting = Locked<[@Sendable () -> Void]>([])
     private let task: URLSessionDataTask
 
     private init() {
@@ -63,9 +64,9 @@ internal import Foundation
 
   /// Where a protocol may call its client: the thread that it was started on, whose run loop is in whatever mode.
   final class LoadingQueue: Sendable {
-    private let loop: Guarded<CFRunLoop>
+    private let loop: Locked<CFRunLoop>
 
-    private init(_ loop: CFRunLoop) { self.loop = Guarded(loop) }
+    private init(_ loop: CFRunLoop) { self.loop = Locked(loop) }
 
     /// The queue to come back to from the thread that a protocol is started on.
     static var current: LoadingQueue { LoadingQueue(CFRunLoopGetCurrent()) }

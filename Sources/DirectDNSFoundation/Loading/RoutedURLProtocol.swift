@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import DirectDNS
+
 /// The protocol for the sessions of one configuration.
 ///
 /// Foundation makes protocols by their class alone and tells them nothing of their session: only a class of its own can
@@ -11,7 +13,7 @@ final class RoutedURLProtocol<Number: RouteNumber>: DirectURLProtocol {
 /// Every route there is; a route stays, since nobody tells when the last session that may ask for it has gone.
 final class RouteTable: Sendable {
   static let shared = RouteTable()
-  private let routes = Guarded<[LoadingRoute]>([])
+  private let routes = Locked<[LoadingRoute]>([])
 
   subscript(number: Int) -> LoadingRoute { routes.withLock { $0[number] } }
 
