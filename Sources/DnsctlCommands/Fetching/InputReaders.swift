@@ -46,13 +46,11 @@ extension CommandContext {
       )
     }
     guard reader != InputReaders.upload else { return self }
-    var all: [UInt8] = []
-    do throws(StreamError) {
-      while case let piece = try await input.read(), !piece.isEmpty { all += piece }
-    } catch {
+    let content: [UInt8]
+    do throws(StreamError) { content = try await input.readToEnd() } catch {
       throw SettingsError(.streams, "\(reader): standard input cannot be read: \(error.reason).")
     }
-    let (content, readFile) = (all, readFile)
+    let readFile = readFile
     var context = self
     context.readFile = { path throws(StreamError) in path == Pipeline.inputMark ? content : try readFile(path) }
     return context

@@ -66,6 +66,15 @@ package protocol InputSource: Sendable {
   func read() async throws(StreamError) -> [UInt8]
 }
 
+extension InputSource {
+  /// All bytes up to the end.
+  func readToEnd() async throws(StreamError) -> [UInt8] {
+    var all: [UInt8] = []
+    while case let piece = try await read(), !piece.isEmpty { all += piece }
+    return all
+  }
+}
+
 enum StandardDescriptor {
   static let input: Int32 = 0
   static let output: Int32 = 1

@@ -29,7 +29,7 @@ struct CacheImportCommand: StoreCommand {
 
   func run(_ store: OpenStore, in context: CommandContext) async throws(StoreFailure) -> ExitStatus {
     let place = file == Pipeline.inputMark ? "standard input" : file.printable
-    let answers = try AnswerImport.answers(try await bytes(in: context), place)
+    let answers = try AnswerImport.answers(try await bytes(place, in: context), place)
     let usable = answers.filter { $0.gone > store.now }
     var stored = 0
     for start in stride(from: 0, to: usable.count, by: AnswerImport.batch) {
@@ -60,22 +60,12 @@ struct CacheImportCommand: StoreCommand {
     return answers.count - found
   }
 
-  private func bytes(in context: CommandContext) async throws(StoreFailure) -> [UInt8] {
+  private func bytes(_ place: String, in context: CommandContext) async throws(StoreFailure) -> [UInt8] {
     do throws(StreamError) {
-      guard file == Pipeline.inputMark else {
-        guard let bytes = try context.readFile(file) else {
-          throw .failed("there is no such file")
-        }
-        return bytes
-      }
-      var all: [UInt8] = []
-      while true {
-        let part = try await context.input.read()
-        if part.isEmpty { return all }
-        all += part
-      }
+      if file == Pipeline.inputMark { return try await context.input.readToEnd() }
+      guard let bytes = try context.readFile(file) else { throw .failed("there is no such file") }
+      return bytes
     } catch {
-      let place = file == Pipeline.inputMark ? "standard input" : file.printable
       throw StoreFailure(.streams, "\(place) cannot be read: \(error.reason).")
     }
   }
