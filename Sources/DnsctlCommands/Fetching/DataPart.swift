@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import DirectDNS
 internal import Synchronization
 
 /// What one option adds to a request's body: its text, and its place among the options that do the same.
@@ -75,17 +76,8 @@ struct URLEncodedPart: Sendable, Hashable {
   }
 
   /// The encoding of forms, in which a blank is a plus sign.
-  static func encoded(_ bytes: some Sequence<UInt8>) -> [UInt8] {
-    let digits = Array("0123456789ABCDEF".utf8)
-    return bytes.flatMap { byte -> [UInt8] in
-      switch byte {
-      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-        UInt8(ascii: "~"):
-        [byte]
-      case UInt8(ascii: " "): [UInt8(ascii: "+")]
-      default: [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-      }
-    }
+  static func encoded(_ bytes: [UInt8]) -> [UInt8] {
+    let words = bytes.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
+    return Array(words.map { PercentEncoding.encoded(Array($0).span, .reserved) }.joined(separator: "+").utf8)
   }
 }
