@@ -140,17 +140,8 @@ struct ProxyRefusal: Error, Equatable, Sendable {
   }
 
   private static func escaped(_ text: String) -> String {
-    var escaped = ""
-    for character in text {
-      switch character {
-      case "<": escaped += "&lt;"
-      case ">": escaped += "&gt;"
-      case "&": escaped += "&amp;"
-      case "\"": escaped += "&quot;"
-      default: escaped.append(character)
-      }
-    }
-    return escaped
+    let escapes: [Character: String] = ["<": "&lt;", ">": "&gt;", "&": "&amp;", "\"": "&quot;"]
+    return text.map { escapes[$0] ?? String($0) }.joined()
   }
 }
 
