@@ -75,9 +75,7 @@ struct AccessLine {
     var escaped = ""
     for scalar in text.unicodeScalars {
       if scalar == "\"" || scalar == "\\" || scalar.isUnprintable {
-        for byte in String(scalar).utf8 {
-          escaped += "\\x" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
-        }
+        for byte in String(scalar).utf8 { escaped += "\\x" + Hex.encoded([byte]) }
       } else {
         escaped.unicodeScalars.append(scalar)
       }
