@@ -114,10 +114,7 @@ extension Substring {
         bytes.append(byte)
         continue
       }
-      // The conversion alone takes a sign for a digit.
-      guard let digits = String(rest.prefix(2)), digits.count == 2, digits.allSatisfy(\.isHexDigit),
-        let value = UInt8(digits, radix: 16)
-      else { return nil }
+      guard let value = Hex.decoded(rest.prefix(2))?.first else { return nil }
       bytes.append(value)
       rest.removeFirst(2)
     }
