@@ -69,7 +69,7 @@ package struct HTTPFreshness: Hashable, Sendable {
   }
 
   /// Reads the number of seconds in a field; one that is too large becomes the largest (RFC 9111 §1.2.2).
-  static func seconds(_ value: String) -> UInt32? {
+  package static func seconds(_ value: String) -> UInt32? {
     let digits = value[...].trimmed
     guard !digits.isEmpty, digits.utf8.allSatisfy(ASCII.isDigit) else { return nil }
     return UInt32(digits) ?? .max

@@ -37,11 +37,6 @@ enum FetchRetryRule {
 
   /// RFC 9110 §10.2.3.
   private static func seconds(_ text: String, now: Int64) -> Int64? {
-    let digits = text[...].trimmed
-    // A number that does not fit is a very large one, and not none.
-    if !digits.isEmpty, digits.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) {
-      return Int64(digits) ?? .max
-    }
-    return CookieTime(cookieDate: text).map { $0.secondsSince1970 - now }
+    HTTPFreshness.seconds(text).map { Int64($0) } ?? CookieTime(cookieDate: text).map { $0.secondsSince1970 - now }
   }
 }
