@@ -18,7 +18,6 @@ package struct JSONLine {
   /// The result for one name.
   init(_ outcome: LookupOutcome) {
     let resolution = try? outcome.result.get()
-    let error: DirectDNSError? = if case .failure(let failure) = outcome.result { failure } else { nil }
     add("host", Self.string(outcome.host))
     add("canonicalName", resolution?.canonicalName.map { Self.string($0.text) })
     add("addresses", resolution.map { Self.array($0.addresses.map { "\"\($0)\"" }) })
@@ -28,7 +27,7 @@ package struct JSONLine {
     add("source", resolution.map { "\"\($0.source.kind)\"" })
     add("provider", resolution?.source.provider.map(Self.string))
     add("elapsedMs", outcome.elapsed.milliseconds)
-    add("error", error.map(Self.object))
+    add("error", outcome.result.error.map(Self.object))
   }
 
   /// An object without members.

@@ -8,12 +8,12 @@ struct LookupOutcome: Sendable {
   var result: Result<Resolution, DirectDNSError>
   var elapsed: Duration
 
-  var status: ExitStatus {
-    switch result {
-    case .success: .answered
-    case .failure(let error): ExitStatus(error)
-    }
-  }
+  var status: ExitStatus { result.error.map { ExitStatus($0) } ?? .answered }
+}
+
+extension Result where Failure == DirectDNSError {
+  /// Why there is no value; nil if there is one.
+  var error: DirectDNSError? { if case .failure(let error) = self { error } else { nil } }
 }
 
 /// The output for one name, by streams.

@@ -9,12 +9,7 @@ struct RecordOutcome: Sendable {
   var result: Result<RecordResolution, DirectDNSError>
   var elapsed: Duration
 
-  var status: ExitStatus {
-    switch result {
-    case .success: .answered
-    case .failure(let error): ExitStatus(error)
-    }
-  }
+  var status: ExitStatus { result.error.map { ExitStatus($0) } ?? .answered }
 }
 
 extension RecordResolution {
@@ -85,7 +80,6 @@ extension JSONLine {
   /// A name's records of one type, their data as text in the form of their RFCs.
   init(_ outcome: RecordOutcome) {
     let found = try? outcome.result.get()
-    let error: DirectDNSError? = if case .failure(let failure) = outcome.result { failure } else { nil }
     self.init()
     add("host", Self.string(outcome.host))
     add("type", Self.string("\(outcome.type)"))
@@ -97,7 +91,7 @@ extension JSONLine {
     add("provider", found?.source.provider.map(Self.string))
     add("authenticated", found?.isAuthenticated.map { "\($0)" })
     add("elapsedMs", outcome.elapsed.milliseconds)
-    add("error", error.map(Self.object))
+    add("error", outcome.result.error.map(Self.object))
   }
 
   private static func record(_ record: ResourceRecord, _ seconds: UInt32?) -> String {
