@@ -218,9 +218,7 @@ struct WarmupCommand: ContextCommand {
     showing.cancel()
     await showing.value
     display.end()
-    do throws(DirectDNSError) { return try result.get() } catch {
-      throw SettingsError(.streams, error.message)
-    }
+    return try result.mapError { SettingsError(.streams, $0.message) }.get()
   }
 
   // MARK: Output

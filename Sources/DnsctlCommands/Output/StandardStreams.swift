@@ -186,9 +186,7 @@ final class PipeInput: InputSource {
     let result: Result<[UInt8], FileFailure> = await withCheckedContinuation { continuation in
       queue.async { continuation.resume(returning: self.next()) }
     }
-    do throws(FileFailure) { return try result.get() } catch {
-      throw .failed("\(path.printable) cannot be read: \(error.reason)")
-    }
+    return try result.mapError { StreamError.failed("\(path.printable) cannot be read: \($0.reason)") }.get()
   }
 
   private func next() -> Result<[UInt8], FileFailure> {
