@@ -88,10 +88,7 @@ final class OriginHandler: ChannelDuplexHandler {
 
   /// Closes after everything that was written has been sent: an origin may answer before it has read the whole request.
   func close() {
-    leavePool()
-    // The client is not told, since this side closes.
-    state = .closed
-    client = nil
+    leave()
     context?.closeBehindWrites(.all) { [self] in unwrittenError = "connection_write_timeout" }
   }
 
@@ -109,15 +106,16 @@ final class OriginHandler: ChannelDuplexHandler {
 
   /// Closes by a reset, so that what was cut off does not look complete.
   func reset() {
-    leavePool()
-    state = .closed
-    client = nil
+    leave()
     context?.channel.setReset()
     context?.close(mode: .all, promise: nil)
   }
 
-  private func leavePool() {
+  /// Leaves its pool, and its client, who hears no more of it: when this side closes, too.
+  private func leave() {
     if case .pooled(let pool, let origin) = state { pool.remove(self, of: origin) }
+    state = .closed
+    client = nil
   }
 
   // MARK: Use by a client
@@ -259,9 +257,7 @@ final class OriginHandler: ChannelDuplexHandler {
   func channelInactive(context: ChannelHandlerContext) {
     inputEnded(isBroken: !hasEnded)
     if case .done = state { client?.originGone() }
-    leavePool()
-    state = .closed
-    client = nil
+    leave()
     context.fireChannelInactive()
   }
 }
