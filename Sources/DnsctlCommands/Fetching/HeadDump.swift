@@ -19,29 +19,23 @@ final class HeadDump: Sendable {
 
   func write(_ heads: [UInt8]) throws(StreamError) {
     guard !isOnOutput else { return try output.write(heads) }
-    let failure: StreamError? = file.withLock { file in
-      do throws(StreamError) {
-        if file == nil {
-          file = OutputFile(path)
-          try file?.openAnew()
-        }
-        try file?.write(heads)
-        return nil
-      } catch { return error }
+    try file.withLock { file throws(StreamError) in
+      if file == nil {
+        file = OutputFile(path)
+        try file?.openAnew()
+      }
+      try file?.write(heads)
     }
-    if let failure { throw failure }
   }
 
   /// All heads have come: the new file replaces the old one.
   func end(in context: CommandContext) -> ExitStatus {
-    let failure: StreamError? = file.withLock { file in
-      do throws(StreamError) {
-        try file?.finish()
-        return nil
-      } catch { return error }
+    do throws(StreamError) {
+      try file.withLock { file throws(StreamError) in if let file { try file.finish() } }
+      return .answered
+    } catch {
+      context.reportError("-D: \(path.printable) cannot be written: \(error.reason).")
+      return .streams
     }
-    guard let failure else { return .answered }
-    context.reportError("-D: \(path.printable) cannot be written: \(failure.reason).")
-    return .streams
   }
 }
