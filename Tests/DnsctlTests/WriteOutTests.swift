@@ -118,6 +118,19 @@ import Testing
     }
   }
 
+  @Test func `a connection that was opened in place of a kept one counts, though no response came over it`()
+    async throws
+  {
+    try await FetchFixture.with(handler: { request in
+      guard request.path == "/lost" else { return OriginResponse() }
+      throw OriginFault.close
+    }) { fixture in
+      let urls = [fixture.url("/first"), fixture.url("/lost")]
+      let outcome = await fixture.fetch(["-s", "-w", "%{num_connects} %{http_code}\\n"] + urls)
+      #expect(outcome.output == "1 200\n1 000\n", "\(outcome)")
+    }
+  }
+
   @Test func `a server whose certificate is refused says where it was connected to`() async throws {
     let identity = try TestCertificateAuthority().issue(names: ["shop.example"])
     try await FetchFixture.with(FakeOriginConfiguration(identity: identity)) { fixture in

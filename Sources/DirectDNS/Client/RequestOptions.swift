@@ -73,7 +73,8 @@ public enum RequestEvent: Sendable {
   case connecting(IPAddress)
   /// An address could not be connected to.
   case connectFailed(IPAddress, reason: String)
-  /// There is a connection, which may be a reused one; through a proxy there is no address.
+  /// There is a connection, which may be a reused one; through a proxy there is no address. Where it ends before a
+  /// response, and libcurl sends the request once more, the next one is told, too.
   case connected(IPAddress?, isReused: Bool)
   /// A line about the TLS session.
   case secured(session: String)

@@ -108,7 +108,7 @@ extension ConnectAttempt {
       return CURL_PREREQFUNC_ABORT
     }
     if exchange(&maySendAgain, with: false) {
-      withEvents { $0.machine.goesOn(id, attempt: number) }
+      withEvents { $0.goesOn(self) }
       return CURL_PREREQFUNC_OK
     }
     return withEvents { $0.maySend(self) } ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT

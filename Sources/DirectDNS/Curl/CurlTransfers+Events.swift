@@ -62,18 +62,30 @@ extension CurlTransfers {
     case .again:
       // libcurl rewinds only what it has written: what it has read ahead, while the server's window was closed, is lost.
       let isRewound = attempt.rewind()
-      machine.repeats(attempt.id, attempt: attempt.number, isRewound: isRewound, at: now)
+      let isNew = machine.repeats(attempt.id, attempt: attempt.number, isRewound: isRewound, at: now)
       guard isRewound else { return false }
       attempt.lines?.startOver()
       attempt.streamTrace.startOver()
-    case .first(let carrier, let isReused):
+      // Otherwise it is sent on another one, by the new handle.
+      if !attempt.needsNewHandle { tellConnected(attempt, isReused: !isNew) }
+    case .first(_, let isReused):
       transfer.carrier = attempt
       attempt.lines = ResponseLines()
       if !transfer.request.isSmall { allowSilence(transfer.request.terms.firstByteTimeout, of: attempt) }
-      transfer.request.watcher.observer?(.connected(carrier.address, isReused: isReused))
-      tellProxy(of: attempt)
+      tellConnected(attempt, isReused: isReused)
     }
     return true
+  }
+
+  /// An attempt whose request may be sent once more has a connection for its new handle.
+  func goesOn(_ attempt: ConnectAttempt) {
+    tellConnected(attempt, isReused: !machine.goesOn(attempt.id, attempt: attempt.number))
+  }
+
+  /// Tells of the connection that a request goes out on.
+  private func tellConnected(_ attempt: ConnectAttempt, isReused: Bool) {
+    attempt.transfer?.request.watcher.observer?(.connected(attempt.address, isReused: isReused))
+    tellProxy(of: attempt)
   }
 
   /// Gives the server as long to read the request as it has to answer: the kernel would otherwise end a connection

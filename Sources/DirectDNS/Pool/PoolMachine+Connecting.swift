@@ -144,8 +144,13 @@ extension PoolMachine {
   }
 
   /// libcurl sends a request once more; or does not, if its body cannot be sent from the beginning.
-  mutating func repeats(_ id: TransferID, attempt number: Int, isRewound: Bool, at now: Int64) {
-    guard let (pool, address) = transfers.read(id, { ($0.pool, $0.state.attempts[number]?.address) }) else { return }
+  ///
+  /// - Returns: whether the connection that it has for that was opened for it.
+  @discardableResult
+  mutating func repeats(_ id: TransferID, attempt number: Int, isRewound: Bool, at now: Int64) -> Bool {
+    guard let (pool, address) = transfers.read(id, { ($0.pool, $0.state.attempts[number]?.address) }) else {
+      return false
+    }
     let joins = pools.read(pool) { $0.joins }
     transfers.change(id) { transfer in
       guard let joins else { return transfer.state.refuseRetry() }
@@ -153,9 +158,9 @@ extension PoolMachine {
       transfer.state.noteRetry(joins: joins)
       transfer.state.sent(at: now)
     }
-    noteJoin(id, pool, attempt: number, address)
     // Its source may have had nothing to send, which no time ran for.
-    noteDue(id)
+    defer { noteDue(id) }
+    return noteJoin(id, pool, attempt: number, address)
   }
 
   /// libcurl has a connection to send a request once more, and cannot go back to the beginning of its body.
@@ -179,22 +184,27 @@ extension PoolMachine {
   }
 
   /// An attempt that began once more, and whose request may be sent, has a connection for it.
-  mutating func goesOn(_ id: TransferID, attempt number: Int) {
-    guard let (pool, attempt) = transfers.read(id, { ($0.pool, $0.state.attempts[number]) }) else { return }
+  ///
+  /// - Returns: whether that was opened for it.
+  mutating func goesOn(_ id: TransferID, attempt number: Int) -> Bool {
+    guard let (pool, attempt) = transfers.read(id, { ($0.pool, $0.state.attempts[number]) }) else { return false }
     transfers.change(id) { $0.state.isConnectedAgain() }
     noteEstablished(attempt, pool)
-    noteJoin(id, pool, attempt: number, attempt?.address)
     // From now on the time for the response runs again.
-    noteDue(id)
+    defer { noteDue(id) }
+    return noteJoin(id, pool, attempt: number, attempt?.address)
   }
 
   /// Notes whether a request opened its connection or joined one.
   ///
   /// As long as no other request joins the connection that it opened, libcurl repeats the request for one reason only,
   /// which is that HTTP/2 refused it; see ``TransferState/wasRefused(joins:)``.
+  ///
+  /// - Returns: whether it opened its connection.
+  @discardableResult
   private mutating func noteJoin(
     _ id: TransferID, _ pool: SlabID<Pool>, attempt number: Int, _ address: IPAddress?
-  ) {
+  ) -> Bool {
     let isNew = transfers.change(id) { $0.state.attempts.takeDialled(by: number) } ?? false
     if !isNew { noteJoin(pool) }
     if !isNew, pools.read(pool, { $0.load.multiplexing == .unknown && $0.load.isShared(address) }) == true {
@@ -202,6 +212,7 @@ extension PoolMachine {
     }
     let joins = isNew ? pools.read(pool) { $0.joins } : nil
     transfers.change(id) { $0.state.joined(after: joins) }
+    return isNew
   }
 
   private mutating func noteJoin(_ pool: SlabID<Pool>) { pools.change(pool) { $0.joins += 1 } }

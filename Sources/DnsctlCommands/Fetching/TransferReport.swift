@@ -17,9 +17,8 @@ final class TransferReport: Sendable {
     var location: WebURL?
     /// Whether the last head was a redirect that was followed.
     var isFollowed = false
-    /// How many connections were opened for requests, and whether one was for the response that is awaited.
+    /// How many connections were opened for requests.
     var connects = 0
-    var hasOpened = false
     /// How many stand that the request has not gone out on: their TLS handshakes, or tunnels, are under way.
     var waiting = 0
     /// Where the last connection leads, also if no response has come over it: to the proxy where there is one.
@@ -68,13 +67,8 @@ final class TransferReport: Sendable {
       case .connected(let address, let isReused):
         if let address { facts.remote = (address, (facts.location ?? job.url).effectivePort) }
         facts.waiting = 0
-        guard !isReused else { break }
-        facts.connects += 1
-        facts.hasOpened = true
+        if !isReused { facts.connects += 1 }
       case .responded(let head, let connection):
-        // Nobody hears of one that libcurl has opened because a kept one had ended.
-        if !connection.isReused, !facts.hasOpened { facts.connects += 1 }
-        facts.hasOpened = false
         if let address = connection.remoteAddress { facts.remote = (address, connection.remotePort) }
         facts.heads.append(HeadText(head: head, connection: connection))
         facts.isFollowed = false

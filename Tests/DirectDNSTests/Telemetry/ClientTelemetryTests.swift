@@ -118,6 +118,28 @@ struct ClientTelemetryTests {
     #expect(span.attributes.text("http.request.method_original") == original)
   }
 
+  @Test func `a connection that takes the place of one that had ended has a span, which names no error`() async throws {
+    let hasEnded = Locked(false)
+    let origin = try await FakeOrigin.start { request in
+      let endsNow = hasEnded.withLock { hasEnded in
+        defer { hasEnded = hasEnded || request.path == "/b" }
+        return request.path == "/b" && !hasEnded
+      }
+      if endsNow { throw OriginFault.close }
+      return OriginResponse()
+    }
+    let tracer = RecordingTracer()
+    let client = try client(tracer, nil)
+    for path in ["/a", "/b"] {
+      _ = try await client.execute(ClientSample.get(origin.url(path, host: "shop.test"))).body.text()
+    }
+    let connects = tracer.spans.withLock { $0 }.filter { $0.operationName == "connect" }
+    #expect(connects.count == 2 && connects.allSatisfy(\.hasEnded))
+    #expect(connects.allSatisfy { $0.attributes.text("error.type") == nil })
+    await client.shutdown()
+    await origin.stop()
+  }
+
   @Test func `refusals of the policy are counted by their code`() async throws {
     let metrics = RecordingMetrics()
     let client = try withMetricsFactory(metrics) {
