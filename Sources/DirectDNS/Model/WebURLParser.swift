@@ -38,7 +38,8 @@ struct WebURLParser {
     guard let scheme = WebURL.Scheme(rawValue: name) else {
       throw DirectDNSError(
         .invalidURL,
-        "the URL's scheme \(DirectDNSError.quoted(name)) is not supported: use http, https, ws or wss")
+        "the URL's scheme \(DirectDNSError.quoted(name)) is not supported: use http or https, "
+          + "or ws or wss for a WebSocket")
     }
     // Special relative or authority state: `http:next` is relative to an http base.
     let hasTwoSlashes = byte(at: 0) == ASCII.slash && byte(at: 1) == ASCII.slash

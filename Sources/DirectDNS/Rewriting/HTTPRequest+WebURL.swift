@@ -33,7 +33,8 @@ extension WebURL {
     guard (WebURL.Scheme(rawValue: scheme) ?? WebURL.Scheme(rawValue: scheme.lowercased())) != nil else {
       throw DirectDNSError(
         .invalidURL,
-        "the request's scheme \(DirectDNSError.quoted(scheme)) is not supported: use http, https, ws or wss")
+        "the request's scheme \(DirectDNSError.quoted(scheme)) is not supported: use http or https, "
+          + "or ws or wss for a WebSocket")
     }
     // Bytes that the parser skips, or at which it ends the authority, must not turn a part of the path into the host.
     let isWhole =
