@@ -108,9 +108,7 @@ internal import CDirectDNSCurl
     sockets.watch(self)
     set(CURLOPT_NOSIGNAL, 1)
     set(CURLOPT_PROTOCOLS_STR, usesTLS ? "https" : "http")
-    // A connection serves no request once it is ten minutes old: one that is always busy would never follow a change of
-    // the server's addresses.
-    set(CURLOPT_MAXLIFETIME_CONN, 600)
+    set(CURLOPT_MAXLIFETIME_CONN, Int(PoolLimits.lifetime / 1_000))
   }
 
   /// Has its transfers use no proxy, whatever the environment says, where libcurl would look for `no_proxy` each time.

@@ -77,15 +77,16 @@ extension PoolMachine {
   mutating func dialled(_ socket: Int32, _ id: TransferID, attempt number: Int) {
     let dialled = transfers.change(id) { transfer in
       transfer.state.attempts.dialled(socket, by: number)
-      return (pool: transfer.pool, address: transfer.state.attempts[number]?.address)
+      return (pool: transfer.pool, attempt: transfer.state.attempts[number])
     }
     guard let dialled else { return }
     let noted = pools.change(dialled.pool) { pool in
+      if pool.sockets.isEmpty, let attempt = dialled.attempt { pool.openedAt = attempt.startedAt }
       pool.sockets.append(socket)
       return pool.cache
     }
     guard let cache = noted else { return }
-    connections.opened(socket, of: dialled.pool, to: dialled.address, in: cache)
+    connections.opened(socket, of: dialled.pool, to: dialled.attempt?.address, in: cache)
     if connections.count > limits.connections { endIdleConnection(besides: cache) }
   }
 

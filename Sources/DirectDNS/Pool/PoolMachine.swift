@@ -9,6 +9,9 @@ struct PoolLimits: Sendable {
   /// Milliseconds from one attempt to connect to the next.
   var attemptDelay: Int64
 
+  /// For how many milliseconds a connection takes requests: one that is always busy would never follow a change of the
+  /// server's addresses.
+  static let lifetime: Int64 = 600_000
   /// The most connection caches; each is one of libcurl's multi handles.
   static let caches = 16
   /// A further cache is begun when each has more connections than this.
@@ -38,8 +41,17 @@ struct PoolMachine<Route: Hashable> {
     var outage: PoolOutage?
     /// Whether it is in ``PoolMachine/changed``.
     var isChanged = false
-    /// Whether new requests of its route have another pool, since the network has changed.
+    /// Whether new requests of its route have another pool, since the network has changed or its time is over.
     var isRetired = false
+    /// When it began to open connections, having none.
+    var openedAt: Int64 = 0
+
+    /// Whether it takes further requests: where several share a connection, only for as long as one lives.
+    ///
+    /// libcurl itself ends old connections, but none that is in use (`extract_if_dead`), as shared ones may always be.
+    func takesRequests(at now: Int64) -> Bool {
+      !isRetired && (load.multiplexing != .always || sockets.isEmpty || now - openedAt < PoolLimits.lifetime)
+    }
   }
 
   struct Transfer {
@@ -111,7 +123,7 @@ struct PoolMachine<Route: Hashable> {
   mutating func start(
     _ terms: TransferTerms, _ route: Route, _ multiplexing: PoolLoad.Multiplexing, at now: Int64
   ) -> TransferID {
-    let pool = pool(route, multiplexing)
+    let pool = pool(route, multiplexing, at: now)
     let id = transfers.insert(Transfer(pool: pool, state: TransferState(terms), arrivedAt: now))
     if waiting.count == 0, let admission = admission(to: pool), admission == .reuse || admission == .open {
       begin(id, in: pool, admission, at: now)
@@ -125,11 +137,18 @@ struct PoolMachine<Route: Hashable> {
     return id
   }
 
-  private mutating func pool(_ route: Route, _ multiplexing: PoolLoad.Multiplexing) -> SlabID<Pool> {
-    if pools.read(lastPool, { !$0.isRetired && $0.route == route }) == true { return lastPool }
+  private mutating func pool(
+    _ route: Route, _ multiplexing: PoolLoad.Multiplexing, at now: Int64
+  ) -> SlabID<Pool> {
+    if pools.read(lastPool, { $0.route == route && $0.takesRequests(at: now) }) == true { return lastPool }
     if let known = poolOf[route] {
-      lastPool = known
-      return known
+      // An old connection is better than none, where there is no room for another.
+      guard pools.read(known, { $0.takesRequests(at: now) }) == false, taken < limits.connections else {
+        lastPool = known
+        return known
+      }
+      pools.change(known) { $0.isRetired = true }
+      note(known) { _ in }
     }
     let load = PoolLoad(
       multiplexing: multiplexing, connectionLimit: limits.connectionsPerRoute, streamLimit: limits.streams)

@@ -41,6 +41,31 @@ final class PoolMachineConnectionsTests: PoolFixture {
     #expect(machine.transfers[next]?.pool == machine.transfers[new]?.pool && machine.pools.ids.count == 1)
   }
 
+  @Test func `a connection that is always busy takes no request that comes ten minutes after it was opened`() {
+    let end = PoolLimits.lifetime
+    let first = start(.always, "a", terms(deadline: .max))
+    _ = connect(first, 7)
+    machine.headIsComplete(first, isMultiplexed: true)
+    let joins = machine.start(terms(deadline: .max), "a", .always, at: end - 1)
+    #expect(machine.pool(of: joins) == machine.pool(of: first))
+    _ = taken()
+    let opens = machine.start(terms(deadline: .max), "a", .always, at: end)
+    #expect(machine.pool(of: opens) != machine.pool(of: first))
+    #expect(taken() == ["connect \(opens.index).0 \(near)"])
+    machine.cancel(joins)
+    machine.ended(first, attempt: 0, .complete, at: end)
+    _ = machine.endTurn(at: end)
+    #expect(taken().suffix(1) == ["end socket 7"])
+  }
+
+  @Test func `it goes on taking them where there is no room for another`() {
+    machine = Machine(PoolLimits(connections: 1, connectionsPerRoute: 1, streams: 2, attemptDelay: 250))
+    let first = start(.always, "a", terms(deadline: .max))
+    _ = connect(first, 7)
+    let next = machine.start(terms(deadline: .max), "a", .always, at: PoolLimits.lifetime)
+    #expect(machine.pool(of: next) == machine.pool(of: first))
+  }
+
   @Test func `what waits beside a busy connection to a dead address is the last choice`() {
     let busy = start()
     let ended = start()
