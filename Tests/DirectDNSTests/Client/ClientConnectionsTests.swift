@@ -213,18 +213,28 @@ struct ClientConnectionsTests {
     await second.stop()
   }
 
-  @Test func `TLS is as new as was asked for`() async throws {
-    let origin = try await secure { $0.offersTLS13 = false }
-    let strict = try client { $0.minimumTLS = .v13 }
-    let error = await #expect(throws: DirectDNSError.self) {
-      try await strict.execute(ClientSample.get(origin.url("/", host: "shop.test")))
+  @Test(arguments: [false, true])
+  func `TLS is as new as was asked for, with a proxy too`(_ isProxy: Bool) async throws {
+    let server = try await secure {
+      $0.offersTLS13 = false
+      $0.httpVersions = [.http1]
     }
-    #expect(error?.code == .tlsFailed)
-    let usual = try client()
-    #expect(try await usual.execute(ClientSample.get(origin.url("/", host: "shop.test"))).status == .ok)
+    let url = try WebURL(server.url("/", host: "shop.test"))
+    func client(_ least: TLSVersion) throws -> DirectClient {
+      try self.client {
+        $0.minimumTLS = least
+        if isProxy { $0.proxy = .url(url) }
+      }
+    }
+    let asked = isProxy ? "http://other.test/" : url.href
+    let strict = try client(.v13)
+    let error = await #expect(throws: DirectDNSError.self) { try await strict.get(asked) }
+    #expect(error?.code == .tlsFailed && server.requests.isEmpty)
+    let usual = try client(.v12)
+    #expect(try await usual.get(asked).status == .ok)
     await strict.shutdown()
     await usual.shutdown()
-    await origin.stop()
+    await server.stop()
   }
 
   #if canImport(Glibc)
