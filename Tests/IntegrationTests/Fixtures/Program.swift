@@ -24,7 +24,9 @@ struct Program {
   init() throws { folder = try ServerFixture.newFolder("program") }
 
   /// Runs it to its end, with nothing of the user's environment that would change what it does.
-  func run(_ arguments: [String], input: String = "") async throws -> Outcome {
+  func run(
+    _ arguments: [String], input: String = "", environment: [String: String] = [:]
+  ) async throws -> Outcome {
     let run = try ServerFixture.newFolder("run")
     let (standardInput, output, errors) = (
       run.appending(path: "in"), run.appending(path: "out"), run.appending(path: "errors")
@@ -36,7 +38,7 @@ struct Program {
     process.executableURL = Self.url
     process.arguments = arguments
     process.currentDirectoryURL = folder
-    process.environment = ["PATH": "/usr/bin:/bin", "HOME": folder.path]
+    process.environment = environment.merging(["PATH": "/usr/bin:/bin", "HOME": folder.path]) { own, _ in own }
     process.standardInput = try FileHandle(forReadingFrom: standardInput)
     process.standardOutput = try FileHandle(forWritingTo: output)
     process.standardError = try FileHandle(forWritingTo: errors)
