@@ -225,7 +225,6 @@ enum HouseRules {
   /// Files that may wait by `Task.sleep`: where the clock does so, and where a wait is short, whatever becomes of it.
   static let sleepPlaces = [
     "Sources/DirectDNS/Concurrency/SystemClock.swift",
-    "Sources/DirectDNSFoundation/Loading/Load.swift",
     "Sources/DirectDNSAsyncHTTPClient/HTTPClientRequest+Redirect.swift",
     "Sources/DirectDNSProxy/ProxyServer.swift",
   ]

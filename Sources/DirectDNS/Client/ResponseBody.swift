@@ -148,7 +148,7 @@ public struct ResponseBody: AsyncSequence, Sendable {
 
   /// Leaves the rest unread: if it is short, it is read and thrown away in order to keep the connection; otherwise the
   /// transfer ends.
-  func discard() { if case .transfer(let reader) = source { reader.discard(upTo: Self.discardLimit) } }
+  package func discard() { if case .transfer(let reader) = source { reader.discard(upTo: Self.discardLimit) } }
 
   /// Up to so many bytes, reading the rest is cheaper than a new connection.
   private static let discardLimit = 64 * 1024

@@ -76,7 +76,7 @@ final class Load: Sendable {
         await receiver.receive(shown)
         return response
       }
-      Self.discard(response.body)
+      response.body.discard()
       guard !LoadReceiver.takesRedirects else {
         await receiver.redirect(to: try request.following(redirect), shown)
         return nil
@@ -92,15 +92,6 @@ final class Load: Sendable {
     guard let rules else { return nil }
     return try Redirect.next(
       after: response.head, to: outgoing.head, body: outgoing.bodyKind, hops: hops, configuration: rules)
-  }
-
-  /// Reads the rest of a redirect: if it is short and comes soon, that is cheaper than a new connection.
-  private static func discard(_ body: ResponseBody) {
-    let reading = Task { _ = try? await body.collect(upTo: 64 * 1024) }
-    Task {
-      try? await Task.sleep(for: .seconds(1))
-      reading.cancel()
-    }
   }
 
   private func options(_ client: DirectClient, left: Duration) -> RequestOptions {
