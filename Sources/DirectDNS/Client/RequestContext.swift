@@ -158,6 +158,9 @@ struct RequestContext: Sendable {
   }
 
   private static func tlsAdvice(_ reason: String) -> String {
+    if HTTPTransportError.isAboutClientCertificate(reason) {
+      return "; show the server a certificate that it takes (dnsctl: --cert)"
+    }
     let isUntrusted = reason.contains("issuer") || reason.contains("self-signed") || reason.contains("self signed")
     return isUntrusted ? "; add the authority that signed it to the trust store (dnsctl: --cacert)" : ""
   }

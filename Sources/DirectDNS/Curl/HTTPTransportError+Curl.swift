@@ -42,6 +42,9 @@ extension HTTPTransportError {
     // The same code as for a connection that was reset.
     case CURLE_RECV_ERROR where detail.hasSuffix("in chunked-encoding"):
       self = .malformedResponse("its chunks are malformed, which the server has to mend")
+    // By TLS 1.3 the handshake is over for the client before the server has seen its certificate (RFC 8446 §2): that
+    // one is missing, or not taken, comes in place of the response.
+    case CURLE_RECV_ERROR where Self.isAboutClientCertificate(detail): self = .tls(detail.printable)
     case CURLE_BAD_CONTENT_ENCODING where detail.hasPrefix("Unrecognized"):
       self = .malformedResponse("libcurl does not know the content coding that it names\(Self.uncompressedAdvice)")
     case CURLE_BAD_CONTENT_ENCODING:
@@ -57,6 +60,12 @@ extension HTTPTransportError {
     // Including a lack of memory (CURLE_OUT_OF_MEMORY, CURLE_FAILED_INIT): nothing is wrong with the request.
     default: self = .connectionLost(text)
     }
+  }
+
+  /// Whether OpenSSL tells of a server's alert about the client's certificate (RFC 8446 §6.2); what is wrong with the
+  /// server's own is no alert.
+  static func isAboutClientCertificate(_ text: String) -> Bool {
+    text.contains(" alert ") && (text.contains("certificate") || text.contains("unknown ca"))
   }
 
   /// What to do about a body that cannot be decompressed.

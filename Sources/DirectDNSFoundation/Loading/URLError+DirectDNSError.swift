@@ -51,6 +51,10 @@ extension URLError {
   /// TLS libraries tell why in words alone: these are OpenSSL's.
   private static func tlsCode(_ message: String) -> Code {
     let text = message.lowercased()
+    // An alert is the server's word, and so about the client's.
+    if text.contains(" alert "), text.contains("certificate") {
+      return text.contains("certificate required") ? .clientCertificateRequired : .clientCertificateRejected
+    }
     if text.contains("certificate has expired") { return .serverCertificateHasBadDate }
     if text.contains("not yet valid") { return .serverCertificateNotYetValid }
     return text.contains("certificate") ? .serverCertificateUntrusted : .secureConnectionFailed

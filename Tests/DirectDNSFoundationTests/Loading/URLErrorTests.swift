@@ -34,6 +34,9 @@ struct URLErrorTests {
     ("certificate is not yet valid", .serverCertificateNotYetValid),
     ("SSL certificate problem: self-signed certificate", .serverCertificateUntrusted),
     ("SSL: no alternative certificate subject name matches target host name", .serverCertificateUntrusted),
+    ("SSL routines::tlsv13 alert certificate required, errno 0", .clientCertificateRequired),
+    ("SSL routines::tlsv1 alert unknown ca; show the server a certificate that it takes", .clientCertificateRejected),
+    ("SSL routines::tlsv1 alert protocol version", .secureConnectionFailed),
     ("wrong version number", .secureConnectionFailed),
   ]) func `TLS that fails says why`(_ message: String, _ expected: URLError.Code) {
     #expect(URLError(DirectDNSError(.tlsFailed, message), url: nil).code == expected)

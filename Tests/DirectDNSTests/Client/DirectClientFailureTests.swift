@@ -73,6 +73,21 @@ struct DirectClientFailureTests {
     #expect(local.hasPrefix("TLS with \(peer) could not be set up on this machine: no"))
   }
 
+  @Test(arguments: [
+    ("SSL routines::tlsv13 alert certificate required", "show the server a certificate that it takes (dnsctl: --cert)"),
+    ("self-signed certificate", "add the authority that signed it to the trust store (dnsctl: --cacert)"),
+  ])
+  func `where a certificate is refused, it is said what helps whom it belongs to`(
+    _ reason: String, _ advice: String
+  ) throws {
+    let context = RequestContext(
+      try WebURL("https://shop.test/"), RequestTimeouts(), try ClientSettings(DirectClientConfiguration()),
+      isRetryable: true)
+    let error = context.error(TransferFailure(.init(reason: .tls(reason), delivery: .mayHaveArrived)))
+    #expect(error.code == .tlsFailed && error.mayHaveReachedServer)
+    #expect(error.message == "TLS with https://shop.test failed: \(reason); \(advice)")
+  }
+
   @Test func `an address that is found forbidden when it is dialled is told as one that was before`() throws {
     let context = RequestContext(
       try WebURL("http://shop.test/"), RequestTimeouts(), try ClientSettings(DirectClientConfiguration()),

@@ -58,6 +58,18 @@ struct HTTPTransportErrorCurlTests {
     #expect(kind(CURLE_RECV_ERROR, detail: "Recv failure: Connection reset by peer") == "connectionLost")
   }
 
+  @Test(arguments: [
+    ("tlsv13 alert certificate required", "tls"), ("tlsv1 alert unknown ca", "tls"),
+    ("sslv3 alert certificate expired", "tls"), ("ssl/tls alert bad certificate", "tls"),
+    ("tlsv1 alert internal error", "connectionLost"), ("unexpected eof while reading", "connectionLost"),
+  ])
+  func `what the server says of the client's certificate is no connection that was reset`(
+    _ reason: String, _ expected: String
+  ) {
+    let words = "OpenSSL SSL_read: OpenSSL/3.0.19: error:0A00045C:SSL routines::\(reason), errno 0"
+    #expect(kind(CURLE_RECV_ERROR, detail: words) == expected)
+  }
+
   @Test func `a content coding that is unknown is told from a body that is not in it`() {
     let words = "Unrecognized content encoding type. libcurl understands deflate, gzip content encodings."
     let (unknown, wrong) = (
