@@ -65,13 +65,19 @@ extension CurlTransfers {
   /// libcurl does not watch the socket of such a connection, just as if it were idle.
   func isHeldBack(_ socket: curl_socket_t) -> Bool {
     let port = directdns_local_port(socket)
-    return running.contains { $0.attempts.contains { $0.isHeldBack(at: port) } }
+    return running.contains { $0.attempts.contains { leads(socket, $0) && $0.isHeldBack(at: port) } }
   }
 
   /// The attempt whose request a connection is carrying; nil if it is idle.
   func carrier(on socket: curl_socket_t) -> ConnectAttempt? {
     let port = directdns_local_port(socket)
-    return running.lazy.compactMap { $0.transfer?.carrier }.first { $0.uses(port: port) }
+    return running.lazy.compactMap { $0.transfer?.carrier }.first { leads(socket, $0) && $0.uses(port: port) }
+  }
+
+  /// Whether an attempt may be on a connection, by where it leads: the local port alone may be that of several.
+  private func leads(_ socket: curl_socket_t, _ attempt: ConnectAttempt) -> Bool {
+    guard let pool = attempt.pool?.id else { return false }
+    return machine.leads(socket, into: pool, to: attempt.address)
   }
 
   /// The multi handle of a connection cache.

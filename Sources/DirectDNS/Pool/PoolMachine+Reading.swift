@@ -17,6 +17,12 @@ extension PoolMachine {
   /// The sockets of the connections, established or not, that a transfer may be on.
   func sockets(of id: TransferID) -> [Int32] { pool(of: id).flatMap { pools.read($0) { $0.sockets } } ?? [] }
 
+  /// Whether a connection is one of a pool's, and to that address.
+  func leads(_ socket: Int32, into pool: SlabID<Pool>, to address: IPAddress?) -> Bool {
+    guard let connection = connections[socket] else { return false }
+    return connection.pool == pool && connection.address == address
+  }
+
   /// The sockets of a pool's connections if each carries several requests.
   func sharedSockets(of pool: SlabID<Pool>) -> [Int32] {
     pools.read(pool) { $0.load.multiplexing == .always ? $0.sockets : [] } ?? []

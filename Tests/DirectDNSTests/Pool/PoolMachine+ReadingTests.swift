@@ -31,6 +31,18 @@ final class PoolMachineReadingTests: PoolFixture {
     #expect(machine.sharedSockets(of: try #require(machine.pool(of: id))) == shared)
   }
 
+  @Test func `a connection leads where its pool and its address say, as long as it is there`() throws {
+    let (first, other) = (start(), start(.never, "b"))
+    _ = connect(first, 7)
+    _ = connect(other, 8)
+    let pool = try #require(machine.pool(of: first))
+    for (socket, address) in [(7, near), (7, far), (8, near), (9, near)] as [(Int32, IPAddress)] {
+      #expect(machine.leads(socket, into: pool, to: address) == (socket == 7 && address == near))
+    }
+    machine.closed(7)
+    #expect(!machine.leads(7, into: pool, to: near))
+  }
+
   @Test func `a transfer's connection is known once it has one, and whether that was there before`() throws {
     let first = start(.always)
     #expect(machine.connection(of: first) == nil)
