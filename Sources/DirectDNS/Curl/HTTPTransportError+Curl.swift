@@ -103,6 +103,10 @@ extension ConnectAttempt {
       if HTTPTransportError.isLackOfRoom(code), lines.isHeadComplete, transfer.request.message.decompresses {
         return .bodyTooLarge
       }
+      // Where nothing is decompressed, it decodes what `Transfer-Encoding` names alone (RFC 9112 §7).
+      if code == CURLE_BAD_CONTENT_ENCODING, !transfer.request.message.decompresses {
+        return .malformedResponse("its transfer coding cannot be undone, which the server has to mend")
+      }
       // Its decoders return this for bytes behind the end of the compressed data, such as a second member of gzip.
       if code == CURLE_WRITE_ERROR, lines.isHeadComplete, transfer.request.message.decompresses {
         return .malformedResponse("data follows what could be decompressed\(HTTPTransportError.uncompressedAdvice)")

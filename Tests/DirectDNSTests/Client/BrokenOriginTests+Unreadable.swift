@@ -45,6 +45,18 @@ extension BrokenOriginTests {
     }
   }
 
+  @Test func `a transfer coding that a body is not in is the server's to mend, where nothing is decompressed`()
+    async throws
+  {
+    let coded = "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"
+    try await staged(handler: { _ in throw OriginFault.text(coded) }) { fixture in
+      let error = await #expect(throws: DirectDNSError.self) {
+        try await fixture.client.execute(fixture.request()).body.text()
+      }
+      #expect(error?.code == .malformedResponse && error?.message.contains("its transfer coding") == true)
+    }
+  }
+
   // MARK: More than a response should say
 
   /// Responses that are as they should be, but for the size of one part.
