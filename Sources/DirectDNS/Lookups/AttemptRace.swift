@@ -7,6 +7,8 @@ struct AttemptRace: Sendable, Hashable {
   enum Decision: Sendable, Hashable {
     /// The first server takes longer than usual: a second one may be asked as well.
     case hedge
+    /// Another server is asked as well, which would not be asked in time otherwise.
+    case another
     /// The attempt at that server has used up its time: another server takes its place, if there is one.
     case timeout(of: DNSServer.Number)
   }
@@ -23,6 +25,7 @@ struct AttemptRace: Sendable, Hashable {
   /// Whether any attempt has begun.
   private(set) var hasBegun = false
   private var hedgeAt: ResolverInstant?
+  private var anotherAt: ResolverInstant?
   private var running: [Attempt] = []
 
   /// Creates a race without attempts.
@@ -40,14 +43,19 @@ struct AttemptRace: Sendable, Hashable {
   /// - Parameters:
   ///   - server: the server's number.
   ///   - hedgingDelay: how long the first attempt is alone.
+  ///   - left: how long servers may be asked.
+  ///   - others: how many servers there are to ask beside this one. Where an attempt may take all the time that is left, they
+  ///     have a share of it each.
   ///   - isStopgap: whether its server is asked only because better ones cannot be for a moment: after that delay one
   ///     of these takes its place.
   ///   - now: the present.
   mutating func begin(
-    _ server: DNSServer.Number, hedgingDelay: Duration, isStopgap: Bool = false, at now: ResolverInstant
+    _ server: DNSServer.Number, hedgingDelay: Duration, left: Duration, others: Int, isStopgap: Bool = false,
+    at now: ResolverInstant
   ) {
     if hedges, !hasBegun, !isStopgap { hedgeAt = now + hedgingDelay }
     hasBegun = true
+    anotherAt = others > 0 && left <= time ? now + left / (others + 1) : nil
     running.append(Attempt(server: server, timeoutAt: now + (isStopgap ? min(hedgingDelay, time) : time)))
   }
 
@@ -60,10 +68,12 @@ struct AttemptRace: Sendable, Hashable {
 
   /// When the next decision is due; nil if none is.
   var nextInstant: ResolverInstant? {
-    running.reduce(hedgeAt) { first, attempt in
-      guard let first, let timeoutAt = attempt.timeoutAt else { return first ?? attempt.timeoutAt }
-      return min(first, timeoutAt)
-    }
+    running.reduce(Self.earlier(hedgeAt, anotherAt)) { Self.earlier($0, $1.timeoutAt) }
+  }
+
+  private static func earlier(_ one: ResolverInstant?, _ other: ResolverInstant?) -> ResolverInstant? {
+    guard let one, let other else { return one ?? other }
+    return min(one, other)
   }
 
   /// The next decision that is due; each is returned once.
@@ -71,6 +81,10 @@ struct AttemptRace: Sendable, Hashable {
     if let instant = hedgeAt, instant <= now {
       hedgeAt = nil
       return .hedge
+    }
+    if let instant = anotherAt, instant <= now {
+      anotherAt = nil
+      return .another
     }
     for index in running.indices {
       guard let instant = running[index].timeoutAt, instant <= now else { continue }

@@ -42,11 +42,12 @@ extension QueryMachine {
       question.race != nil && question.running.isEmpty
       && states.isStopgap(
         server.number, among: question.candidates.askable, before: question.deadlines.providers, at: now)
+    let left = max(question.deadlines.providers - now, .zero)
     question.race?.begin(
-      server.number, hedgingDelay: states.hedgingDelay(of: server.number), isStopgap: isStopgap, at: now)
+      server.number, hedgingDelay: states.hedgingDelay(of: server.number), left: left,
+      others: question.candidates.order.count, isStopgap: isStopgap, at: now)
     lastAttempt += 1
     let query = QueryNumber(rawValue: lastAttempt)
-    let left = max(question.deadlines.providers - now, .zero)
     let timeout =
       if case .batch = question.subject, states.all.count > 1 { min(left, question.deadlines.attempt) } else { left }
     attempts[query] = Attempt(
@@ -68,6 +69,7 @@ extension QueryMachine {
     while let decision = question.race?.due(at: now) {
       switch decision {
       case .hedge: askAnother(number, &question, isHedge: true, at: now)
+      case .another: askAnother(number, &question, isHedge: false, at: now)
       case .timeout(let late):
         switch states.takeFailover(among: question.candidates.askable, before: question.deadlines.providers, at: now)
         {

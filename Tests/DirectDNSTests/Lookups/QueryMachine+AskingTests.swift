@@ -56,6 +56,21 @@ struct QueryMachineAskingTests {
 
   private static let pause = ProviderFailure.Kind.rateLimited(retryAfter: .seconds(2))
 
+  @Test mutating func `while one server after the other is silent, the last one is asked in time, too`() {
+    machine = Self.machine("one", "two", "three", "four")
+    ask(at: 0)
+    #expect(words(at: 0) == ["1 to 0: n1"])
+    #expect(words(at: 2.999) == [])
+    #expect(words(at: 3) == ["2 to 1: n1"])
+    // 1.9 s are left for three, and then two thirds of that for two.
+    #expect(words(at: 3.633) == [])
+    #expect(words(at: 3.634) == ["3 to 2: n1"])
+    #expect(words(at: 4.266) == [])
+    #expect(words(at: 4.267) == ["4 to 3: n1"])
+    reply(3, nil, at: 4.5)
+    #expect(words(at: 4.5) == ["n1 answered"], "it was not given up")
+  }
+
   @Test mutating func `a question has a time for its next server, or for the end of a pause, or for nothing any more`()
   {
     machine = Self.machine("one", "two")
