@@ -145,6 +145,8 @@ import Testing
       var inner = CommandFixture()
       inner.files = [jar: "there"]
       #expect(await fixture.fetch(["-b", jar, fixture.url()], in: inner).output == "seen=2")
+      try fixture.write(fixture.read("jar") ?? "", to: "a=jar")
+      #expect(await fixture.fetch(["-b", "@" + fixture.path("a=jar"), fixture.url()]).output == "seen=2")
       #expect(await fixture.fetch([fixture.url(), fixture.url()]).output == "nonenone")
       #expect(await fixture.fetch(["-c", "/nowhere/jar", fixture.url()]).status == 74)
     }

@@ -10,6 +10,7 @@ import Testing
     (["-H", "@-"], "X-Key: 1\nX-More: 2\n", "X-Key: 1\r\nX-More: 2\r\n"),
     (["-u", "@-"], "me:pass\n", "Authorization: Basic bWU6cGFzcw==\r\n"),
     (["-b", "-"], "shop.example\tFALSE\t/\tFALSE\t0\tid\t1\n", "Cookie: id=1\r\n"),
+    (["-b", "@-"], "shop.example\tFALSE\t/\tFALSE\t0\tid\t1\n", "Cookie: id=1\r\n"),
     (["-d", "@-"], "a=b\n", "\r\n\r\na=b"), (["--data-binary", "@-"], "a=b\n", "\r\n\r\na=b\n"),
     (["--data-urlencode", "x@-"], "a b", "\r\n\r\nx=a+b"), (["--json", "@-"], "{}", "\r\n\r\n{}"),
     (["-F", "x=<-"], "hello", "name=\"x\"\r\n\r\nhello\r\n"), (["-T", "-"], "body", "body"),

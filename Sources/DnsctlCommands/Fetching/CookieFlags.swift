@@ -13,10 +13,7 @@ struct CookieFlags: Sendable {
   ///
   /// A missing file is an empty jar, as in curl: it may be the one that the same command writes.
   init(_ flags: RequestFlags, in context: CommandContext) throws(SettingsError) {
-    // By bytes: a combining mark after the sign would hide it from `Character`.
-    let isByHand = { (text: String) in text.utf8.contains(UInt8(ascii: "=")) }
-    let byHand = flags.cookies.filter(isByHand)
-    let files = flags.cookies.filter { !isByHand($0) }
+    let (byHand, files) = (flags.cookiesByHand, flags.cookieFiles)
     self.byHand = byHand.isEmpty ? nil : byHand.joined(separator: "; ")
     jarPath = flags.jarPath
     guard !files.isEmpty || jarPath != nil else {
@@ -73,5 +70,21 @@ struct CookieFlags: Sendable {
     do throws(DirectDNSError) { return try jar.save(to: NetscapeCookieFile(path: path)) } catch {
       throw StoreFailure(.streams, "-c: \(error.message.asSentence)")
     }
+  }
+}
+
+extension RequestFlags {
+  /// The cookies of `-b` themselves.
+  fileprivate var cookiesByHand: [String] { cookies.filter { !Self.namesFile($0) } }
+
+  /// The files that `-b` names.
+  var cookieFiles: [String] {
+    cookies.filter(Self.namesFile).map { $0.hasPrefix("@") ? String($0.dropFirst()) : $0 }
+  }
+
+  /// Whether a `-b` names a file, as curl has it: without an equals sign, or behind an at sign (tool_getparam.c).
+  private static func namesFile(_ text: String) -> Bool {
+    // By bytes: a combining mark after the sign would hide it from `Character`.
+    text.hasPrefix("@") || !text.utf8.contains(UInt8(ascii: "="))
   }
 }

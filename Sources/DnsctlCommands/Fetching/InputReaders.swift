@@ -22,7 +22,7 @@ enum InputReaders {
       default: break
       }
     }
-    readers += request.cookies.filter { $0 == input }.map { _ in "-b" }
+    readers += request.cookieFiles.filter { $0 == input }.map { _ in "-b" }
     readers += request.uploads.filter { $0 == input }.map { _ in upload }
     return readers
   }

@@ -116,7 +116,7 @@ struct RequestFlags: ParsableArguments {
   @Option(
     name: [.customShort("b"), .customLong("cookie")], parsing: .unconditionalSingleValue,
     help: ArgumentHelp(
-      "Cookies: 'name=value; …' for the URL's host, or a cookie file to begin with, - for standard input.",
+      "Cookies: 'name=value; …' for the URL's host, or a cookie file to begin with, - for standard input; @FILE is a file whatever its name.",
       valueName: "data|file"),
     completion: .file())
   var cookies: [String] = []
