@@ -11,6 +11,7 @@ extension CommandContext {
   /// - Returns: the settings.
   /// - Throws: what is wrong, and where.
   func settings(file path: String?, _ overrides: SettingsOverrides) throws(SettingsError) -> DirectSettings {
+    if let path { try InputFile.check(path, of: "--config") }
     do throws(ConfigurationFault) {
       let variables = try EnvironmentSettings(environment)
       return try DirectSettings(configurationFile(path, variables), environment: variables, overrides: overrides)

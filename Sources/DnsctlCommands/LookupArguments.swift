@@ -148,6 +148,7 @@ extension LookupArguments {
   }
 
   private func overrides(in context: CommandContext) throws(SettingsError) -> SettingsOverrides {
+    for path in authorities { try InputFile.check(path, of: "--ca") }
     var servers: [String: String] = [:]
     let providers = providers.map { text in
       // A server among the arguments, which may be the name of a configured one.

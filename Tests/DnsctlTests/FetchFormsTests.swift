@@ -161,6 +161,9 @@ import Testing
     (["--form-string", "a=b", "-H", "content-type: multipart/x;Boundary=zz"], "Leave the boundary out"),
     (["-o", ""], "-o: the name of the file is empty"), (["-c", ""], "-c: the name"), (["-D", ""], "-D: the name"),
     (["-T", ""], "-T: the name"), (["-d", "@"], "-d: the name"), (["-H", "@"], "-H: the name"),
+    (["--cacert", ""], "--cacert: the name"), (["--cert", ""], "--cert: the name"),
+    (["--cert", "a", "--key", ""], "--key: the name"), (["--config", ""], "--config: the name"),
+    (["--ca", ""], "--ca: the name"),
     (["-x", "ftp://192.0.2.1"], "-x: a proxy of scheme ftp"), (["-x", "SOCKS5://192.0.2.1:1080"], "--upstream"),
   ])
   func `what cannot be done is said`(_ flags: [String], _ words: String) async throws {

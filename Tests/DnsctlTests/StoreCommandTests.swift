@@ -38,6 +38,13 @@ import Testing
     #expect(stats.output.contains("\nfile       "))
   }
 
+  @Test(arguments: ["export", "import"])
+  func `goes to no file without a name, and comes from none`(command: String) async {
+    let outcome = await CommandFixture().run(["cache", command, ""])
+    #expect(outcome.status == 64 && outcome.output == "", "\(outcome)")
+    #expect(outcome.errors.contains("The name of the file is empty."), "\(outcome)")
+  }
+
   @Test(
     arguments: [(["--store", "memory"], 64, "--store: "), ([], 78, "DIRECTDNS_STORE: ")] as [([String], Int32, String)])
   func `cannot be memory`(arguments: [String], status: Int32, origin: String) async {

@@ -40,6 +40,16 @@ extension `dnsctl warmup` {
     #expect(failed.status == 74 && failed.errors.contains("the report cannot be written"))
   }
 
+  @Test(arguments: ["--report", "--hosts"])
+  func `an empty name of a file is told before anything is looked up`(option: String) async {
+    let outcome = await run(option, "", "a.example.com")
+    #expect(
+      outcome
+        == .init(
+          status: 64, output: "",
+          errors: "dnsctl: \(option): the name of the file is empty. See dnsctl warmup --help.\n"))
+  }
+
   @Test func `a report on standard output has it for itself`() async throws {
     let outcome = await run("--hosts", "/hosts", "--report", "-")
     #expect(try report(outcome).names == 2)

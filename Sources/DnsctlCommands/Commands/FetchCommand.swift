@@ -160,6 +160,7 @@ struct FetchCommand: ContextCommand {
     guard connection.key == nil || connection.certificate != nil else {
       throw SettingsError(.usage, "--key needs --cert: a key alone is not a certificate.")
     }
+    for path in connection.authorities { try InputFile.check(path, of: "--cacert") }
     var configuration = DirectClientConfiguration()
     configuration.policy = policy.policy(over: settings.addressPolicy)
     configuration.direct = settings.direct

@@ -148,6 +148,7 @@ struct WarmupCommand: ContextCommand {
   /// The report takes no file's place that this command reads.
   private func checkReport(_ settings: DirectSettings, in context: CommandContext) throws(SettingsError) {
     guard let reportPath else { return }
+    try InputFile.check(reportPath, of: "--report")
     var others = files.map { ("--hosts", $0) }
     if let path = context.configurationPath(lookupArguments.configurationPath) { others.append(("--config", path)) }
     if let path = try settings.store?.path(context.environment) { others.append(("--store", path)) }

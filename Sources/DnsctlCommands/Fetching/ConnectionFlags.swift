@@ -185,6 +185,8 @@ extension ConnectionFlags {
         file.append(next)
       }
     }
+    try InputFile.check(String(file), of: "--cert")
+    if let key { try InputFile.check(key, of: "--key") }
     return ClientIdentity(certificate: String(file), key: key, password: password.map { Secret($0) })
   }
 }

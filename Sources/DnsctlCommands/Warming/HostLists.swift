@@ -71,6 +71,7 @@ struct HostLists {
   }
 
   private static func bytes(_ path: String, in context: CommandContext) throws(SettingsError) -> [UInt8] {
+    try InputFile.check(path, of: "--hosts")
     let bytes: [UInt8]?
     do throws(StreamError) { bytes = try context.readFile(path) } catch {
       throw SettingsError(.streams, "\(path.printable): the names cannot be read: \(error.reason).")

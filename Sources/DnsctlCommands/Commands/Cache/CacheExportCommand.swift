@@ -29,6 +29,10 @@ struct CacheExportCommand: StoreCommand {
   @Argument(help: ArgumentHelp("The file; - is standard output.", valueName: "file"))
   var file = Pipeline.inputMark
 
+  func validate() throws {
+    guard !file.isEmpty else { throw ValidationError("The name of the file is empty.") }
+  }
+
   func run(_ store: OpenStore, in context: CommandContext) async throws(StoreFailure) -> ExitStatus {
     guard file != Pipeline.inputMark else {
       try await write(store) { text throws(StreamError) in try context.output.write(text) }

@@ -27,6 +27,10 @@ struct CacheImportCommand: StoreCommand {
   @Argument(help: ArgumentHelp("The file; - is standard input.", valueName: "file"))
   var file = Pipeline.inputMark
 
+  func validate() throws {
+    guard !file.isEmpty else { throw ValidationError("The name of the file is empty.") }
+  }
+
   func run(_ store: OpenStore, in context: CommandContext) async throws(StoreFailure) -> ExitStatus {
     let place = file == Pipeline.inputMark ? "standard input" : file.printable
     let answers = try AnswerImport.answers(try await bytes(place, in: context), place)
