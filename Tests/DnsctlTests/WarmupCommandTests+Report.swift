@@ -38,6 +38,7 @@ extension `dnsctl warmup` {
     #expect(report.names == 2 && report.readiness == .complete && report.end == .finished)
     let failed = await run("--hosts", "/hosts", "--report", folder.path + "/none/report.json")
     #expect(failed.status == 74 && failed.errors.contains("the report cannot be written"))
+    #expect(failed.output.contains("complete: 2 of 2"), "\(failed)")
   }
 
   @Test(arguments: ["--report", "--hosts"])

@@ -186,10 +186,11 @@ struct WarmupCommand: ContextCommand {
     var report = try await run(job, display, until: interruption)
     report.evicted = await resolver.drainStore()
     let stored = report.evicted > 0 ? ExitStatus.streams : .answered
-    let written = try write(report, in: context).joined(stored)
+    let told = write(report, in: context)
+    let written = told.joined(stored)
     guard report.end != .stopped else { return written.joined(await interruption.value ?? .interrupted) }
     guard report.isMinimumReached else { return written.joined(.minimumMissed) }
-    guard keepsAlive, written == .answered || written == stored else { return written }
+    guard keepsAlive, told == .answered else { return written }
     isDone()
     let kept = report.names - report.negative
     // Those of the configuration need not be among those that were looked up.
@@ -224,21 +225,23 @@ struct WarmupCommand: ContextCommand {
 
   // MARK: Output
 
-  private func write(_ report: WarmupReport, in context: CommandContext) throws(SettingsError) -> ExitStatus {
+  private func write(_ report: WarmupReport, in context: CommandContext) -> ExitStatus {
     let summary = WarmupSummary(report, usesColour: context.usesColour)
     for line in summary.failures { context.reportError(line.printable) }
     let isReportOnOutput = reportPath == Pipeline.inputMark
+    var status = ExitStatus.answered
     if let reportPath, !isReportOnOutput {
       do throws(StreamError) {
         let target = try ExportTarget(path: reportPath)
         try target.write(summary.json(isPretty: true))
         try target.finish()
       } catch {
-        throw SettingsError(.streams, "\(reportPath.printable): the report cannot be written: \(error.reason).")
+        context.reportError("\(reportPath.printable): the report cannot be written: \(error.reason).")
+        status = .streams
       }
     }
     let text = output.isJSON ? summary.json(isPretty: false) : summary.text
     if isReportOnOutput { try? context.errors.write(output.isJSON ? "" : text) }
-    return context.write(isReportOnOutput ? summary.json(isPretty: true) : text)
+    return context.write(isReportOnOutput ? summary.json(isPretty: true) : text).joined(status)
   }
 }
