@@ -13,6 +13,7 @@ struct UnknownOptionTests {
     ("fetch", "--stderr", "2> FILE"),
     ("fetch", "--remove-on-error", "rm"), ("fetch", "--path-as-is", "browsers"), ("fetch", "--ssl-reqd", "https://"),
     ("fetch", "--no-keepalive", "connections"), ("fetch", "--pinnedpubkey", "--cacert"),
+    ("fetch", "--interface", "address to send from"), ("fetch", "--capath", "SSL_CERT_DIR"),
     ("resolve", "-p", "@HOST:PORT"), ("resolve", "-J", "--json"), ("resolve", "--verbose", "--trace"),
   ])
   func `an option of another tool is answered with what to write here`(

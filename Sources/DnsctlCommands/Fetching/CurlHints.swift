@@ -26,13 +26,18 @@ enum CurlHints {
     ("--trace, --trace-ascii", ["--trace-time"], "-v"),
     ("-#, --progress-bar", ["--no-progress-meter"], "a terminal has progress, unless -s is given"),
     ("-j", ["--junk-session-cookies"], "take the session's cookies out of the file that -b reads"),
-    ("--dns-servers, --doh-url", ["--dns-interface", "--interface"], "--provider says who is asked"),
+    (
+      "--dns-servers, --doh-url", ["--dns-interface", "--dns-ipv4-addr", "--dns-ipv6-addr"],
+      "--provider says who is asked"
+    ),
+    ("--interface", ["--local-port"], "the system chooses the address to send from"),
     (
       "--socks5, --preproxy", ["--socks4", "--socks4a", "--socks5-hostname"], "dnsctl proxy --upstream, and -x to that"
     ),
     ("-p, --proxytunnel", ["--proxy-header"], "https goes through a proxy's tunnel anyway"),
     ("--proto, --proto-redir", ["--proto-default"], "only http and https are asked; see --no-location"),
     ("--ssl-reqd", ["--ssl"], "write https:// in the URL"),
+    ("--capath", [], "SSL_CERT_DIR names the folder of authorities"),
     ("--pinnedpubkey", [], "--cacert with the one authority that you trust"),
     ("--path-as-is", [], "a path's . and .. are taken out, as in browsers"),
     ("--no-keepalive", ["--keepalive-time", "--keepalive-cnt"], "connections end with the command"),
