@@ -159,6 +159,11 @@ import Testing
     #expect(store.read([question]).first?.content == .addresses([.ipv4(0xc000_0202)]))
   }
 
+  @Test func `may begin with a byte order mark, as some editors write it`() async {
+    let outcome = await importing("\u{feff}" + Self.head, Self.line(age: 10))
+    #expect(outcome.output == "1 stored, 0 kept as newer or the same, 0 gone\n", "\(outcome)")
+  }
+
   @Test(arguments: [
     (#""host":"www.example.com""#, #""host":"a b""#, #"host is "a b". Give a host name"#),
     (#""host":"www.example.com","#, "", "host is missing. Give a host name."),

@@ -9,8 +9,6 @@ enum AnswerImport {
   /// The most wrong lines that an error lists.
   static let namedFaults = 10
 
-  private typealias Line = (number: Int, bytes: ArraySlice<UInt8>)
-
   /// Reads a whole export; of several answers to a question, the one that was asked for last counts.
   ///
   /// - Parameters:
@@ -24,8 +22,11 @@ enum AnswerImport {
       throw StoreFailure(.noAnswer, "\(place) is empty. The first line of an export is \(AnswerFile.head.dropLast())")
     }
     var faults: [String] = []
-    func read<Value>(_ line: Line, _ read: (String) throws(DirectDNSError) -> Value) -> Value? {
-      do throws(DirectDNSError) { return try read(try text(line)) } catch {
+    func read<Value>(_ line: LineReader.Line, _ read: (String) throws(DirectDNSError) -> Value) -> Value? {
+      do throws(DirectDNSError) {
+        if let fault = line.fault { throw DirectDNSError(.invalidRequest, fault) }
+        return try read(line.text)
+      } catch {
         faults.append("\(place):\(line.number): \(error.message)")
         return nil
       }
@@ -42,19 +43,10 @@ enum AnswerImport {
     return newest.values.sorted { $0.question < $1.question }
   }
 
-  /// The lines that are not blank, with their numbers in the file.
-  private static func lines(_ bytes: [UInt8]) -> [Line] {
-    let blank: Set<UInt8> = [UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\r")]
-    return bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).enumerated().compactMap {
-      $1.allSatisfy(blank.contains) ? nil : ($0 + 1, $1)
-    }
-  }
-
-  private static func text(_ line: Line) throws(DirectDNSError) -> String {
-    guard let text = String(validating: line.bytes, as: UTF8.self) else {
-      throw DirectDNSError(.invalidRequest, "the line is not UTF-8")
-    }
-    return text
+  private static func lines(_ bytes: [UInt8]) -> [LineReader.Line] {
+    // No answer takes a tenth of that.
+    var reader = LineReader(limit: 1 << 20, hasComments: false)
+    return reader.feed(bytes) + [reader.finish()].compactMap(\.self)
   }
 
   private static func failure(_ faults: [String]) -> StoreFailure {
