@@ -18,7 +18,10 @@ struct FormatOptionsTests {
     return await fixture.resolve(["@google"] + arguments)
   }
 
-  @Test(arguments: [["--short"], ["-f", "short"], ["--format", "short"], ["--short", "--format", "short"]])
+  @Test(arguments: [
+    ["--short"], ["-f", "short"], ["-fshort"], ["-4f", "short"], ["--format", "short"],
+    ["--short", "--format", "short"],
+  ])
   func `short has a short form`(_ arguments: [String]) async {
     let fixture = CommandFixture(zone: zone)
     let outcome = await fixture.resolve(["@google", "www.example.com"] + arguments)
@@ -37,7 +40,7 @@ struct FormatOptionsTests {
     ["cache", "stats", "--store", "redis://cache"],
   ])
   func `json has one with every verb that writes it`(_ command: [String]) async throws {
-    for short in [["--json"], ["-f", "json"]] {
+    for short in [["--json"], ["-f", "json"], ["-fjson"]] {
       let fixture = CommandFixture(zone: zone, store: MemoryAnswerStore(clock: StillClock()))
       let outcome = await fixture.run(command + short)
       #expect(outcome.output.hasPrefix("{"), "\(command) \(outcome)")

@@ -57,7 +57,9 @@ struct RewriteCommand: ContextCommand {
   @Option(help: "Where the address stands: in the URL, or beside it.")
   var form = FormOption.literal
 
-  @Option(name: .shortAndLong, help: "How requests are written. (default: json with -, otherwise text)")
+  @Option(
+    name: [.customShort("f", allowingJoined: true), .customLong("format")],
+    help: "How requests are written. (default: json with -, otherwise text)")
   var format: RewriteFormat?
 
   @Flag(help: "The same as --format json.")

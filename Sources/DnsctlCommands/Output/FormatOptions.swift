@@ -3,7 +3,9 @@ internal import ArgumentParser
 
 /// How answers are written: `--format`, and its short forms.
 struct FormatOptions: ParsableArguments {
-  @Option(name: .shortAndLong, help: "How answers are written. (default: text)")
+  @Option(
+    name: [.customShort("f", allowingJoined: true), .customLong("format")],
+    help: "How answers are written. (default: text)")
   var format: OutputFormat?
 
   @Flag(help: "The same as --format json.")
@@ -47,7 +49,9 @@ struct ShownFormatOptions: ParsableArguments {
   /// The formats.
   enum Format: String, ExpressibleByArgument, CaseIterable { case text, json }
 
-  @Option(name: .shortAndLong, help: "How the result is written. (default: text)")
+  @Option(
+    name: [.customShort("f", allowingJoined: true), .customLong("format")],
+    help: "How the result is written. (default: text)")
   var format: Format?
 
   @Flag(help: "The same as --format json.")
