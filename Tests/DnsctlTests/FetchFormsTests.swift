@@ -7,7 +7,7 @@ import Testing
 @testable import DnsctlCommands
 
 @Suite(.timeLimit(.minutes(1))) struct `Forms and data of dnsctl fetch` {
-  private static let files = ["a.txt": "one\ntwo", "b.png": "PNG", "dir/c.HTML": "<p>", "d.bin": "bits"]
+  private static let files = ["a.txt": "one\ntwo", "b.png": "PNG", "dir/c.HTML": "<p>", "d.bin": "bits", "-": "in"]
 
   private func body(_ parts: [DataPart]) throws -> String {
     let data = try FormData(parts, boundary: "B") { path, option throws(SettingsError) in
@@ -32,6 +32,8 @@ import Testing
     ),
     ("f=@b.png;filename=x.bin", "name=\"f\"; filename=\"x.bin\"\r\nContent-Type: image/png\r\n\r\nPNG"),
     ("f=@d.bin", "name=\"f\"; filename=\"d.bin\"\r\nContent-Type: application/octet-stream\r\n\r\nbits"),
+    ("f=@-", "name=\"f\"; filename=\"-\"\r\n\r\nin"),
+    ("f=@-;filename=x.txt", "name=\"f\"; filename=\"x.txt\"\r\nContent-Type: text/plain\r\n\r\nin"),
     ("f=<a.txt", "name=\"f\"\r\n\r\none\ntwo"),
     ("f=<a.txt;filename=q.txt", "name=\"f\"\r\n\r\none\ntwo"),
     ("a= x y \n", "name=\"a\"\r\n\r\nx y"),

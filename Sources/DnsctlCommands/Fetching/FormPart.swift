@@ -55,9 +55,10 @@ struct FormPart: Sendable, Hashable {
       }
       let own = value.split(separator: "/").last.map(String.init) ?? value
       content = .upload(value, name: fileName ?? own)
-      // By the name that is told, else by that of the file itself.
+      // By the name that is told, else by the file's own; standard input, which is no file, has none by default.
       if type == nil {
-        type = fileName.flatMap { Self.type(of: $0) } ?? Self.type(of: value) ?? "application/octet-stream"
+        let other = value == Pipeline.inputMark ? nil : "application/octet-stream"
+        type = fileName.flatMap { Self.type(of: $0) } ?? Self.type(of: value) ?? other
       }
     case "<"?: content = .content(of: value)
     default:
