@@ -32,7 +32,9 @@ enum UnknownCommand {
   /// - Returns: what to write instead; nil for a command or an option.
   static func objection(to word: String, commands: [String], below path: [String] = []) -> String? {
     guard !word.hasPrefix("-"), word != "help", !commands.contains(word) else { return nil }
-    let (path, help) = (path.map { $0 + " " }.joined(), "see \((path + ["--help"]).joined(separator: " ")).")
+    let (path, help) = (
+      path.map { $0 + " " }.joined(), "see \((["dnsctl"] + path + ["--help"]).joined(separator: " "))."
+    )
     guard !word.isEmpty else {
       let place = path.isEmpty ? "first argument" : "argument after \(path.dropLast())"
       return "the \(place) is empty, and should be a command: \(help)"

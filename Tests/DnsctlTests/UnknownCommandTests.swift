@@ -34,14 +34,14 @@ struct UnknownCommandTests {
         == "a URL is not a command. Write dnsctl fetch URL.")
     let below = UnknownCommand.objection(
       to: "https://me:hunter2@shop.test/", commands: ["list", "show"], below: ["cache"])
-    #expect(below == "a URL is not a command: see cache --help.")
+    #expect(below == "a URL is not a command: see dnsctl cache --help.")
   }
 
   @Test(arguments: [
     (["help", "rosolve"], "there is no command rosolve. Did you mean resolve?"),
     (["cache", "lst"], "there is no command cache lst. Did you mean cache list?"),
     (["help", "cache", "lst"], "there is no command cache lst. Did you mean cache list?"),
-    (["cache", ""], "the argument after cache is empty, and should be a command: see cache --help."),
+    (["cache", ""], "the argument after cache is empty, and should be a command: see dnsctl cache --help."),
   ])
   func `a slip below a command and after help is answered, too`(_ words: [String], _ objection: String) {
     #expect(UnknownCommand.objection(in: words, of: Dnsctl.self) == objection)
@@ -50,7 +50,7 @@ struct UnknownCommandTests {
   @Test func `below a command there is the list of its own`() {
     let objection = UnknownCommand.objection(in: ["cache", "www.example.com"], of: Dnsctl.self)
     #expect(objection?.hasPrefix("there is no command cache www.example.com. There are list, show,") == true)
-    #expect(objection?.hasSuffix(": see cache --help.") == true)
+    #expect(objection?.hasSuffix(": see dnsctl cache --help.") == true)
   }
 
   @Test(arguments: [
@@ -64,7 +64,7 @@ struct UnknownCommandTests {
   @Test func `for anything else there is the list`() {
     #expect(
       UnknownCommand.objection(to: "frobnicate", commands: ["proxy", "exec"])
-        == "there is no command frobnicate. There are proxy, exec: see --help.")
+        == "there is no command frobnicate. There are proxy, exec: see dnsctl --help.")
     #expect(UnknownCommand.objection(to: "", commands: commands)?.contains("empty") == true)
     #expect(UnknownCommand.objection(to: "a\u{1b}[2Jb", commands: commands)?.contains("\u{1b}") == false)
   }
