@@ -46,6 +46,15 @@ import Testing
     if let before { #expect(try String(contentsOfFile: path, encoding: .utf8) == before) }
   }
 
+  @Test func `an export that cannot take its place leaves nothing beside it`() throws {
+    let target = try ExportTarget(path: path)
+    try target.write("all of it\n")
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+    let error = #expect(throws: StreamError.self) { try target.finish() }
+    #expect(error?.reason == "putting it in place: Is a directory")
+    #expect(try files == ["export.jsonl"])
+  }
+
   @Test(arguments: ["link", "second name"])
   func `an export over what cannot be replaced leaves it as it is until the new one is whole`(kind: String) throws {
     let other = folder.path + "/other.jsonl"

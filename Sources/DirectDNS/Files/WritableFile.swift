@@ -163,7 +163,7 @@ package final class WritableFile {
     if !isClosed { throw failure }
   }
 
-  /// Closes a complete draft and puts it in its place, such that it survives a power failure.
+  /// Puts a complete draft in its place and closes it, such that it survives a power failure.
   package func end(inPlaceOf target: String) throws(FileFailure) {
     // Without this a power failure after the rename could leave an empty file.
     guard fsync(descriptor) == 0 else { throw .last() }
@@ -173,8 +173,9 @@ package final class WritableFile {
     // This process may be allowed to write the folder but not to read it: then it is not synced.
     guard folder >= 0 || errno == EACCES else { throw .last("opening its folder") }
     defer { if folder >= 0 { close(folder) } }
-    try end()
+    // Still open, so that who is told that this failed can remove it.
     guard unsafe rename(path, target) == 0 else { throw .last("putting it in place") }
+    try end()
     // The new name is part of the folder: without this a power failure could bring the old file back.
     if folder >= 0 { try Self.syncFolder(folder) }
   }

@@ -160,6 +160,8 @@ final class OutputFile {
       state = .closed
       file.note = nil
       do throws(FileFailure) { isDraft ? try file.end(inPlaceOf: path) : try file.end() } catch {
+        // Nobody continues it.
+        if isAtomic { file.remove() }
         throw StreamError(error)
       }
     }

@@ -86,6 +86,16 @@ import Testing
     #expect(try folder.read("file") == "old" && folder.read("draft") == "theirs")
   }
 
+  @Test func `a draft that cannot take its place can still be removed`() throws {
+    let folder = try FileFolder()
+    #expect(unsafe mkdir(folder / "taken", 0o700) == 0)
+    let draft = try written(.new(folder / "draft", mode: 0o600), "new")
+    let failure = #expect(throws: FileFailure.self) { try draft.end(inPlaceOf: folder / "taken") }
+    #expect(failure?.reason == "putting it in place: Is a directory")
+    draft.remove()
+    #expect(try folder.names == ["taken"])
+  }
+
   @Test(arguments: [("file", "."), ("/file", "/"), ("one/file", "one"), ("/one/two/file", "/one/two")])
   func `the folder that has a file's name is synced with it`(_ path: String, _ folder: String) {
     #expect(WritableFile.folder(of: path) == folder)
