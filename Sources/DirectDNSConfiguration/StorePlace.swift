@@ -55,6 +55,9 @@ public enum StorePlace: Sendable, Hashable {
     guard !path.isEmpty, !path.hasSuffix("/"), path != ":memory:", !path.utf8.contains(0) else {
       throw ConfigurationFault("\"\(text.printable)\" names no file. \(forms)")
     }
+    guard !path.utf8.starts(with: "file:".utf8) else {
+      throw ConfigurationFault("\"\(text.printable)\" has a URI in place of a path. Leave file: out.")
+    }
     guard path != "~", !path.hasPrefix("~/") else {
       throw ConfigurationFault("\"\(text.printable)\" has a ~ that no shell has replaced: write the whole path.")
     }

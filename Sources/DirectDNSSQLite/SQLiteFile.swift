@@ -30,6 +30,8 @@ struct SQLiteFile: Sendable, Hashable {
     guard !path.utf8.contains(0) else { throw .unusable("its path has a NUL in it") }
     // To SQLite it is a database in memory, and the writer's another one than the reader's.
     guard path != ":memory:" else { throw .foreign("is no file's path: MemoryAnswerStore keeps answers in memory") }
+    // Built to, as Debian's is, SQLite reads it as a URI (https://www.sqlite.org/uri.html), which names another file.
+    guard !path.utf8.starts(with: "file:".utf8) else { throw .foreign("is a URI, and no file's path") }
     for index in path.indices where path[index] == "/" && index != path.startIndex {
       // Whether that worked shows when the file is made.
       _ = unsafe directdns_make_folder(String(path[..<index]))

@@ -3,7 +3,8 @@
 public struct SQLiteStoreConfiguration: Sendable, Hashable {
   /// The file's path; missing folders are made.
   ///
-  /// `:memory:` is refused: ``/DirectDNS/MemoryAnswerStore`` keeps answers in memory.
+  /// `:memory:` is refused: ``/DirectDNS/MemoryAnswerStore`` keeps answers in memory. So is what begins with `file:`,
+  /// which SQLite may read as a URI; a file of that name is `./file:…`.
   public var path: String
   /// The most bytes that answers take in the file; those that are gone first go first.
   ///

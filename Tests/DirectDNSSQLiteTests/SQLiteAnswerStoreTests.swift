@@ -130,6 +130,13 @@ struct SQLiteAnswerStoreTests {
     #expect(!FileManager.default.fileExists(atPath: ":memory:"))
   }
 
+  @Test func `what SQLite takes for a URI is an error, and makes no file of that name nor the URI's`() async throws {
+    let path = folder.path("answers")
+    let error = await error { () throws(DirectDNSError) in try await Self.store("file:" + path).write([]) }
+    #expect(error?.code == .storeFailed && error?.message.contains("is a URI") == true)
+    #expect(!FileManager.default.fileExists(atPath: path) && !FileManager.default.fileExists(atPath: "file:"))
+  }
+
   // MARK: Copies
 
   @Test func `a copy of the file has what was written before the checkpoint, while others use it, too`() async throws {
