@@ -153,6 +153,17 @@ extension `dnsctl fetch` {
     }
   }
 
+  @Test(arguments: [(1, 0), (2, 22)] as [(Int, Int32)])
+  func `--retry tells with -sS of the last try alone`(_ failures: Int, _ status: Int32) async throws {
+    try await FetchFixture.with(handler: { request in
+      OriginResponse(request.number <= failures ? .serviceUnavailable : .ok)
+    }) { fixture in
+      let outcome = await fixture.fetch(["-fsS", "--retry", "1", fixture.url()])
+      #expect(outcome.status == status && fixture.origin.requests.count == 2, "\(outcome)")
+      #expect(outcome.errors.split(separator: "\n").count == (status == 0 ? 0 : 1), "\(outcome)")
+    }
+  }
+
   @Test(arguments: [
     "nonsense\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 4\r\n\r\nnope",
     "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nmany\r\n",

@@ -46,9 +46,12 @@ struct Fetcher: Sendable {
         }
         let pause = FetchRetryRule.pause(
           afterTries: tries, retryAfter: error.retryAfter, now: context.clock.secondsSince1970)
-        // The message has a line for each server that was tried.
-        let gap = error.message?.contains("\n") == true ? "\n" : " "
-        say("\(mark(job))\(error.message.map { $0 + gap } ?? "")The next try is in \(pause.components.seconds) s.")
+        // Nothing has failed yet: -S does not ask for it, as in curl.
+        if !output.isSilent {
+          // The message has a line for each server that was tried.
+          let gap = error.message?.contains("\n") == true ? "\n" : " "
+          say("\(mark(job))\(error.message.map { $0 + gap } ?? "")The next try is in \(pause.components.seconds) s.")
+        }
         await context.pause(pause)
         tries += 1
       }
