@@ -117,11 +117,11 @@ extension ClientHandler {
     if silence > (loop.isDraining && speaksHTTP ? min(limit, ProxyLoop.nextRequestTime) : limit) { close() }
   }
 
-  /// Whether the client has acknowledged everything that was written.
-  var hasArrived: Bool { context.map { $0.unsentBytes == 0 } ?? true }
+  /// The bytes that were written and that the client has not acknowledged.
+  var unsentBytes: Int { context?.unsentBytes ?? 0 }
 
-  /// Whether the client has acknowledged some of the last so many bytes that were written.
-  func hasTakenSome(ofLast count: Int) -> Bool { context.map { $0.unsentBytes < count } ?? false }
+  /// Whether the client has acknowledged everything that was written.
+  var hasArrived: Bool { unsentBytes == 0 }
 
   private var isWrittenOut: Bool { context?.isWrittenOut ?? true }
 

@@ -14,7 +14,7 @@ final class Tunnel {
   private(set) var hasClientStopped = false
   private(set) var hasOriginStopped = false
   private var isEnded = false
-  /// The bytes that were sent to the client since it has stopped sending.
+  /// The bytes that were sent to the client and had not come when it stopped sending, and those since.
   private var sentSinceStop = 0
   /// Whether it has taken some of them.
   private var isStillRead = false
@@ -53,6 +53,8 @@ final class Tunnel {
   func clientStopped() {
     guard !hasClientStopped else { return }
     hasClientStopped = true
+    // Its end acknowledges all that had come before (RFC 9293 §3.4).
+    sentSinceStop = client.unsentBytes
     origin.finishSending()
     endIfOver()
   }
@@ -61,7 +63,7 @@ final class Tunnel {
   /// (shutdown(2)), and not both (close(2)).
   func lookAtClient() {
     guard hasClientStopped, !isStillRead else { return }
-    isStillRead = client.hasTakenSome(ofLast: sentSinceStop)
+    isStillRead = client.unsentBytes < sentSinceStop
   }
 
   /// The connection of a client that has stopped sending has ended, and the origin's has not.

@@ -125,14 +125,16 @@ struct SlowReaderTests: SlowReaders {
 
   @Test(
     arguments: [
-      (0, false, "connection_terminated"), (2, false, nil), (2, true, "connection_terminated"),
-    ] as [(Int, Bool, String?)])
-  func `a client that has stopped sending has broken its tunnel off, unless it takes nothing of what is sent since`(
-    messages: Int, reads: Bool, error: String?
+      (0, 0, false, "connection_terminated"), (0, 2, false, nil), (0, 2, true, "connection_terminated"),
+      (1, 0, false, nil), (1, 0, true, "connection_terminated"),
+    ] as [(Int, Int, Bool, String?)])
+  func `a client that has stopped sending has broken its tunnel off, unless it takes nothing of what comes since`(
+    before: Int, messages: Int, reads: Bool, error: String?
   ) throws {
     let log = Watched<[ProxyAccess]>([])
     try withTunnel(log: { access in log.change { $0.append(access) } }) { _, client, origin in
       (client.reader.reads, origin.reader.reads) = (reads, true)
+      for _ in 0..<before { try origin.channel.writeInbound(ByteBuffer(string: "more")) }
       client.channel.pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
       for _ in 0..<messages { try origin.channel.writeInbound(ByteBuffer(string: "more")) }
       #expect(log.value.isEmpty)
