@@ -194,6 +194,22 @@ struct UnixSocketTests {
     #expect(!FileManager.default.fileExists(atPath: path))
   }
 
+  @Test func `a client that closes its connection has ended its tunnel, and not broken it off`() async throws {
+    let path = folder.appending(path: "tunnel").path
+    let origin = try await RawListener.start()
+    let fixture = try await ProxyFixture { $0.listeners.append(.unix(path: path)) }
+    let client = try await RawConnection.connect(to: path)
+    try await client.send("CONNECT 127.0.0.1:\(origin.port) HTTP/1.1\r\nHost: x\r\n\r\nall of it")
+    await client.receive("\r\n\r\n")
+    let server = try await origin.connection()
+    await server.receive("all of it")
+    await client.close()
+    #expect(await server.receiveToEnd() == "all of it" && !server.isReset)
+    #expect(await fixture.accesses(1).map(\.error) == [nil])
+    await fixture.stop()
+    await origin.stop()
+  }
+
   @Test func `a Unix socket that listened before is served, and its file stays`() async throws {
     let path = folder.appending(path: "inherited").path
     let descriptor = try listening(at: path)

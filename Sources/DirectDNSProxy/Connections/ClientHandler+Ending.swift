@@ -125,6 +125,9 @@ extension ClientHandler {
 
   private var isWrittenOut: Bool { context?.isWrittenOut ?? true }
 
+  /// Whether it has connected to a Unix socket.
+  var isAtUnixSocket: Bool { context?.channel.localAddress?.protocol == .unix }
+
   func timePassed(_ now: NIODeadline) {
     let limits = settings.limits
     ownPool?.closeIdle(at: now)

@@ -71,8 +71,8 @@ final class Tunnel {
     // That both sides have ended their data closes it, and the call that does so ends the tunnel.
     guard !isOver else { return }
     // A client that has closed its connection has all that it wanted. What still comes meets a reset, such as the last
-    // record of TLS.
-    guard sentSinceStop == 0 || isStillRead else { return end(isBroken: false) }
+    // record of TLS. At a Unix socket the kernel tells of that at once.
+    guard !client.isAtUnixSocket, sentSinceStop == 0 || isStillRead else { return end(isBroken: false) }
     // As without a proxy, the origin sees the reset too, but only once it has everything: a reset takes the rest away.
     end(isBroken: origin.hasArrived, "connection_terminated")
   }

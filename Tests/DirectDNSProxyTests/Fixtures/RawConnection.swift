@@ -12,7 +12,7 @@ import Testing
   import Darwin
 #endif
 
-/// One end of a connection on loopback, byte by byte: what clients and servers say is written out in a test.
+/// One end of a connection on this machine, byte by byte: what clients and servers say is written out in a test.
 final class RawConnection: Sendable {
   struct State: Sendable {
     var received: [UInt8] = []
@@ -33,16 +33,26 @@ final class RawConnection: Sendable {
 
   /// Connects to a port of 127.0.0.1.
   static func connect(to port: UInt16) async throws -> RawConnection {
+    try await connect { $0.connect(host: "127.0.0.1", port: Int(port)) }
+  }
+
+  /// Connects to a Unix socket.
+  static func connect(to path: String) async throws -> RawConnection {
+    try await connect { $0.connect(unixDomainSocketPath: path) }
+  }
+
+  private static func connect(
+    _ begin: (ClientBootstrap) -> EventLoopFuture<any Channel>
+  ) async throws -> RawConnection {
     let state = Watched(State())
-    let channel = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+    let bootstrap = ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
       .channelOption(.allowRemoteHalfClosure, value: true)
       .channelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
           try channel.pipeline.syncOperations.addHandler(RawHandler(state))
         }
       }
-      .connect(host: "127.0.0.1", port: Int(port)).get()
-    return RawConnection(channel, state)
+    return RawConnection(try await begin(bootstrap).get(), state)
   }
 
   var received: String { state.read { String(decoding: $0.received, as: UTF8.self) } }
