@@ -155,7 +155,6 @@ extension ClientHandler {
       }
     case .tunnel(let tunnel):
       tunnel.origin.lookAtWrites(now)
-      tunnel.lookAtClient()
       let limit = tunnel.isHalfOver ? min(limits.tunnelTimeout, limits.halfClosedTimeout) : limits.tunnelTimeout
       let last = max(lastActivity, writes.last, tunnel.lastActivity, tunnel.origin.writes.last)
       if now - last > TimeAmount(limit) {

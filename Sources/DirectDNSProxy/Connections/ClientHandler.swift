@@ -213,7 +213,10 @@ final class ClientHandler: ChannelDuplexHandler {
 
   func channelReadComplete(context: ChannelHandlerContext) {
     switch state {
-    case .tunnel(let tunnel): tunnel.origin.flush()
+    case .tunnel(let tunnel):
+      // SwiftNIO tells of this when a connection was reset, too, before it closes it.
+      tunnel.lookAtClient()
+      tunnel.origin.flush()
     case .exchange(let exchange): exchange.flush()
     default: break
     }
