@@ -126,7 +126,7 @@ enum BidiRule {
   /// The first label that may not be in a name with right-to-left labels; nil if there is none.
   static func offender(in labels: [String]) -> String? {
     guard labels.contains(where: isRightToLeft) else { return nil }
-    return labels.first { !$0.isEmpty && !isRightToLeft($0) && !isLeftToRight($0) }
+    return labels.first { !$0.isEmpty && (isRightToLeft($0) ? mixesDigits($0) : !isLeftToRight($0)) }
   }
 
   /// Whether a label has a character of class R, AL or AN; unassigned characters of their blocks count too.
@@ -144,6 +144,20 @@ enum BidiRule {
   /// The marks (NSM) and the extended Arabic-Indic digits (EN) among the right-to-left blocks.
   private static func isEuropeanOrMark(_ scalar: Unicode.Scalar) -> Bool {
     (0x06F0...0x06F9).contains(scalar.value) || scalar.properties.generalCategory == .nonspacingMark
+  }
+
+  /// Whether a label has digits of class EN and of class AN (RFC 5893 §2, rule 4), which libidn2 does not look for.
+  private static func mixesDigits(_ label: String) -> Bool {
+    label.unicodeScalars.contains { (0x30...0x39).contains($0.value) || (0x06F0...0x06F9).contains($0.value) }
+      && label.unicodeScalars.contains(where: isArabicNumber)
+  }
+
+  /// The digits and number signs of class AN that a name may have: Arabic-Indic ones, Hanifi Rohingya and Rumi.
+  private static func isArabicNumber(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.value {
+    case 0x0660...0x0669, 0x066B...0x066C, 0x1_0D30...0x1_0D39, 0x1_0E60...0x1_0E7E: true
+    default: false
+    }
   }
 
   /// RFC 5893 §2, rules 1, 5 and 6: begins with L, ends in L or EN before any marks.
