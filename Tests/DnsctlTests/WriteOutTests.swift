@@ -177,6 +177,14 @@ import Testing
     }
   }
 
+  @Test(arguments: ["ftp://files.example/a", "mailto:a@shop.example"])
+  func `a Location of a scheme that is never followed is told in -w`(_ location: String) async throws {
+    try await FetchFixture.with(handler: { _ in OriginResponse(.found, fields: [.location: location]) }) { fixture in
+      let outcome = await fixture.fetch(["--no-location", "-w", "%{redirect_url}", fixture.url("/x")])
+      #expect(outcome.output == location, "\(outcome)")
+    }
+  }
+
   @Test(arguments: [("0", "/x/sub/next"), ("1", "/x/sub/sub/next")])
   func `the redirect that is one too many says where it leads`(_ limit: String, _ path: String) async throws {
     try await FetchFixture.with(handler: { _ in OriginResponse(.found, fields: [.location: "sub/next"]) }) { fixture in

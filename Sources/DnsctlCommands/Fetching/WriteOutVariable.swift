@@ -122,6 +122,8 @@ enum WriteOutVariable: String, CaseIterable, Sendable {
     guard !facts.isFollowed, let head = facts.head, (300..<400).contains(head.status.code) else { return nil }
     let locations = Set(head.headerFields[values: .location].filter { !$0.isBlankReference })
     guard locations.count == 1, let location = locations.first else { return nil }
+    // Of another scheme than the four of `WebURL`: it is a URL by itself, and is told as it came.
+    if let scheme = WebURL.schemeName(of: location), WebURL.Scheme(rawValue: scheme) == nil { return location }
     return (try? WebURL(location, base: url))?.description
   }
 
