@@ -161,7 +161,10 @@ extension RecordData {
 
   /// The strings of a TXT record: those in quotes, or the whole text if the provider leaves the quotes out.
   private static func strings(_ text: String) -> [[UInt8]] {
-    guard text.first == "\"", let words = PresentationText.words(text) else { return pieces(Array(text.utf8)) }
+    // By bytes: a quote with a combining mark behind it is another `Character`.
+    guard text.utf8.first == PresentationText.quote, let words = PresentationText.words(text) else {
+      return pieces(Array(text.utf8))
+    }
     return words.flatMap { pieces($0.bytes) }
   }
 

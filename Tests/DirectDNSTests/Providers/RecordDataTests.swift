@@ -51,6 +51,7 @@ struct RecordDataTextTests {
     arguments: [
       (.txt, "v=spf1 -all", #""v=spf1 -all""#), (.txt, #"a "b" c\d"#, #""a \"b\" c\\d""#), (.txt, "", #""""#),
       (.txt, #""a" "b""#, #""a" "b""#), (.txt, #""a""b""#, #""a" "b""#), (.txt, #""open"#, #""\"open""#),
+      (.txt, "\"\u{301}a\"", #""\204\129a""#),
       (.cname, "Web.Example.COM", "web.example.com."), (.ns, ".", "."), (.mx, "10  Mail.Example.", "10 mail.example."),
       (.caa, #"0 issue letsencrypt.org"#, #"0 issue "letsencrypt.org""#),
       (.https, "1 . alpn=h3,h2 ipv4hint=192.0.2.1", #"1 . alpn="h3,h2" ipv4hint=192.0.2.1"#),
