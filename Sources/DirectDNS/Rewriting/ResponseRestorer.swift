@@ -130,7 +130,9 @@ public struct ResponseRestorer: Hashable, Sendable {
 
   /// The value of an attribute, if it is `Domain`, without the dot that it may begin with.
   private func domain(_ attribute: Substring) -> Substring? {
-    let parts = attribute.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+    // By code points: an equals sign with a combining mark ends the name for a jar.
+    let parts = attribute.unicodeScalars.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      .map(Substring.init)
     guard parts[0].trimmed.lowercased() == "domain" else { return nil }
     let value = parts.count > 1 ? parts[1].trimmed : ""
     // RFC 6265bis §5.6: an attribute that is longer than this does not count.

@@ -71,6 +71,7 @@ struct ResponseRestorerTests {
     ("a=1;domain=.8.8.8.8;Path=/", "a=1;Path=/"), ("a=1; Domain=[2606:4700::7]", "a=1"),
     ("a=1; Domain=2606:4700::7; HttpOnly", "a=1; HttpOnly"), ("a=1; Domain=0x08080808", "a=1"),
     ("a=1; Domain=other.test; Domain=8.8.8.8", "a=1"), ("a=1;; Domain=8.8.8.8;", "a=1;;"),
+    ("a=1; Domain=\u{301}x; Domain=8.8.8.8", "a=1"),
     // The longest domain that a jar looks at (RFC 6265bis §5.6).
     ("a=1; Domain=" + String(repeating: "0", count: 1_016) + "10.8.8.8", "a=1"),
   ])
