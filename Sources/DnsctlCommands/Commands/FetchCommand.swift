@@ -39,7 +39,7 @@ struct FetchCommand: ContextCommand {
 
       NOT OFFERED
       \(CurlHints.table)
-      A form's files are held in memory; -T sends one of any size. -i and -D show trailers behind the body, as curl does, and no interim responses (1xx).
+      A file that -d or -F names is held in memory, and is an error above 256 MiB; -T sends one of any size. -i and -D show trailers behind the body, as curl does, and no interim responses (1xx).
 
       EXIT STATUS
           0  every URL was fetched, whatever its status, unless -f is given
