@@ -65,26 +65,23 @@ struct ExecCommand: AsyncParsableCommand {
   var program: [String] = []
 
   func run() async throws {
-    let inherited = InheritedDescriptors()
     let context = CommandContext.process()
     let ending: ChildProcess.Ending
-    do throws(SettingsError) { ending = try await run(inherited, in: context) } catch {
+    do throws(SettingsError) { ending = try await run(in: context) } catch {
       ending = .exited(error.status(in: context, of: "exec").rawValue)
     }
     if case .died(SIGINT) = ending { CommandSignals.end(.interrupted) }
     _exit(ending.status)
   }
 
-  private func run(
-    _ inherited: InheritedDescriptors, in context: CommandContext
-  ) async throws(SettingsError) -> ChildProcess.Ending {
+  private func run(in context: CommandContext) async throws(SettingsError) -> ChildProcess.Ending {
     let program = ProcessArguments.program
     guard !program.isEmpty else { throw SettingsError(.usage, "there is no program to run.") }
     let settings = try lookupArguments.settings(in: context)
     let store = try settings.store.flatMap { setting throws(SettingsError) in try context.openStore(setting) }
     var ending = ChildProcess.Ending.exited(0)
     let status = try await context.withResolver(settings, store) { resolver throws(SettingsError) in
-      ending = try await serve(program, inherited, settings, resolver, in: context)
+      ending = try await serve(program, settings, resolver, in: context)
       return .answered
     }
     return status == .answered ? ending : .exited(status.rawValue)
@@ -92,8 +89,7 @@ struct ExecCommand: AsyncParsableCommand {
 
   /// Serves while the program runs.
   private func serve(
-    _ program: [[UInt8]], _ inherited: InheritedDescriptors, _ settings: DirectSettings, _ resolver: DirectResolver,
-    in context: CommandContext
+    _ program: [[UInt8]], _ settings: DirectSettings, _ resolver: DirectResolver, in context: CommandContext
   ) async throws(SettingsError) -> ChildProcess.Ending {
     var limits = ProxyLimits()
     // Processes that the program leaves running do not keep the proxy.
@@ -111,14 +107,14 @@ struct ExecCommand: AsyncParsableCommand {
     try await ProxyRun.serve(inputs, resolver, in: context) { run throws(SettingsError) in
       // SIGHUP is for the program.
       following = try run.follow(lookupArguments, trapsHangUp: false, read: run.update)
-      ending = try await start(program, inherited, at: run.places, in: context)
+      ending = try await start(program, at: run.places, in: context)
     }
     return ending
   }
 
   /// Starts the program, and waits for it.
   private func start(
-    _ program: [[UInt8]], _ inherited: InheritedDescriptors, at places: [ListenAddress], in context: CommandContext
+    _ program: [[UInt8]], at places: [ListenAddress], in context: CommandContext
   ) async throws(SettingsError) -> ChildProcess.Ending {
     guard case .tcp(let address, let port)? = places.first else { throw SettingsError(.streams, "there is no proxy.") }
     let environment = ChildEnvironment(
@@ -126,8 +122,7 @@ struct ExecCommand: AsyncParsableCommand {
     let signals = SignalRelay()
     do throws(ChildProcess.Failure) {
       let child = try ChildProcess(
-        program, environment: environment.variables(over: ProcessArguments.environment), inherited,
-        signals: signals)
+        program, environment: environment.variables(over: ProcessArguments.environment), .ofStart, signals: signals)
       // Only now: the program keeps the limit that it was started with.
       FileLimit.raise()
       return try await child.wait()

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import DirectDNS
+
 #if canImport(Darwin)
   internal import Darwin
 #elseif canImport(Musl)
@@ -14,9 +16,18 @@
 struct InheritedDescriptors: Sendable {
   private let numbers: Set<Int32>
 
-  /// Those that are open now; called before anything of our own is opened.
+  private static let taken = Locked<InheritedDescriptors?>(nil)
+
+  /// Takes those that are open now for those of this process's start.
   ///
-  /// What closes when a program starts is not inherited, but libdispatch's: another file may have its number later.
+  /// To be called before libdispatch has threads: they open files for a moment, and another file may have such a number
+  /// later.
+  static func take() { taken.withLock { $0 = InheritedDescriptors() } }
+
+  /// Those of this process's start.
+  static var ofStart: InheritedDescriptors { taken.withLock(\.self) ?? InheritedDescriptors() }
+
+  /// Those that are open now, without what closes when a program starts.
   init() { numbers = Set(Self.open().filter { fcntl($0, F_GETFD) & FD_CLOEXEC == 0 }) }
 
   /// Makes all others close when a program starts.

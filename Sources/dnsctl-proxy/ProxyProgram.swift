@@ -12,6 +12,7 @@ struct ProxyProgram: AsyncParsableCommand {
 
   static func main() {
     ServiceStart.becomeProgram()
+    InheritedDescriptors.take()
     // An event loop, and what waits for the child.
     Dnsctl.start(threads: 2) { await Dnsctl.main(Dnsctl.asksForCompletions ? AllCommands.self : self) }
   }

@@ -77,7 +77,7 @@ struct ProxyProgramTests {
     let script = """
       exec 7</dev/null
       show='for place in /proc/$$/fd/*; do echo "${place##*/} $(readlink "$place")"; done'
-      sh -c "$show"; echo --; "$0" exec -- sh -c "$show"
+      sh -c "$show"; echo --; for run in $(seq 20); do "$0" exec -- sh -c "$show"; done
       """
     let result = try await ServerFixture.run("sh", ["-c", script, Program.url.path])
     let lists = String(decoding: result.output, as: UTF8.self).components(separatedBy: "--\n")
