@@ -75,26 +75,20 @@ struct ResolverTests {
   @Test func `a name that unbound drops with its connection fails none of those that were asked for beside it`()
     async throws
   {
-    let server = try await Unbound()
-    try await server.start()
-    do {
+    try await Unbound.running { server in
       try await withResolver(try provider("first", server)) { resolver in
         for round in 0..<5 {
           let names = (0..<30).map { "\(LabZone.host(round * 30 + $0)).lab.test" }
-          let failed = await withTaskGroup(of: String?.self, returning: [String].self) { group in
+          let failed = await withTaskGroup(of: (String, DirectDNSError.Code?).self, returning: [String].self) { group in
             for name in names + ["x\(round).dropped.lab.test"] {
-              group.addTask { await code(resolver, name, .ipv4).map { "\(name): \($0)" } }
+              group.addTask { (name, await code(resolver, name, .ipv4)) }
             }
-            return await group.reduce(into: []) { if let name = $1 { $0.append(name) } }
+            return await group.reduce(into: []) { if let code = $1.1 { $0.append("\($1.0): \(code)") } }
           }
           #expect(failed.count == 1 && failed.allSatisfy { $0.contains(".dropped.") }, "\(failed)")
         }
       }
-    } catch {
-      await server.stop()
-      throw error
     }
-    await server.stop()
   }
 
   @Test func `no lookup fails while nginx ends one connection after the other`() async throws {
