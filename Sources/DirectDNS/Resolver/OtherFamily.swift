@@ -121,10 +121,16 @@ package final class OtherFamily: CurlAddressSource, Sendable {
 }
 
 extension DirectResolver {
-  /// The family that is wanted and missing in an answer; nil if there is none, or if nobody could have it.
+  /// The families that are wanted and missing in an answer; none if nobody could have them.
+  package func missingFamilies(in found: Resolution, _ options: LookupOptions) -> AddressFamilies {
+    guard !found.isWhole else { return [] }
+    return found.addresses.reduce(options.families ?? families) { $0.subtracting(AddressFamilies($1.family)) }
+  }
+
+  /// The family that is missing in an answer; see ``missingFamilies(in:_:)``.
   ///
   /// - Parameters:
-  ///   - found: the answer.
+  ///   - missing: the family.
   ///   - name: the name.
   ///   - options: the options of the lookup.
   ///   - began: when the lookup began; nil if the cache had the answer.
@@ -133,13 +139,10 @@ extension DirectResolver {
   ///   - observer: called with what was found.
   /// - Returns: the family; nothing is looked up yet.
   package func otherFamily(
-    than found: Resolution, of name: HostName, _ options: LookupOptions, since began: ResolverInstant?,
+    _ missing: AddressFamilies, of name: HostName, _ options: LookupOptions, since began: ResolverInstant?,
     isDirect: Bool, look: @escaping @Sendable (AddressFamilies) async throws(DirectDNSError) -> Resolution,
     observer: @escaping @Sendable (Resolution) -> Void = { _ in }
-  ) -> OtherFamily? {
-    guard !found.isWhole else { return nil }
-    let missing = found.addresses.reduce(options.families ?? families) { $0.subtracting(AddressFamilies($1.family)) }
-    guard !missing.isEmpty else { return nil }
+  ) -> OtherFamily {
     let began = began ?? clock.now
     var options = options
     options.families = missing
