@@ -31,7 +31,8 @@ struct KeepAliveMachine: Sendable {
 
     private var ipv4 = Family()
     private var ipv6 = Family()
-    /// The families that were due when the refresh began that is under way, or the last one.
+    /// The families that were due when the refresh began that is under way, or the last one, less those that are to be
+    /// asked for sooner since.
     var due: [IPAddress.Family] = []
     /// Those of them that were asked for and have not been answered yet.
     var open: AddressFamilies = []
@@ -198,6 +199,8 @@ struct KeepAliveMachine: Sendable {
       let next = now + spread * ((1 + jitter()) / 2)
       for family in families.members where !state.open.contains(AddressFamilies(family)) {
         state[family].next = min(state[family].next ?? next, next)
+        // Its answer may be from before: the end of what is under way is not to decide by that.
+        state.due.removeAll { $0 == family }
       }
       self[host] = state
       if state.open.isEmpty { setTimer(host) }

@@ -246,8 +246,14 @@ struct KeepAliveMachineTests {
     #expect(due(&machine, known(1000, nil), at: 0) == .ipv6)
     machine.refreshSoon([host], within: .zero, at: Sample.at(1))
     #expect(machine.next() == nil)
-    answered(&machine, .ipv6, isKept: true, known(1000, 1000), at: 2)
-    #expect(machine.takeDue(at: Sample.at(2)) == nil)
+    let cases: [(KeepAliveMachine.Known, AddressFamilies)] = [
+      (known(nil, 1000), .ipv4), (known(1000, 1000, fresh: .ipv6), .ipv4), (known(1000, 1000), []),
+    ]
+    for (known, asked) in cases {
+      var machine = machine
+      answered(&machine, .ipv6, isKept: true, known, at: 2)
+      #expect(due(&machine, known, at: 2) == asked)
+    }
   }
 
   // MARK: By chance

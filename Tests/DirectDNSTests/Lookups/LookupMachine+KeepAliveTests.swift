@@ -94,6 +94,19 @@ extension LookupMachineTests {
     #expect(try #require(next) > Sample.at(12 + 2000))
   }
 
+  @Test func `on another network a family that the former one answered is asked for once the other has been`() {
+    var machine = machine { $0.families = .any }
+    machine.keepAlive([Self.host], at: Sample.at(0))
+    machine.timePassed(at: Sample.at(0))
+    machine.ended(1, reply(.addresses("2001:db8::1", ttl: 3600)), at: Sample.at(0))
+    _ = words(&machine)
+    machine.networkDidChange(at: Sample.at(1))
+    #expect(words(&machine) == ["cancel 2", "send 3 to 0: [A]"])
+    machine.ended(3, reply(.addresses("192.0.2.1", ttl: 3600), asked: 1), at: Sample.at(1.1))
+    machine.timePassed(at: Sample.at(1.1))
+    #expect(words(&machine) == ["send 4 to 0: [AAAA]"])
+  }
+
   @Test func `a kept-alive name that is forgotten during its refresh is asked for anew, in both families`() throws {
     var machine = machine { $0.families = .any }
     machine.keepAlive([Self.host], at: Sample.at(0))
