@@ -11,7 +11,7 @@ public struct ProviderStatus: Sendable, Hashable {
   public var median: Duration?
   /// The 95th percentile of these times; nil before the first one.
   public var percentile95: Duration?
-  /// Whether its breaker is open, because it failed several times in a row: other providers are asked first.
+  /// Whether its breaker is open, because it failed or was silent several times in a row: others are asked first.
   public var isBreakerOpen: Bool
 
   /// Creates one from its parts, for a test.

@@ -58,7 +58,7 @@ public struct MetricDescription: Sendable, Hashable {
     "directdns_upstream_latency_seconds", .timer, ["provider"], "How long queries took, failed ones too.")
   static let openBreakers = Self(
     "directdns_upstream_breaker_open", .gauge, ["provider"],
-    "1 while others are asked first, because the provider failed again and again; else 0.")
+    "1 while others are asked first, because the provider failed or was silent again and again; else 0.")
   static let hedges = Self(
     "directdns_upstream_hedges_total", .counter, ["provider"], "Queries sent because another one took long.")
   static let rateLimitWaits = Self(

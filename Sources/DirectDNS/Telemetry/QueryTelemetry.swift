@@ -80,7 +80,7 @@ struct QueryTelemetry: Sendable {
   func opened(_ server: DNSServer) {
     let provider = server.configuration.provider
     logger.notice(
-      "a provider failed again and again: others are asked before it for a while",
+      "a provider failed or was silent again and again: others are asked before it for a while",
       metadata: ["provider": "\(provider.name.printable)", "origin": "\(provider.url.originText)"])
   }
 
