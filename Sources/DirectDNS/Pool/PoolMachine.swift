@@ -221,8 +221,11 @@ struct PoolMachine<Route: Hashable> {
   mutating func endTurn(at now: Int64) -> Int64 {
     repeat {
       if waiting.count > 0, !changed.isEmpty {
-        let known = transfers
-        for pool in changed { waiting.dropFirst(in: pool) { !known.has($0) } }
+        for pool in changed {
+          // Gone before the next one starts: a change beside this copy would first copy the memory of all transfers.
+          let known = transfers
+          waiting.dropFirst(in: pool) { !known.has($0) }
+        }
         for pool in changed { waiting.unpark(pool) }
         admitWaiting(at: now)
       }
