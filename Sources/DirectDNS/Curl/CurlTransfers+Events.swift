@@ -68,7 +68,7 @@ extension CurlTransfers {
       attempt.streamTrace.startOver()
       // Otherwise it is sent on another one, by the new handle.
       if !attempt.needsNewHandle { tellConnected(attempt, isReused: !isNew) }
-    case .first(_, let isReused):
+    case .first(let isReused):
       transfer.carrier = attempt
       attempt.lines = ResponseLines()
       if !transfer.request.isSmall { allowSilence(transfer.request.terms.firstByteTimeout, of: attempt) }

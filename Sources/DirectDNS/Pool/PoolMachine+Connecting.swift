@@ -94,7 +94,7 @@ extension PoolMachine {
   enum SendVerdict {
     case no
     /// Yes, for the first time.
-    case first(TransferState.Carrier, isReused: Bool)
+    case first(isReused: Bool)
     /// Yes, once more, if its body can be sent from the beginning: libcurl repeats it on another connection. Then
     /// ``PoolMachine/repeats(_:attempt:isRewound:at:)`` follows.
     case again
@@ -123,7 +123,7 @@ extension PoolMachine {
     note(pool) { $0.connected(begun.carrier.address, insteadOf: begun.countedAddress, opened: begun.wasOpening) }
     for loser in begun.losers { actions.append(.close(id, attempt: loser)) }
     noteDue(id)
-    return .first(begun.carrier, isReused: begun.attempt.socket == nil)
+    return .first(isReused: begun.attempt.socket == nil)
   }
 
   /// Whether libcurl may send a request once more, on another connection.

@@ -8,14 +8,14 @@ final class PoolMachineTests: PoolFixture {
   @Test func `a request connects, is answered, and leaves its connection to the next`() {
     let first = start()
     #expect(taken() == ["connect 0.0 0.0.0.1"])
-    guard case .first(_, isReused: false) = connect(first, 7) else { return #expect(Bool(false)) }
+    guard case .first(isReused: false) = connect(first, 7) else { return #expect(Bool(false)) }
     machine.headIsComplete(first, isMultiplexed: false)
     machine.ended(first, attempt: 0, .complete, at: 2)
     #expect(taken() == ["end 0", "close 0.0"])
     _ = machine.endTurn(at: 2)
     let second = start()
     #expect(taken() == ["connect 0.0 0.0.0.1"])
-    guard case .first(_, isReused: true) = machine.maySend(second, attempt: 0, at: 3) else {
+    guard case .first(isReused: true) = machine.maySend(second, attempt: 0, at: 3) else {
       return #expect(Bool(false))
     }
     let late = machine.maySend(first, attempt: 0, at: 3)
