@@ -39,8 +39,9 @@ extension HTTPTransportError {
     // none.
     case CURLE_BAD_FUNCTION_ARGUMENT:
       self = .malformedResponse("its fields, chunks or lengths are malformed, which the server has to mend")
-    // The same code as for a connection that was reset.
-    case CURLE_RECV_ERROR where detail.hasSuffix("in chunked-encoding"):
+    // The same code as for a connection that was reset. The text ends with "in chunked-encoding"; since 8.6 that about a
+    // length begins with "chunk hex-length" or "invalid chunk size".
+    case CURLE_RECV_ERROR where detail.contains("chunk"):
       self = .malformedResponse("its chunks are malformed, which the server has to mend")
     // By TLS 1.3 the handshake is over for the client before the server has seen its certificate (RFC 8446 §2): that
     // one is missing, or not taken, comes in place of the response.

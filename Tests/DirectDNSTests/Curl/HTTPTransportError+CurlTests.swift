@@ -52,10 +52,18 @@ struct HTTPTransportErrorCurlTests {
     #expect(kind(code, detail: "Received HTTP/0.9 when not allowed") == "malformedResponse")
   }
 
-  @Test func `malformed chunks are no connection that was reset, although libcurl has one code for both`() {
-    let words = "Illegal or missing hexadecimal sequence in chunked-encoding"
-    #expect(kind(CURLE_RECV_ERROR, detail: words) == "malformedResponse")
-    #expect(kind(CURLE_RECV_ERROR, detail: "Recv failure: Connection reset by peer") == "connectionLost")
+  @Test(arguments: [
+    ("Illegal or missing hexadecimal sequence in chunked-encoding", "malformedResponse"),
+    ("Malformed encoding found in chunked-encoding", "malformedResponse"),
+    ("chunk hex-length char not a hex digit: 0x6d", "malformedResponse"),
+    ("chunk hex-length longer than 16", "malformedResponse"),
+    ("invalid chunk size: 'ffffffffffffffff'", "malformedResponse"),
+    ("Recv failure: Connection reset by peer", "connectionLost"),
+  ])
+  func `malformed chunks are no connection that was reset, although libcurl has one code for both`(
+    _ words: String, _ expected: String
+  ) {
+    #expect(kind(CURLE_RECV_ERROR, detail: words) == expected)
   }
 
   @Test(arguments: [
