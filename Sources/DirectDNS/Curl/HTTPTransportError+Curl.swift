@@ -25,6 +25,9 @@ extension HTTPTransportError {
     case CURLE_SSL_CERTPROBLEM, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CRL_BADFILE, CURLE_SSL_CIPHER,
       CURLE_SSL_ENGINE_NOTFOUND, CURLE_SSL_ENGINE_SETFAILED, CURLE_SSL_ENGINE_INITFAILED:
       self = .tlsSetup(detail.isEmpty ? text : detail.printable)
+    // Since 8.16 the code for a client's key that cannot be read, or does not fit the certificate.
+    case CURLE_BAD_FUNCTION_ARGUMENT where detail.hasPrefix("unable to set private key"):
+      self = .tlsSetup(detail.printable)
     case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_CLIENTCERT,
       CURLE_SSL_PINNEDPUBKEYNOTMATCH, CURLE_SSL_INVALIDCERTSTATUS, CURLE_USE_SSL_FAILED:
       // The text may quote a certificate, which is text from outside.

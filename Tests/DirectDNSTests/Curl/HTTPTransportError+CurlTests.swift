@@ -66,6 +66,12 @@ struct HTTPTransportErrorCurlTests {
     #expect(kind(CURLE_RECV_ERROR, detail: words) == expected)
   }
 
+  @Test func `a client's key that does not fit is no response, although libcurl has one code for both since 8.16`() {
+    let words = "unable to set private key file: 'client.pem' type PEM"
+    #expect(kind(CURLE_BAD_FUNCTION_ARGUMENT, detail: words) == "tlsSetup")
+    #expect(kind(CURLE_BAD_FUNCTION_ARGUMENT, detail: "Invalid Content-Length: value") == "malformedResponse")
+  }
+
   @Test(arguments: [
     ("tlsv13 alert certificate required", "tls"), ("tlsv1 alert unknown ca", "tls"),
     ("sslv3 alert certificate expired", "tls"), ("ssl/tls alert bad certificate", "tls"),
