@@ -134,14 +134,16 @@ extension ConnectAttempt {
       withEvents { $0.connectionEnds(after: last, self) }
     }
     guard let observer = request.watcher.observer else { return }
-    let line = unsafe String(decoding: text.trimming(HeadLine.isLineEnd), as: UTF8.self)
+    let line = unsafe String(decoding: text.trimming { ASCII.isBlank($0) || HeadLine.isLineEnd($0) }, as: UTF8.self)
     if Self.sessionLines.contains(where: { line.hasPrefix($0) }) { observer(.secured(line)) }
   }
 
-  /// How the lines of libcurl's trace begin that tell of a TLS session what its user wants to know.
+  /// How the lines of libcurl's trace begin, behind blanks, that tell of a TLS session what its user wants to know.
+  ///
+  /// Since 8.17 there are other blanks, and the last one ends with "verified via OpenSSL", not "verify ok".
   private static let sessionLines = [
-    "SSL connection using", "ALPN: server", "Server certificate:", " subject:", " issuer:", " expire date:",
-    " subjectAltName:", " SSL certificate verify",
+    "SSL connection using", "ALPN: server", "Server certificate:", "subject:", "issuer:", "expire date:",
+    "subjectAltName:", "SSL certificate verif",
   ]
 
   private func receivedLine(_ bytes: UnsafeRawBufferPointer) -> Int {

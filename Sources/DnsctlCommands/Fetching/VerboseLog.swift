@@ -49,7 +49,7 @@ final class VerboseLog: Sendable {
     case .connectFailed(let address, let reason): ["* \(address) failed: \(reason.printable)"]
     case .connected(let address, let isReused):
       ["* \(isReused ? "using the connection" : "connected") to \(address.map(\.description) ?? "the proxy")"]
-    case .secured(let line): ["* TLS: \(line[...].trimmed.description.printable)"]
+    case .secured(let line): ["* TLS: \(line.printable)"]
     case .requesting(let request):
       ["> \(request.method.rawValue) \((request.path ?? "/").printable)"] + Self.host(request)
         + HeadText.lines(request.headerFields, mark: ">", secrets: secrets) + [">"]
