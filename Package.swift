@@ -6,7 +6,8 @@ let house: [SwiftSetting] = [
   .enableUpcomingFeature("ExistentialAny"),
   .enableUpcomingFeature("MemberImportVisibility"),
   .enableUpcomingFeature("InternalImportsByDefault"),
-  .treatAllWarnings(as: .error),
+  // Elsewhere the C library's types are others, and so is what the compiler finds unsafe about them.
+  .treatAllWarnings(as: .error, .when(platforms: [.linux])),
   .strictMemorySafety(),
 ]
 
@@ -14,6 +15,13 @@ let house: [SwiftSetting] = [
 // behind traits. In a clone all of it is built, so they are on there. SwiftPM reads the manifest of a dependency in a folder
 // called `checkouts`, and before that out of the repository, where the folder is `/`.
 let isClone = Context.packageDirectory != "/" && !Context.packageDirectory.contains("/checkouts/")
+
+// Homebrew's libraries lie where only their pkg-config files lead to.
+#if os(macOS)
+  let isMacOS = true
+#else
+  let isMacOS = false
+#endif
 
 let testing: Set<String> = ["Testing", "Everything"]
 let proxy: Set<String> = ["Proxy", "Everything"]
@@ -83,12 +91,14 @@ let package = Package(
     .systemLibrary(
       name: "CDirectDNSSQLite", pkgConfig: "sqlite3",
       providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
-    // No pkgConfig: hiredis.pc has a flag that the package manager warns about on every build.
+    // hiredis.pc has a flag that the package manager warns about on every build.
     .systemLibrary(
-      name: "CDirectDNSHiredis",
+      name: "CDirectDNSHiredis", pkgConfig: isMacOS ? "hiredis" : nil,
       providers: [.apt(["libhiredis-dev", "libssl-dev"]), .brew(["hiredis", "openssl@3"])]),
-    // crypt(3): passwords of the proxy's users.
-    .systemLibrary(name: "CDirectDNSCrypt", providers: [.apt(["libcrypt-dev"])]),
+    // crypt(3): passwords of the proxy's users. That of macOS knows DES alone.
+    .systemLibrary(
+      name: "CDirectDNSCrypt", pkgConfig: isMacOS ? "libxcrypt" : nil,
+      providers: [.apt(["libcrypt-dev"]), .brew(["libxcrypt"])]),
     .systemLibrary(name: "CDirectDNSClock"),
     .systemLibrary(name: "CDirectDNSLoop"),
     .systemLibrary(name: "CDirectDNSFiles"),

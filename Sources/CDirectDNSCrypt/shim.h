@@ -10,13 +10,14 @@
 static inline int directdns_crypt_matches(const char *password, const char *hash) {
   struct crypt_data *data = (struct crypt_data *)calloc(1, sizeof *data);
   if (data == NULL) return 0;
-  const char *found = crypt_rn(password, hash, data, sizeof *data);
+  const char *found = crypt_r(password, hash, data);
   size_t length = strlen(hash);
   unsigned char difference = found == NULL || found[0] == '*' || strlen(found) != length;
   if (!difference)
     for (size_t index = 0; index < length; index++) difference |= (unsigned char)found[index] ^ (unsigned char)hash[index];
-  // Not by memset, which an optimiser leaves out before free.
-  explicit_bzero(data, sizeof *data);
+  // An optimiser leaves out memset before free; not every system has a function that it leaves alone.
+  volatile unsigned char *bytes = (volatile unsigned char *)data;
+  for (size_t index = 0; index < sizeof *data; index++) bytes[index] = 0;
   free(data);
   return !difference;
 }
