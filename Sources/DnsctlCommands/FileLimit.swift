@@ -22,8 +22,15 @@ package enum FileLimit {
       let files = RLIMIT_NOFILE
     #endif
     var limit = rlimit()
-    guard unsafe getrlimit(files, &limit) == 0, limit.rlim_cur < limit.rlim_max else { return }
-    limit.rlim_cur = limit.rlim_max
+    guard unsafe getrlimit(files, &limit) == 0 else { return }
+    #if canImport(Darwin)
+      // It takes no more, whatever the hard limit is (setrlimit(2)).
+      let most = min(limit.rlim_max, rlim_t(OPEN_MAX))
+    #else
+      let most = limit.rlim_max
+    #endif
+    guard limit.rlim_cur < most else { return }
+    limit.rlim_cur = most
     _ = unsafe setrlimit(files, &limit)
   }
 }

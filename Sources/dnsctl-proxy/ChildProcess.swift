@@ -107,7 +107,11 @@ struct ChildProcess: Sendable {
     _ words: [[UInt8]], environment: [[UInt8]], _ inherited: InheritedDescriptors, signals: SignalRelay
   ) throws(Failure) {
     self.signals = signals
-    var attributes = posix_spawnattr_t()
+    #if canImport(Darwin)
+      var attributes: posix_spawnattr_t?
+    #else
+      var attributes = posix_spawnattr_t()
+    #endif
     unsafe posix_spawnattr_init(&attributes)
     defer { unsafe posix_spawnattr_destroy(&attributes) }
     // Pool threads block signals, and we ignore SIGPIPE and the signals that we pass on: the program must inherit

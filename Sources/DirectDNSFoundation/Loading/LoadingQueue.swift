@@ -66,7 +66,7 @@ internal import Foundation
   final class LoadingQueue: Sendable {
     private let loop: Locked<CFRunLoop>
 
-    private init(_ loop: CFRunLoop) { self.loop = Locked(loop) }
+    private init(_ loop: sending CFRunLoop) { self.loop = Locked(loop) }
 
     /// The queue to come back to from the thread that a protocol is started on.
     static var current: LoadingQueue { LoadingQueue(CFRunLoopGetCurrent()) }

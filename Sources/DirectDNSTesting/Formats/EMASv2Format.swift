@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import DirectDNS
-import FoundationEssentials
 import HTTPTypes
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 /// Alibaba's EMAS HTTPDNS, version 2: `/v2/d`, plain or encrypted, signed with HMAC.
 struct EMASv2Format: ProviderFormat {

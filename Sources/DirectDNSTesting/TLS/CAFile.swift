@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import FoundationEssentials
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 /// A `ca.pem` on disk, in a directory of its own, which is removed with this object.
 public final class CAFile: Sendable {

@@ -3,6 +3,7 @@ internal import ArgumentParser
 
 #if canImport(Darwin)
   internal import Darwin
+  internal import MachO
 #elseif canImport(Musl)
   internal import Musl
 #else
@@ -79,6 +80,11 @@ enum ProxyProgramStart {
         }
       }
       return count > 0 ? String(decoding: buffer.prefix(count), as: UTF8.self) : nil
+    #elseif canImport(Darwin)
+      var size = UInt32(PATH_MAX)
+      var buffer = [CChar](repeating: 0, count: Int(size))
+      // It is the path by which the program was started (dyld(3)).
+      return unsafe _NSGetExecutablePath(&buffer, &size) == 0 ? realPath(String(cString: buffer)) : nil
     #else
       return nil
     #endif
