@@ -17,8 +17,8 @@ extension DirectClient {
   /// Changes the configuration, from the next request on.
   ///
   /// A request under way keeps its timeouts and its rules for redirects, while the hops that follow are judged by the
-  /// new policy. Connections stay open, but none is used that the new policy forbids, since each request's addresses
-  /// are judged first.
+  /// new policy, unless the request has one of its own (``RequestOptions/policy``). Connections stay open, but none is
+  /// used that the new policy forbids, since each request's addresses are judged first.
   ///
   /// Some values cannot be changed, because connections were made with them: `trust`, `identity`, `minimumTLS`,
   /// `attemptDelay`, `connections`, `connectionsPerOrigin`, `streamsPerConnection`, `threads` and `bufferSize` of the
@@ -74,6 +74,18 @@ final class ClientSettings: Sendable {
     configuration.threads = old.threads
     configuration.bufferSize = old.bufferSize
     try self.init(configuration)
+  }
+
+  /// The settings of a request, which may have a policy of its own.
+  func judging(by policy: AddressPolicy?) -> ClientSettings { policy.map { ClientSettings(self, policy: $0) } ?? self }
+
+  private init(_ settings: ClientSettings, policy: AddressPolicy) {
+    var configuration = settings.configuration
+    configuration.policy = policy
+    self.configuration = configuration
+    rewriter = RequestRewriter(form: .pinned, policy: policy, direct: configuration.direct)
+    proxies = settings.proxies
+    plainLines = settings.plainLines
   }
 }
 

@@ -13,6 +13,11 @@ public struct RequestOptions: Sendable {
     case returned
   }
 
+  /// Which addresses may be connected to, for the request and each redirect; nil for the client's policy.
+  ///
+  /// Default: nil. A gateway whose tenants have policies of their own needs one client: connections are shared, and a
+  /// request uses none whose address its policy forbids.
+  public var policy: AddressPolicy?
   /// How long it may take; nil for the client's timeouts.
   public var timeouts: RequestTimeouts?
   /// How redirects are followed; by default as the client's configuration says.
@@ -47,10 +52,12 @@ public struct RequestOptions: Sendable {
 
   /// Creates options.
   public init(
-    timeouts: RequestTimeouts? = nil, redirects: Redirects = .asConfigured, httpVersion: HTTPVersionChoice? = nil,
-    decompresses: Bool? = nil, isSafeToRetry: Bool = false, showsIdentity: Bool = true, lookup: LookupOptions? = nil,
-    progress: (@Sendable (TransferProgress) -> Void)? = nil, observer: (@Sendable (RequestEvent) -> Void)? = nil
+    policy: AddressPolicy? = nil, timeouts: RequestTimeouts? = nil, redirects: Redirects = .asConfigured,
+    httpVersion: HTTPVersionChoice? = nil, decompresses: Bool? = nil, isSafeToRetry: Bool = false,
+    showsIdentity: Bool = true, lookup: LookupOptions? = nil, progress: (@Sendable (TransferProgress) -> Void)? = nil,
+    observer: (@Sendable (RequestEvent) -> Void)? = nil
   ) {
+    self.policy = policy
     self.timeouts = timeouts
     self.redirects = redirects
     self.httpVersion = httpVersion

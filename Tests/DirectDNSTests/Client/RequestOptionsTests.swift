@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+import DirectDNSTesting
+import HTTPTypes
+import Testing
+
+@testable import DirectDNS
+
+/// What one request wants other than its client; the tests of what each option is about have the others.
+@Suite(.timeLimit(.minutes(1)))
+struct RequestOptionsTests {
+  private func code(_ client: DirectClient, _ url: String, _ policy: AddressPolicy?) async -> DirectDNSError.Code? {
+    do throws(DirectDNSError) {
+      _ = try await client.get(url, options: RequestOptions(policy: policy)).body.text()
+      return nil
+    } catch {
+      return error.code
+    }
+  }
+
+  @Test func `a request's own policy judges its addresses in place of the client's, be it wider or narrower`()
+    async throws
+  {
+    let origin = try await FakeOrigin.start()
+    let url = origin.url("/", host: "shop.test")
+    let strict = try ClientSample.client(policy: .publicOnly)
+    #expect(await code(strict, url, .any) == nil)
+    #expect(await code(strict, url, nil) == .addressForbidden)
+    let open = try ClientSample.client(policy: .any)
+    #expect(await code(open, url, nil) == nil)
+    #expect(await code(open, url, .publicOnly) == .addressForbidden)
+    #expect(origin.requests.count == 2)
+    #expect(strict.configuration.policy == .publicOnly && open.configuration.policy == .any)
+    await strict.shutdown()
+    await open.shutdown()
+    await origin.stop()
+  }
+
+  @Test func `a request's own policy judges its redirects, too`() async throws {
+    let target = try await FakeOrigin.start()
+    let location = target.url("/", host: "inner.test")
+    let origin = try await FakeOrigin.start { _ in OriginResponse(.found, fields: [.location: location]) }
+    let client = try ClientSample.client(names: ["shop.test": ["127.0.0.1"], "inner.test": ["127.0.0.1"]])
+    let url = origin.url("/", host: "shop.test")
+    let own = AddressPolicy(.any, deniedSuffixes: [Sample.name("inner.test")])
+    #expect(await code(client, url, own) == .addressForbidden)
+    #expect(origin.requests.count == 1 && target.connectionCount == 0)
+    #expect(await code(client, url, nil) == nil)
+    #expect(target.requests.count == 1)
+    await client.shutdown()
+    await origin.stop()
+    await target.stop()
+  }
+
+  @Test func `requests of different policies each use the connection that theirs allows`() async throws {
+    let origins = try await OriginGroup.start(["127.0.0.1", "127.0.0.2"])
+    let client = try ClientSample.client(names: ["shop.test": ["127.0.0.1", "127.0.0.2"]])
+    let url = origins[0].url("/", host: "shop.test")
+    for isReused in [false, true] {
+      for (denied, used) in [("127.0.0.1", "127.0.0.2"), ("127.0.0.2", "127.0.0.1")] {
+        let policy = AddressPolicy(.any, deniedNetworks: [IPNetwork(Sample.address(denied))])
+        let response = try await client.get(url, options: RequestOptions(policy: policy))
+        _ = try await response.body.text()
+        #expect(response.connection.remoteAddress == IPAddress(used) && response.connection.isReused == isReused)
+      }
+    }
+    await client.shutdown()
+    for origin in origins { await origin.stop() }
+  }
+}
