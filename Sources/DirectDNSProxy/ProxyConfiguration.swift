@@ -174,7 +174,7 @@ public struct ProxyPorts: Sendable, Hashable, CustomStringConvertible {
   }
 
   /// Whether a port may be connected to.
-  public func allow(_ port: UInt16) -> Bool { ranges.contains { $0.contains(port) } }
+  public func contains(_ port: UInt16) -> Bool { ranges.contains { $0.contains(port) } }
 
   /// As ``init(_:)`` reads it.
   public var description: String {

@@ -53,7 +53,7 @@ final class RouteFinder {
       completion(outcome)
     }
     let configuration = settings.configuration
-    guard configuration.ports.allow(origin.port) else {
+    guard configuration.ports.contains(origin.port) else {
       let text =
         "Port \(origin.port) of \(origin.host) may not be connected to: the proxy's ports are \(configuration.ports) (dnsctl: --ports)."
       return completion(.refused(ProxyRefusal(denied: text)))
