@@ -101,9 +101,9 @@ struct CookieContext {
   /// - Parameters:
   ///   - url: where the request goes.
   ///   - hostField: the request's own `Host`.
-  ///   - staysOnMachine: whether its connection goes to this machine; nil to decide by the URL.
+  ///   - staysOnMachine: whether a request to this machine, by its URL, goes there.
   /// - Throws: why the host can have no cookies.
-  init(_ url: WebURL, hostField: String?, staysOnMachine: Bool? = nil) throws(CookieRejection) {
+  init(_ url: WebURL, hostField: String?, staysOnMachine: Bool = true) throws(CookieRejection) {
     path = url.path
     if case .address(let address) = url.host, let hostField {
       host = try Cookie.Domain(Self.host(hostField))
@@ -114,7 +114,7 @@ struct CookieContext {
       literal = nil
       // RFC 6265bis §5.8.3: a request that stays on the machine counts as secure, as in browsers and curl. A proxy, or
       // a pin for `x.localhost`, takes it elsewhere.
-      isSecure = url.scheme.isSecure || (host.isLoopback && staysOnMachine ?? true)
+      isSecure = url.scheme.isSecure || (host.isLoopback && staysOnMachine)
     }
   }
 

@@ -9,7 +9,7 @@
 ///
 /// `Secure` cookies are also stored and sent without TLS if a request stays on this machine. By default the URL decides
 /// that (`localhost`, 127.0.0.1). If you use a proxy, or other addresses for such names, pass as `staysOnMachine`
-/// whether the connection really goes to this machine; ``DirectClient`` does.
+/// whether the connection really goes to this machine; ``DirectClient`` does. For any other URL it has no effect.
 public final class CookieJar: Sendable {
   /// How much the jar holds.
   public let configuration: CookieJarConfiguration
@@ -39,11 +39,12 @@ public final class CookieJar: Sendable {
   ///   - field: one field's value.
   ///   - url: the URL that was asked for.
   ///   - hostField: the request's own `Host`, if the URL has an address.
-  ///   - staysOnMachine: whether the connection goes to this machine; see the discussion of the jar.
+  ///   - staysOnMachine: whether a request to `localhost` goes there itself; true by default. See the discussion of the
+  ///     jar.
   /// - Returns: the cookie, also one that only deletes; or why it was ignored.
   @discardableResult
   public func store(
-    setCookie field: String, for url: WebURL, hostField: String? = nil, staysOnMachine: Bool? = nil
+    setCookie field: String, for url: WebURL, hostField: String? = nil, staysOnMachine: Bool = true
   ) -> Result<Cookie, CookieRejection> {
     let now = now
     return Result { () throws(CookieRejection) in
@@ -62,11 +63,12 @@ public final class CookieJar: Sendable {
   ///   - fields: the fields' values.
   ///   - url: the URL that was asked for.
   ///   - hostField: the request's own `Host`, if the URL has an address.
-  ///   - staysOnMachine: whether the connection goes to this machine; see the discussion of the jar.
+  ///   - staysOnMachine: whether a request to `localhost` goes there itself; true by default. See the discussion of the
+  ///     jar.
   /// - Returns: for each field its cookie, or why it was ignored.
   @discardableResult
   public func store(
-    setCookie fields: some Sequence<String>, for url: WebURL, hostField: String? = nil, staysOnMachine: Bool? = nil
+    setCookie fields: some Sequence<String>, for url: WebURL, hostField: String? = nil, staysOnMachine: Bool = true
   ) -> [Result<Cookie, CookieRejection>] {
     fields.map { store(setCookie: $0, for: url, hostField: hostField, staysOnMachine: staysOnMachine) }
   }
@@ -91,9 +93,10 @@ public final class CookieJar: Sendable {
   /// - Parameters:
   ///   - url: where the request goes.
   ///   - hostField: the request's own `Host`, if the URL has an address.
-  ///   - staysOnMachine: whether the connection goes to this machine; see the discussion of the jar.
+  ///   - staysOnMachine: whether a request to `localhost` goes there itself; true by default. See the discussion of the
+  ///     jar.
   /// - Returns: the value; nil when there is nothing to send.
-  public func cookieHeader(for url: WebURL, hostField: String? = nil, staysOnMachine: Bool? = nil) -> String? {
+  public func cookieHeader(for url: WebURL, hostField: String? = nil, staysOnMachine: Bool = true) -> String? {
     guard let request = try? CookieContext(url, hostField: hostField, staysOnMachine: staysOnMachine) else {
       return nil
     }
@@ -106,11 +109,12 @@ public final class CookieJar: Sendable {
   /// - Parameters:
   ///   - url: where the request goes.
   ///   - hostField: the request's own `Host`, if the URL has an address.
-  ///   - staysOnMachine: whether the connection goes to this machine; see the discussion of the jar.
+  ///   - staysOnMachine: whether a request to `localhost` goes there itself; true by default. See the discussion of the
+  ///     jar.
   ///   - isIncluded: the filter; it may use the jar.
   /// - Returns: the value; nil when there is nothing to send.
   public func cookieHeader(
-    for url: WebURL, hostField: String? = nil, staysOnMachine: Bool? = nil, where isIncluded: (Cookie) -> Bool
+    for url: WebURL, hostField: String? = nil, staysOnMachine: Bool = true, where isIncluded: (Cookie) -> Bool
   ) -> String? {
     guard let request = try? CookieContext(url, hostField: hostField, staysOnMachine: staysOnMachine) else {
       return nil
@@ -133,8 +137,8 @@ public final class CookieJar: Sendable {
   /// - Parameters:
   ///   - url: where the request would go.
   ///   - hostField: the request's own `Host`, if the URL has an address.
-  ///   - staysOnMachine: whether a request to `localhost` goes there itself; false through a proxy, where it has no
-  ///     `Secure` cookies over http. Default: true.
+  ///   - staysOnMachine: whether a request to `localhost` goes there itself; true by default. See the discussion of the
+  ///     jar.
   ///   - isIncluded: a filter; by default everything passes.
   /// - Returns: the cookies, in the order in which they would be sent.
   public func cookies(
