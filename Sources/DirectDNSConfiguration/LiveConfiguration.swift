@@ -20,7 +20,7 @@ internal import Logging
 /// let live = try LiveConfiguration(path: "/etc/pipeline/directdns.json5")
 /// let resolver = try live.makeResolver()
 /// let client = try live.makeClient(resolver: resolver)
-/// try await ServiceGroup(services: [live, client, pipeline], logger: logger).run()
+/// try await ServiceGroup(services: [live, resolver, client, pipeline], logger: logger).run()
 /// ```
 public final class LiveConfiguration: Sendable {
   /// Makes settings from a file's bytes.
