@@ -148,9 +148,16 @@ package enum WireEvent: Sendable, Hashable {
 /// How far a transfer is.
 public struct TransferProgress: Sendable, Hashable {
   /// Bytes of the request's body that were sent.
-  public internal(set) var sent: Int64 = 0
+  public var sent: Int64
   /// Bytes of the response's body that were received, after decoding.
-  public internal(set) var received: Int64 = 0
+  public var received: Int64
   /// Bytes that the response's body has on the wire; nil when the server does not say.
-  public internal(set) var expected: Int64?
+  public var expected: Int64?
+
+  /// Creates one from its parts, for a test; by default nothing has moved.
+  public init(sent: Int64 = 0, received: Int64 = 0, expected: Int64? = nil) {
+    self.sent = sent
+    self.received = received
+    self.expected = expected
+  }
 }

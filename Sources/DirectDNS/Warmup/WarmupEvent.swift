@@ -83,6 +83,13 @@ public struct WarmupRejection: Sendable, Hashable, Codable, CustomStringConverti
   /// What is wrong with it.
   public var reason: String
 
+  /// Creates one from its parts, for a test; by default of a list, which has no places.
+  public init(place: WarmupPlace? = nil, text: String, reason: String) {
+    self.place = place
+    self.text = text
+    self.reason = reason
+  }
+
   /// `FILE:LINE: REASON`.
   public var description: String { "\(place.map { "\($0): " } ?? "")\(reason)" }
 
