@@ -3,7 +3,7 @@
 public enum HTTPProtocolVersion: Hashable, Sendable, CaseIterable {
   /// HTTP/1.1, or HTTP/1.0.
   case http1
-  /// HTTP/2, over TLS only.
+  /// HTTP/2.
   case http2
 
   /// The version's name in TLS's protocol negotiation (RFC 7301).
