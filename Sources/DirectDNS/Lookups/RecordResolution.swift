@@ -6,7 +6,7 @@ public struct RecordResolution: Sendable, Hashable {
   /// The records, each with the lifetime that it has left.
   ///
   /// Never empty.
-  public var records: [ResourceRecord]
+  public var records: [DNSRecord]
   /// The end of the CNAME chain; nil if the name is no alias.
   public var canonicalName: DNSName?
   /// Where the answer stands in its life: always fresh, except for addresses, which may come from the cache.
@@ -30,7 +30,7 @@ public struct RecordResolution: Sendable, Hashable {
   ///   - source: where it came from.
   ///   - isAuthenticated: whether the provider has validated it; default nil.
   public init(
-    type: DNSRecordType, records: [ResourceRecord], canonicalName: DNSName? = nil,
+    type: DNSRecordType, records: [DNSRecord], canonicalName: DNSName? = nil,
     freshness: Resolution.Freshness = .fresh, age: Duration = .zero, source: Resolution.Source,
     isAuthenticated: Bool? = nil
   ) {
@@ -62,7 +62,7 @@ public struct RecordResolution: Sendable, Hashable {
     let ttl = UInt32(clamping: resolution.timeToLive?.components.seconds ?? 0)
     self.init(
       type: type,
-      records: resolution.addresses.map { ResourceRecord(owner: owner, type: type, ttl: ttl, data: .address($0)) },
+      records: resolution.addresses.map { DNSRecord(owner: owner, type: type, ttl: ttl, data: .address($0)) },
       canonicalName: resolution.canonicalName.map(DNSName.init), freshness: resolution.freshness, age: resolution.age,
       source: resolution.source)
   }

@@ -101,8 +101,8 @@ public struct DNSQuestion: Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// One resource record.
-public struct DNSRecord: Hashable, Sendable {
+/// One resource record (RFC 1035 §3.2.1).
+public struct DNSRecord: Hashable, Sendable, CustomStringConvertible {
   /// What a record says; of any other class than IN, it is opaque.
   public typealias Data = RecordData
 
@@ -112,7 +112,7 @@ public struct DNSRecord: Hashable, Sendable {
   public var type: DNSRecordType
   /// The class; 1 is the Internet's.
   public var recordClass: UInt16
-  /// The lifetime in seconds, as in the message; see ``lifetime``.
+  /// The lifetime in seconds; in a message any number, see ``lifetime``.
   public var ttl: UInt32
   /// What the record says.
   public var data: Data
@@ -135,4 +135,9 @@ public struct DNSRecord: Hashable, Sendable {
   ///
   /// A TTL with its high bit set counts as a large one (RFC 8767 §4).
   public var lifetime: UInt32 { min(ttl, Self.lifetimeLimit) }
+
+  /// The record as a line of a zone file (RFC 1035 §5.1), its class by number if it is not IN (RFC 3597 §5).
+  public var description: String {
+    "\(owner) \(ttl) \(isInternet ? "IN" : "CLASS\(recordClass)") \(type) \(data)"
+  }
 }

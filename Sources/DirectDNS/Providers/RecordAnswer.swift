@@ -2,7 +2,7 @@
 /// A provider's answer to the question for records of one type.
 public struct RecordAnswer: Hashable, Sendable {
   /// The records of the type that was asked for, at the end of the CNAME chain; empty for a negative answer.
-  public var records: [ResourceRecord]
+  public var records: [DNSRecord]
   /// Whether the name does not exist (NXDOMAIN); one that exists may still have no such record (NODATA).
   public var isNameMissing: Bool
   /// The end of the CNAME chain, if the name is an alias.
@@ -13,7 +13,7 @@ public struct RecordAnswer: Hashable, Sendable {
 
   /// Creates an answer.
   public init(
-    records: [ResourceRecord], isNameMissing: Bool = false, canonicalName: DNSName? = nil,
+    records: [DNSRecord], isNameMissing: Bool = false, canonicalName: DNSName? = nil,
     isAuthenticated: Bool? = nil
   ) {
     self.records = records
@@ -26,7 +26,7 @@ public struct RecordAnswer: Hashable, Sendable {
   init(_ answer: Answer, to question: DNSQuestion) {
     let name = answer.canonicalName.map(DNSName.init)
     let records = answer.addresses.map {
-      ResourceRecord(owner: name ?? question.name, type: question.type, ttl: answer.ttl ?? 0, data: .address($0))
+      DNSRecord(owner: name ?? question.name, type: question.type, ttl: answer.ttl ?? 0, data: .address($0))
     }
     self.init(records: records, isNameMissing: answer.content == .negative(.nameNotFound), canonicalName: name)
   }
@@ -45,13 +45,13 @@ public struct RecordAnswer: Hashable, Sendable {
   ) throws(ProviderFailure) {
     try responseCode.checkIsAnswer()
     let chain = try AnswerChain(to: question, among: answers)
-    var found: [ResourceRecord] = []
+    var found: [DNSRecord] = []
     if responseCode == .noError {
       for record in answers where chain.holds(record) {
         let (type, ttl) = (try record.type, try record.lifetime)
         let isAddress = question.type == .a || question.type == .aaaa
         let data = try isAddress ? .address(record.address) : record.data
-        found.append(ResourceRecord(owner: chain.end, type: type, ttl: freshness.lifetime(ttl), data: data))
+        found.append(DNSRecord(owner: chain.end, type: type, ttl: freshness.lifetime(ttl), data: data))
       }
       if found.isEmpty { try chain.checkIsNegative(answers, flags: flags, authority: authority) }
     }

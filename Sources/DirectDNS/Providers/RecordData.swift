@@ -57,29 +57,6 @@ public enum RecordData: Hashable, Sendable {
   case presentation(String)
 }
 
-/// One resource record, with all of its data.
-public struct ResourceRecord: Hashable, Sendable, CustomStringConvertible {
-  /// The name that the record belongs to.
-  public var owner: DNSName
-  /// The record's type.
-  public var type: DNSRecordType
-  /// The lifetime in seconds.
-  public var ttl: UInt32
-  /// What the record says.
-  public var data: RecordData
-
-  /// Creates a record.
-  public init(owner: DNSName, type: DNSRecordType, ttl: UInt32, data: RecordData) {
-    self.owner = owner
-    self.type = type
-    self.ttl = ttl
-    self.data = data
-  }
-
-  /// The record as a line of a zone file (RFC 1035 §5.1).
-  public var description: String { "\(owner) \(ttl) IN \(type) \(data)" }
-}
-
 extension RecordData: CustomStringConvertible {
   /// The data in the presentation form of its type's RFC; data without one as `\# LENGTH HEX` (RFC 3597 §5).
   ///

@@ -14,7 +14,7 @@ struct RecordOutcome: Sendable {
 
 extension RecordResolution {
   /// The seconds for which a record may be used from now on; nil if it does not expire.
-  fileprivate func secondsLeft(_ record: ResourceRecord) -> UInt32? {
+  fileprivate func secondsLeft(_ record: DNSRecord) -> UInt32? {
     switch source {
     case .pin, .literal, .local: nil
     case .provider, .system, .store: record.ttl
@@ -94,7 +94,7 @@ extension JSONLine {
     add("error", outcome.result.error.map(Self.object))
   }
 
-  private static func record(_ record: ResourceRecord, _ seconds: UInt32?) -> String {
+  private static func record(_ record: DNSRecord, _ seconds: UInt32?) -> String {
     var line = JSONLine()
     line.add("name", string("\(record.owner)"))
     line.add("type", string("\(record.type)"))

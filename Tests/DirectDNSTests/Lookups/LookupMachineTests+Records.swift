@@ -15,7 +15,7 @@ extension LookupMachineTests {
   }
 
   private static let oneRecord = RecordAnswer(
-    records: [ResourceRecord(owner: .root, type: .mx, ttl: 1, data: .opaque([]))])
+    records: [DNSRecord(owner: .root, type: .mx, ttl: 1, data: .opaque([]))])
 
   @Test func `records are asked for of one server after the other, and each caller asks`() {
     var machine = machine("one", "two")

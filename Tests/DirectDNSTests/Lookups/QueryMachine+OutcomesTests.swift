@@ -101,7 +101,7 @@ struct QueryMachineOutcomesTests {
   }
 
   @Test func `records count for a server's health as addresses do`() {
-    let record = ResourceRecord(owner: .root, type: .mx, ttl: 1, data: .opaque([]))
+    let record = DNSRecord(owner: .root, type: .mx, ttl: 1, data: .opaque([]))
     for (answer, expected) in [
       (RecordAnswer(records: [record]), Answer.Content.addresses([])),
       (RecordAnswer(records: []), .negative(.noAddress)),

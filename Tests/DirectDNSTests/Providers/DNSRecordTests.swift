@@ -33,6 +33,15 @@ struct DNSRecordTests {
     #expect(record.ttl == ttl)
   }
 
+  @Test func `a record is written as a line of a zone's file`() throws {
+    let owner = try #require(DNSName("Example.COM"))
+    let mail = try #require(DNSName("mail.example.com."))
+    var record = DNSRecord(owner: owner, type: .mx, ttl: 300, data: .mailExchange(preference: 10, exchange: mail))
+    #expect(record.description == "example.com. 300 IN MX 10 mail.example.com.")
+    record.recordClass = 3
+    #expect(record.description == "example.com. 300 CLASS3 MX 10 mail.example.com.")
+  }
+
   @Test func `a question is written as its name and type`() throws {
     let name = try #require(DNSName("shop.test"))
     #expect(DNSQuestion(name: name, type: .aaaa).description == "shop.test. AAAA")

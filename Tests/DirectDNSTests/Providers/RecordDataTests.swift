@@ -4,14 +4,6 @@ import Testing
 @testable import DirectDNS
 
 struct RecordDataTests {
-  @Test func `a record is a line of a zone's file`() throws {
-    let owner = try #require(DNSName("Example.COM"))
-    let mail = try #require(DNSName("mail.example.com."))
-    let record = ResourceRecord(
-      owner: owner, type: .mx, ttl: 300, data: .mailExchange(preference: 10, exchange: mail))
-    #expect(record.description == "example.com. 300 IN MX 10 mail.example.com.")
-  }
-
   @Test func `a zone's authority has all of its numbers`() throws {
     let zone = RecordData.Authority(
       primary: .root, mailbox: .root, serial: 1, refresh: 2, retry: 3, expire: 4, minimum: 5)

@@ -98,7 +98,7 @@ extension LookupWorld {
     case .one(let question): return .one(.success(said(to: question, mood)))
     case .batch(let several): questions = several
     case .records(let question):
-      let record = ResourceRecord(owner: question.name, type: question.type, ttl: 60, data: .opaque([]))
+      let record = DNSRecord(owner: question.name, type: question.type, ttl: 60, data: .opaque([]))
       return .records(.success(RecordAnswer(records: mood == .empty ? [] : [record], isNameMissing: chance(10))))
     }
     var answers: [AddressQuestion: Result<Answer, ProviderFailure>] = [:]
