@@ -19,7 +19,7 @@ public final class CurlTransport: HTTPTransport, NonBlocking {
     var connections: Int
     /// How many routes have been created.
     var made = 0
-    // An array, since comparing a handful of endpoints is cheaper than hashing their URLs.
+    // An array, since comparing a handful of endpoints is cheaper than hashing their names.
     var known: [KnownEndpoint] = []
   }
 
@@ -33,7 +33,7 @@ public final class CurlTransport: HTTPTransport, NonBlocking {
     init(_ endpoint: HTTPEndpoint, _ route: QueryRoute) {
       self.endpoint = endpoint
       self.route = route
-      prefix = endpoint.url.originText + "/"
+      prefix = "\(endpoint.origin)/"
     }
   }
 
@@ -85,7 +85,7 @@ public final class CurlTransport: HTTPTransport, NonBlocking {
     let known = try known(endpoint)
     // libcurl would look up a host by itself that is not the endpoint's.
     guard message.url.hasPrefix(known.prefix) else {
-      throw .invalidRequest("its URL has another origin than \(endpoint.url.originText)")
+      throw .invalidRequest("its URL has another origin than \(endpoint.origin)")
     }
     return QueryRequest(route: known.route, message: message, timeout: timeout.wholeMilliseconds)
   }
@@ -117,27 +117,24 @@ public final class CurlTransport: HTTPTransport, NonBlocking {
   /// How many endpoints of one origin are kept.
   private static let endpointLimit = 16
 
-  /// The route to an endpoint: that of another path of the same origin at the same addresses, or a new one.
+  /// A new route to an endpoint.
   ///
   /// An origin has one route for each list of addresses: an entry that is there in case another one fails has to be
   /// reached where it says.
   private func route(_ endpoint: HTTPEndpoint, _ routes: inout Routes) throws(HTTPTransportError) -> QueryRoute {
-    let url = endpoint.url
+    let origin = endpoint.origin
     var addresses = endpoint.addresses
-    switch url.host {
+    switch origin.host {
     case .address(let address): addresses = [address]
     case .name(let name):
       // Without addresses libcurl would ask the system's DNS by itself, against everything that this library promises.
       guard !addresses.isEmpty else { throw .connect("no address is known for \(name)") }
     }
-    let origin = "\(url.scheme.rawValue)://\(url.host):\(url.effectivePort)"
-    if let known = routes.known.last(where: { $0.route.origin == origin && $0.route.addresses == addresses }) {
-      return known.route
-    }
     routes.made += 1
     return QueryRoute(
-      origin: origin, addresses: addresses, port: url.effectivePort, scope: routes.made, usesTLS: url.scheme.isSecure,
-      trust: routes.trust, width: Self.width, connections: routes.connections)
+      origin: "\(origin.scheme.rawValue)://\(origin.host):\(origin.port)", addresses: addresses, port: origin.port,
+      scope: routes.made, usesTLS: origin.scheme.isSecure, trust: routes.trust, width: Self.width,
+      connections: routes.connections)
   }
 
   /// The most requests in flight over HTTP/2: BIND 9.18 closes a connection with 64, dnsdist takes 100.

@@ -45,7 +45,7 @@ final class Bootstrap: Sendable {
 
   /// No address of an endpoint could be connected to: they are looked up again.
   func connectingFailed(_ endpoint: HTTPEndpoint) {
-    guard case .name = endpoint.url.host, let host = try? HostName(endpoint.url.host) else { return }
+    guard case .name = endpoint.origin.host, let host = try? HostName(endpoint.origin.host) else { return }
     let now = clock.now
     state.withLock { $0.table.connectingFailed(to: host, at: now) }
   }

@@ -66,7 +66,7 @@ extension BrokenOriginTests {
     for _ in 0..<8 {
       for path in ["/", "/folded", "/"] {
         let reply = try? await transport.send(
-          HTTPMessage(url: endpoint.url.originText + path), to: endpoint, timeout: .seconds(20))
+          HTTPMessage(url: "\(endpoint.origin)\(path)"), to: endpoint, timeout: .seconds(20))
         if path == "/" { #expect(reply?.status.code == 200) }
       }
     }

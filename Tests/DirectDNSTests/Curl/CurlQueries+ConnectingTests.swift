@@ -131,7 +131,8 @@ struct CurlQueriesConnectingTests {
         configuration: .init(
           identity: try TestCertificateAuthority().issue(names: [ProviderFixture.host]),
           address: Sample.address("127.0.0.7"), port: fixture.server.port))
-      let endpoint = HTTPEndpoint(url: fixture.endpoint.url, addresses: Sample.addresses("127.0.0.7", Self.good))
+      var endpoint = fixture.endpoint
+      endpoint.addresses = Sample.addresses("127.0.0.7", Self.good)
       let both = ProviderFixture(server: fixture.server, transport: fixture.transport, endpoint: endpoint)
       #expect(try await both.send().address == Sample.address(Self.good))
       await stranger.waitForConnections(1)
@@ -145,7 +146,8 @@ struct CurlQueriesConnectingTests {
     async throws
   {
     try await withSilent(["127.0.0.7", "127.0.0.8"], accepting: true) { fixture, silent async throws in
-      let endpoint = HTTPEndpoint(url: fixture.endpoint.url, addresses: silent.map(\.address))
+      var endpoint = fixture.endpoint
+      endpoint.addresses = silent.map(\.address)
       let mute = ProviderFixture(server: fixture.server, transport: fixture.transport, endpoint: endpoint)
       let tasks = (0..<60).map { mute.begin("/resolve?name=n\($0).flood.test") }
       #expect(await mute.failure(timeout: .milliseconds(400)) == .timedOut)

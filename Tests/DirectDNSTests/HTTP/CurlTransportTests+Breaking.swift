@@ -55,7 +55,7 @@ extension CurlTransportTests {
       let transport = try CurlTransport(trust: TrustStore(privateAuthorities: [path], environment: [:]))
       let endpoint = HTTPEndpoint(
         url: try WebURL(origin.url("/", host: ProviderFixture.host)), addresses: [.ipv4(0x7F00_0001)])
-      let message = HTTPMessage(url: endpoint.url.originText + "/", fields: [:])
+      let message = HTTPMessage(url: "\(endpoint.origin)/", fields: [:])
       let reply = try await transport.send(message, to: endpoint, timeout: .seconds(20))
       #expect(reply.status.code == 200 && reply.body == Array("whole".utf8))
       #expect(origin.requests.map(\.version) == [.http2, .http1])

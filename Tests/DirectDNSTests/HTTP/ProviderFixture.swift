@@ -29,7 +29,7 @@ struct ProviderFixture: Sendable {
     _ path: String = "/resolve?name=www.shop.test", fields: HTTPFields = [:], timeout: Duration = .seconds(20)
   ) async throws(HTTPTransportError) -> HTTPReply {
     try await transport.send(
-      HTTPMessage(url: endpoint.url.originText + path, fields: fields), to: endpoint, timeout: timeout)
+      HTTPMessage(url: "\(endpoint.origin)\(path)", fields: fields), to: endpoint, timeout: timeout)
   }
 
   /// What became of one request: nothing for a reply, or the error.

@@ -18,7 +18,7 @@ struct ResolverRecordsTests {
     func send(
       _ message: HTTPMessage, to endpoint: HTTPEndpoint, timeout: Duration
     ) async throws(HTTPTransportError) -> HTTPReply {
-      let host = endpoint.url.host.description
+      let host = endpoint.origin.host.description
       asked.withLock { $0.append("\(host)?" + (message.url.split(separator: "?").last ?? "")) }
       timeouts.withLock { $0.append(timeout) }
       return HTTPReply(try replies(host).get())

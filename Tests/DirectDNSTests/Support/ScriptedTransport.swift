@@ -62,7 +62,7 @@ final class ScriptedTransport: HTTPTransport, NonBlocking {
   ) async throws(HTTPTransportError) -> HTTPReply {
     let now = clock.now
     let sent = Sent(
-      provider: "\(endpoint.url.host)".split(separator: ".").first.map(String.init) ?? "",
+      provider: "\(endpoint.origin.host)".split(separator: ".").first.map(String.init) ?? "",
       question: ScriptedProvider.question(message), addresses: endpoint.addresses, timeout: timeout, at: now)
     let (script, number, isShutDown) = state.change { state in
       state.sent.append(sent)
