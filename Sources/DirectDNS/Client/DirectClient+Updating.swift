@@ -76,14 +76,17 @@ final class ClientSettings: Sendable {
     try self.init(configuration)
   }
 
-  /// The settings of a request, which may have a policy of its own.
-  func judging(by policy: AddressPolicy?) -> ClientSettings { policy.map { ClientSettings(self, policy: $0) } ?? self }
+  /// The settings of a request, which may have a policy and a jar of its own.
+  func adjusted(by options: RequestOptions) -> ClientSettings {
+    options.policy == nil && options.cookies == nil ? self : ClientSettings(self, options)
+  }
 
-  private init(_ settings: ClientSettings, policy: AddressPolicy) {
+  private init(_ settings: ClientSettings, _ options: RequestOptions) {
     var configuration = settings.configuration
-    configuration.policy = policy
+    if let policy = options.policy { configuration.policy = policy }
+    if let cookies = options.cookies { configuration.cookies = cookies }
     self.configuration = configuration
-    rewriter = RequestRewriter(form: .pinned, policy: policy, direct: configuration.direct)
+    rewriter = RequestRewriter(form: .pinned, policy: configuration.policy, direct: configuration.direct)
     proxies = settings.proxies
     plainLines = settings.plainLines
   }

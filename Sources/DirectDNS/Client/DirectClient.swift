@@ -107,7 +107,7 @@ public final class DirectClient: Sendable {
 
     init(_ options: RequestOptions, _ settings: ClientSettings) {
       self.options = options
-      self.settings = settings.judging(by: options.policy)
+      self.settings = settings.adjusted(by: options)
       let configuration = settings.configuration
       timeouts = options.timeouts ?? configuration.timeouts
       showsIdentity = options.showsIdentity
@@ -151,7 +151,7 @@ public final class DirectClient: Sendable {
       request = ClientRequest(next)
       if !next.keepsBody { body = .none }
       if next.crossesOrigin { call.showsIdentity = false }
-      call.settings = settings.judging(by: call.options.policy)
+      call.settings = settings.adjusted(by: call.options)
     }
   }
 

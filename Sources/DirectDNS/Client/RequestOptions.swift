@@ -18,6 +18,10 @@ public struct RequestOptions: Sendable {
   /// Default: nil. A gateway whose tenants have policies of their own needs one client: connections are shared, and a
   /// request uses none whose address its policy forbids.
   public var policy: AddressPolicy?
+  /// Where the cookies of the request and of each redirect are kept; nil for the client's jar, if it has one.
+  ///
+  /// Default: nil. A program that acts for many users needs one client, and a jar for each of them.
+  public var cookies: CookieJar?
   /// How long it may take; nil for the client's timeouts.
   public var timeouts: RequestTimeouts?
   /// How redirects are followed; by default as the client's configuration says.
@@ -52,12 +56,13 @@ public struct RequestOptions: Sendable {
 
   /// Creates options.
   public init(
-    policy: AddressPolicy? = nil, timeouts: RequestTimeouts? = nil, redirects: Redirects = .asConfigured,
-    httpVersion: HTTPVersionChoice? = nil, decompresses: Bool? = nil, isSafeToRetry: Bool = false,
-    showsIdentity: Bool = true, lookup: LookupOptions? = nil, progress: (@Sendable (TransferProgress) -> Void)? = nil,
-    observer: (@Sendable (RequestEvent) -> Void)? = nil
+    policy: AddressPolicy? = nil, cookies: CookieJar? = nil, timeouts: RequestTimeouts? = nil,
+    redirects: Redirects = .asConfigured, httpVersion: HTTPVersionChoice? = nil, decompresses: Bool? = nil,
+    isSafeToRetry: Bool = false, showsIdentity: Bool = true, lookup: LookupOptions? = nil,
+    progress: (@Sendable (TransferProgress) -> Void)? = nil, observer: (@Sendable (RequestEvent) -> Void)? = nil
   ) {
     self.policy = policy
+    self.cookies = cookies
     self.timeouts = timeouts
     self.redirects = redirects
     self.httpVersion = httpVersion

@@ -51,6 +51,29 @@ struct RequestOptionsTests {
     await target.stop()
   }
 
+  @Test func `a request's own jar has its cookies, its redirects' too, and the client's jar has no part in it`()
+    async throws
+  {
+    let origin = try await FakeOrigin.start { request in
+      request.path == "/login"
+        ? OriginResponse(.found, fields: [.location: "/", .setCookie: "id=\(request.value("user") ?? "")"])
+        : OriginResponse(body: request.field("Cookie") ?? "none")
+    }
+    let shared = CookieJar()
+    let client = try ClientSample.client { $0.cookies = shared }
+    for user in ["ada", "bob"] {
+      let options = RequestOptions(cookies: CookieJar())
+      for path in ["/login?user=\(user)", "/"] {
+        let response = try await client.get(origin.url(path, host: "shop.test"), options: options)
+        #expect(try await response.body.text() == "id=\(user)")
+      }
+    }
+    let response = try await client.get(origin.url("/", host: "shop.test"))
+    #expect(try await response.body.text() == "none" && shared.cookies.isEmpty)
+    await client.shutdown()
+    await origin.stop()
+  }
+
   @Test func `requests of different policies each use the connection that theirs allows`() async throws {
     let origins = try await OriginGroup.start(["127.0.0.1", "127.0.0.2"])
     let client = try ClientSample.client(names: ["shop.test": ["127.0.0.1", "127.0.0.2"]])
