@@ -54,16 +54,15 @@ struct Sender: Service {
     var outcome = Outcome(id: delivery.id, tries: 0)
     while true {
       outcome.tries += 1
-      let mayRetry = await attempt(delivery, &outcome)
-      guard mayRetry, outcome.tries < tries else { return outcome }
+      guard let wait = await attempt(delivery, &outcome), outcome.tries < tries else { return outcome }
       // 0.1, 0.2, 0.4 s and so on, spread so that those who failed together do not come back together.
       let pause = Duration.milliseconds(100 << (outcome.tries - 1)) * Double.random(in: 0.5...1.5)
-      try? await Task.sleep(for: pause)
+      try? await Task.sleep(for: max(pause, wait))
     }
   }
 
-  /// Sends it once; whether it may succeed later if it did not now.
-  private func attempt(_ delivery: Delivery, _ outcome: inout Outcome) async -> Bool {
+  /// Sends it once; if it may succeed later, the least time to wait, which is up to the receiver.
+  private func attempt(_ delivery: Delivery, _ outcome: inout Outcome) async -> Duration? {
     do throws(DirectDNSError) {
       var request = HTTPRequest(method: .post, url: try WebURL(delivery.url))
       // The receiver knows a delivery by its id: sent twice, it counts once.
@@ -75,10 +74,11 @@ struct Sender: Service {
       _ = try? await response.body.collect(upTo: 64 * 1024)
       (outcome.status, outcome.error) = (response.status.code, nil)
       outcome.address = response.connection.remoteAddress?.description
-      return response.status.kind == .serverError || response.status == .tooManyRequests
+      guard response.status.kind == .serverError || response.status == .tooManyRequests else { return nil }
+      return min(response.retryAfter ?? .zero, .seconds(30))
     } catch {
       (outcome.status, outcome.error) = (nil, error.description)
-      return error.isTransient
+      return error.isTransient ? Duration.zero : nil
     }
   }
 

@@ -31,7 +31,6 @@ struct HouseTests {
     // Parts of one type in a file of their own: the type's tests hold them.
     "Sources/DirectDNS/Client/DirectClient+Lookup.swift": "LateFamilyTests, HappyEyeballsTests",
     "Sources/DirectDNS/Client/DirectClient+Sending.swift": "DirectClientTests, DirectClientFailureTests",
-    "Sources/DirectDNS/Client/DirectResponse.swift": "DirectClientTests",
     "Sources/DirectDNS/Client/RequestContext.swift": "DirectClientFailureTests",
     // A transfer's parts need a server and a loop: the client's tests drive them.
     "Sources/DirectDNS/Curl/CurlDriver.swift": "CurlQueriesTests, CurlMultiTests",

@@ -59,6 +59,13 @@ public struct DirectResponse: Sendable {
   var maySetCookie: Bool { source.hasRestorableField }
   /// How fresh the DNS answer was that the address came from; nil for an address literal and through a proxy.
   public var freshness: Resolution.Freshness? { resolution?.freshness }
+  /// How long the server asks to be left alone, which may be for years (`Retry-After`, RFC 9110 §10.2.3).
+  ///
+  /// A date counts from the response's own `Date`, since this machine's clock need not be right. Nil without the field,
+  /// and for a date in a response that has no `Date`.
+  public var retryAfter: Duration? {
+    HTTPFreshness.pause(retryAfter: headerFields[.retryAfter], date: headerFields[.date])
+  }
 
   /// A response that was a redirect.
   public struct Hop: Sendable, Hashable {

@@ -35,18 +35,9 @@ extension HTTPReply {
   /// The longest pause: an endpoint that asks for a longer one, perhaps by mistake, is tried again after this time.
   package static let longestPause = Duration.seconds(3600)
 
-  /// `Retry-After` in seconds or as a date (RFC 9110 §10.2.3), ``longestPause`` at most.
-  ///
-  /// A date is counted from the reply's own `Date`, since this machine's clock need not be right.
+  /// The pause that the endpoint asks for, ``longestPause`` at most.
   private var pause: Duration? {
-    guard let retryAfter else { return nil }
-    let most = Self.longestPause.components.seconds
-    if let seconds = HTTPFreshness.seconds(retryAfter) { return .seconds(min(Int64(seconds), most)) }
-    guard let end = HTTPDate.secondsSince1970(retryAfter), let now = date.flatMap(HTTPDate.secondsSince1970) else {
-      return nil
-    }
-    // Years have at most four digits, so the difference cannot overflow.
-    return .seconds(min(max(0, end - now), most))
+    HTTPFreshness.pause(retryAfter: retryAfter, date: date).map { min($0, Self.longestPause) }
   }
 
   /// What HTTP says about the lifetime.
@@ -73,6 +64,19 @@ package struct HTTPFreshness: Hashable, Sendable {
     let digits = value[...].trimmed
     guard !digits.isEmpty, digits.utf8.allSatisfy(ASCII.isDigit) else { return nil }
     return UInt32(digits) ?? .max
+  }
+
+  /// Reads `Retry-After`, which is in seconds or a date (RFC 9110 §10.2.3).
+  ///
+  /// A date counts from the response's own `Date`, since this machine's clock need not be right.
+  static func pause(retryAfter: String?, date: String?) -> Duration? {
+    guard let retryAfter else { return nil }
+    if let seconds = Self.seconds(retryAfter) { return .seconds(Int64(seconds)) }
+    guard let end = HTTPDate.secondsSince1970(retryAfter), let sent = date.flatMap(HTTPDate.secondsSince1970) else {
+      return nil
+    }
+    // Years have at most four digits, so the difference cannot overflow.
+    return .seconds(max(0, end - sent))
   }
 
   /// The seconds of the `max-age` directive (RFC 9111 §5.2.2.1); `s-maxage` is for shared caches, which this is not.

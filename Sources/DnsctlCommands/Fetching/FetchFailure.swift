@@ -9,8 +9,8 @@ struct FetchFailure: Error, Sendable {
   let message: String?
   /// Whether another try may help.
   var isTransient = false
-  /// The value of `Retry-After`.
-  var retryAfter: String?
+  /// How long the server asks to be left alone.
+  var retryAfter: Duration?
 
   init(_ status: ExitStatus, _ message: String?) {
     self.status = status
@@ -31,7 +31,7 @@ struct FetchFailure: Error, Sendable {
     let answer = "\(response.status.code) \(response.status.reasonPhrase)"[...].trimmed
     message = "\(Origin(response.url))\(response.url.path) answered \(answer)."
     self.isTransient = isTransient
-    retryAfter = response.headerFields[.retryAfter]
+    retryAfter = response.retryAfter
   }
 
   /// A part of a file that is shorter or longer than the server announced.

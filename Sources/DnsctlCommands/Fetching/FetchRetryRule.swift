@@ -26,17 +26,10 @@ enum FetchRetryRule {
   ///
   /// - Parameters:
   ///   - tries: the number of tries so far.
-  ///   - retryAfter: the value of `Retry-After`, in seconds or as a date.
-  ///   - now: the wall clock's seconds since 1970.
+  ///   - retryAfter: what the server asks for, if it does.
   /// - Returns: the pause, 10 min at most.
-  static func pause(afterTries tries: Int, retryAfter: String?, now: Int64) -> Duration {
-    let most: Int64 = 600
-    if let retryAfter, let asked = seconds(retryAfter, now: now) { return .seconds(min(max(0, asked), most)) }
-    return .seconds(min(1 << Int64(min(max(0, tries - 1), 10)), most))
-  }
-
-  /// RFC 9110 §10.2.3.
-  private static func seconds(_ text: String, now: Int64) -> Int64? {
-    HTTPFreshness.seconds(text).map { Int64($0) } ?? CookieTime(cookieDate: text).map { $0.secondsSince1970 - now }
+  static func pause(afterTries tries: Int, retryAfter: Duration?) -> Duration {
+    let doubled = Duration.seconds(Int64(1) << Int64(min(max(0, tries - 1), 10)))
+    return min(retryAfter ?? doubled, .seconds(600))
   }
 }

@@ -44,8 +44,7 @@ struct Fetcher: Sendable {
           reportError(failure, job)
           return failure
         }
-        let pause = FetchRetryRule.pause(
-          afterTries: tries, retryAfter: error.retryAfter, now: context.clock.secondsSince1970)
+        let pause = FetchRetryRule.pause(afterTries: tries, retryAfter: error.retryAfter)
         // Nothing has failed yet: -S does not ask for it, as in curl.
         if !output.isSilent {
           // The message has a line for each server that was tried.
