@@ -19,7 +19,7 @@ extension CookieJar {
   public func store(
     contentsOf storage: HTTPCookieStorage, clock: any ResolverClock = SystemClock()
   ) -> [(cookie: HTTPCookie, rejection: CookieRejection)] {
-    let now = CookieTime(secondsSince1970: clock.secondsSince1970)
+    let now = CookieTime(clock)
     var rejected: [(HTTPCookie, CookieRejection)] = []
     var taken: [Cookie] = []
     // A storage has them in no order on Linux, and those of one response came within a second: by the instants that

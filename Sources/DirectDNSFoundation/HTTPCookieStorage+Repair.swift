@@ -28,7 +28,7 @@ extension HTTPCookieStorage {
   ) -> CookieRepair {
     let candidates = Set(candidates)
     let concerned = Set([.address(address)] + candidates.map(Cookie.Domain.name))
-    let now = CookieTime(secondsSince1970: clock.secondsSince1970)
+    let now = CookieTime(clock)
     let filed = (cookies ?? []).compactMap { original -> (original: HTTPCookie, cookie: Cookie)? in
       guard let cookie = try? Cookie(original, now: now), concerned.contains(cookie.domain) else { return nil }
       return (original, cookie)

@@ -29,7 +29,7 @@ public final class CookieJar: Sendable {
     state = Locked(CookieStore(configuration: configuration))
   }
 
-  var now: CookieTime { CookieTime(secondsSince1970: clock.secondsSince1970) }
+  var now: CookieTime { CookieTime(clock) }
 
   // MARK: Responses
 

@@ -9,6 +9,9 @@ public struct CookieTime: Hashable, Comparable, Sendable {
   /// Creates an instant.
   public init(secondsSince1970: Int64) { self.secondsSince1970 = secondsSince1970 }
 
+  /// The present, as a clock shows it; by default the machine's.
+  public init(_ clock: any ResolverClock = SystemClock()) { secondsSince1970 = clock.secondsSince1970 }
+
   /// The earliest instant: a cookie that expires then has expired.
   public static let distantPast = CookieTime(secondsSince1970: .min)
 

@@ -35,7 +35,7 @@ struct RestoreCommand: ContextCommand {
     let pipeline = OrderedPipeline(input: context.input, lines: LineSplitter(.json)) { item in
       do throws(DirectDNSError) {
         let input = try RestoreInput(item)
-        return RestoredLine(input, now: CookieTime(secondsSince1970: clock.secondsSince1970))
+        return RestoredLine(input, now: CookieTime(clock))
       } catch {
         return RestoredLine(error)
       }

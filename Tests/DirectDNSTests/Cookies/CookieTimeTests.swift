@@ -1,9 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
+import DirectDNSTesting
 import Testing
 
 @testable import DirectDNS
 
 struct CookieTimeTests {
+  @Test func `the present is what a clock shows, in whole seconds`() {
+    let clock = ManualClock(secondsSince1970: 7)
+    clock.advance(by: .milliseconds(1_900))
+    #expect(CookieTime(clock) == CookieTime(secondsSince1970: 8))
+    #expect(CookieTime() > CookieTime(secondsSince1970: 1_700_000_000))
+  }
+
   @Test func `the earlier instant is the smaller one`() {
     #expect(CookieTime(secondsSince1970: -1) < CookieTime(secondsSince1970: 0))
     #expect(CookieTime.distantPast < CookieTime(secondsSince1970: 0))
