@@ -111,3 +111,11 @@ struct ProviderEntry: Sendable, Hashable {
     }
   }
 }
+
+/// Settings are values that programs print, and a provider's URL may hold a key.
+extension ProviderEntry: CustomStringConvertible, CustomReflectable {
+  /// Where the entry is.
+  var description: String { origin }
+  /// Where the entry is.
+  var customMirror: Mirror { Mirror(self, children: ["origin": origin]) }
+}
