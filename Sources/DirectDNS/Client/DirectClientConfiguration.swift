@@ -191,6 +191,19 @@ public enum ProxyChoice: Sendable, Hashable {
   case url(WebURL, except: String = "")
 }
 
+extension ProxyChoice: CustomStringConvertible, CustomReflectable {
+  /// `none`, `environment`, or the proxy's scheme, host and port, without its user name and password.
+  public var description: String {
+    switch self {
+    case .none: "none"
+    case .environment: "environment"
+    case .url(let url, let except): url.originText + (except.isEmpty ? "" : ", except for \(except)")
+    }
+  }
+  /// The description alone.
+  public var customMirror: Mirror { Mirror(self, unlabeledChildren: [description]) }
+}
+
 /// A name at one port.
 package struct HostPort: Sendable, Hashable {
   let host: HostName

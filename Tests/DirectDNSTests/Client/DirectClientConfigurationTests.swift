@@ -14,6 +14,16 @@ struct DirectClientConfigurationTests {
     try configuration.validate()
   }
 
+  @Test func `a configuration that is printed shows nothing of what a proxy is given`() throws {
+    var configuration = DirectClientConfiguration()
+    configuration.proxy = .url(try WebURL("http://ann:s3cret@proxy.test:3128"), except: "a.test")
+    var dumped = ""
+    dump(configuration, to: &dumped)
+    #expect(configuration.proxy.description == "http://proxy.test:3128, except for a.test")
+    #expect(!"\(configuration) \(dumped)".contains("s3cret"))
+    #expect(["\(ProxyChoice.none)", "\(ProxyChoice.environment)"] == ["none", "environment"])
+  }
+
   private typealias Change = @Sendable (inout DirectClientConfiguration) -> Void
 
   private static let unusable: [(name: String, change: Change)] = [
