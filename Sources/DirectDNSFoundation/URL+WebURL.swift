@@ -30,11 +30,39 @@ extension DirectClient {
     try await get(WebURL(url), headerFields: headerFields, options: options)
   }
 
+  /// Sends a HEAD request for a URL of Foundation's; as `head(_:headerFields:options:)` for its text.
+  nonisolated(nonsending) public func head(
+    _ url: URL, headerFields: HTTPFields = [:], options: RequestOptions = RequestOptions()
+  ) async throws(DirectDNSError) -> DirectResponse {
+    try await head(WebURL(url), headerFields: headerFields, options: options)
+  }
+
   /// Sends a body to a URL of Foundation's with POST; as `post(_:body:headerFields:options:)` for its text.
   nonisolated(nonsending) public func post(
     _ url: URL, body: RequestBody, headerFields: HTTPFields = [:], options: RequestOptions = RequestOptions()
   ) async throws(DirectDNSError) -> DirectResponse {
     try await post(WebURL(url), body: body, headerFields: headerFields, options: options)
+  }
+
+  /// Sends a body to a URL of Foundation's with PUT; as `put(_:body:headerFields:options:)` for its text.
+  nonisolated(nonsending) public func put(
+    _ url: URL, body: RequestBody, headerFields: HTTPFields = [:], options: RequestOptions = RequestOptions()
+  ) async throws(DirectDNSError) -> DirectResponse {
+    try await put(WebURL(url), body: body, headerFields: headerFields, options: options)
+  }
+
+  /// Sends a body to a URL of Foundation's with PATCH; as `patch(_:body:headerFields:options:)` for its text.
+  nonisolated(nonsending) public func patch(
+    _ url: URL, body: RequestBody, headerFields: HTTPFields = [:], options: RequestOptions = RequestOptions()
+  ) async throws(DirectDNSError) -> DirectResponse {
+    try await patch(WebURL(url), body: body, headerFields: headerFields, options: options)
+  }
+
+  /// Sends a DELETE request for a URL of Foundation's; as `delete(_:headerFields:options:)` for its text.
+  nonisolated(nonsending) public func delete(
+    _ url: URL, headerFields: HTTPFields = [:], options: RequestOptions = RequestOptions()
+  ) async throws(DirectDNSError) -> DirectResponse {
+    try await delete(WebURL(url), headerFields: headerFields, options: options)
   }
 }
 

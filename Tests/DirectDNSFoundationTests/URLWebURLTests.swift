@@ -3,6 +3,7 @@ import DirectDNS
 import DirectDNSFoundation
 import DirectDNSTesting
 import Foundation
+import HTTPTypes
 import Testing
 
 @Suite(.timeLimit(.minutes(1)))
@@ -31,6 +32,10 @@ struct URLWebURLTests {
     let url = try #require(URL(string: "http://127.0.0.1:\(origin.port)/"))
     #expect(try await client.get(url).body.text() == "GET ")
     #expect(try await client.post(url, body: .text("paid")).body.text() == "POST paid")
+    #expect(try await client.put(url, body: .text("paid")).body.text() == "PUT paid")
+    #expect(try await client.patch(url, body: .text("paid")).body.text() == "PATCH paid")
+    #expect(try await client.delete(url).body.text() == "DELETE ")
+    #expect(try await client.head(url).status.code == 200)
     await client.shutdown()
     await origin.stop()
   }
