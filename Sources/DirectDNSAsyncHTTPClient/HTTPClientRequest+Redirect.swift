@@ -10,6 +10,8 @@
 
   #if canImport(Darwin)
     internal import Darwin
+  #elseif canImport(Musl)
+    internal import Musl
   #else
     internal import Glibc
   #endif

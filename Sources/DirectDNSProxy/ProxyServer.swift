@@ -5,10 +5,12 @@ internal import NIOCore
 internal import NIOPosix
 public import ServiceLifecycle
 
-#if canImport(Glibc)
-  internal import Glibc
-#elseif canImport(Darwin)
+#if canImport(Darwin)
   internal import Darwin
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Glibc
 #endif
 
 /// A forward proxy, which brings DirectDNS to programs in any language and to browsers.

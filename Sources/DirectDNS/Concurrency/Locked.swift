@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #if canImport(Darwin)
   internal import Darwin
+#elseif canImport(Musl)
+  internal import Musl
 #else
   internal import Glibc
 #endif

@@ -3,6 +3,8 @@ internal import CDirectDNSCurl
 
 #if canImport(Darwin)
   internal import Darwin
+#elseif canImport(Musl)
+  internal import Musl
 #else
   internal import Glibc
 #endif

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import NIOCore
 
-#if canImport(Glibc)
-  internal import Glibc
-#elseif canImport(Darwin)
+#if canImport(Darwin)
   internal import Darwin
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Glibc
 #endif
 
 /// Limits of all connections, to clients and to origins.

@@ -4,10 +4,12 @@ internal import NIOCore
 internal import NIOPosix
 internal import Tracing
 
-#if canImport(Glibc)
-  internal import Glibc
-#elseif canImport(Darwin)
+#if canImport(Darwin)
   internal import Darwin
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Glibc
 #endif
 
 /// Opens one connection: the race of a name's addresses (RFC 8305), on one event loop.

@@ -2,10 +2,12 @@
 import NIOCore
 import NIOHTTP2
 
-#if canImport(Glibc)
-  import Glibc
-#else
+#if canImport(Darwin)
   import Darwin
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Glibc
 #endif
 
 /// One accepted TCP connection.

@@ -3,6 +3,8 @@ import NIOCore
 
 #if canImport(Darwin)
   import Darwin
+#elseif canImport(Musl)
+  import Musl
 #else
   import Glibc
 #endif
@@ -16,10 +18,10 @@ struct LoopbackListener: Sendable {
 
   /// Nil where the system has no socket to give.
   init?() {
-    #if canImport(Darwin)
-      let kind = SOCK_STREAM
-    #else
+    #if canImport(Glibc)
       let kind = CInt(SOCK_STREAM.rawValue)
+    #else
+      let kind = SOCK_STREAM
     #endif
     let listener = socket(AF_INET, kind, 0)
     guard listener >= 0 else { return nil }

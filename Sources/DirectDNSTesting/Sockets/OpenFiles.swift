@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #if canImport(Darwin)
   import Darwin
+#elseif canImport(Musl)
+  import Musl
 #else
   import Glibc
 #endif
@@ -9,10 +11,10 @@
 ///
 /// The limit is the whole process's: either nothing else runs in it, or nothing else may open a file meanwhile.
 enum OpenFiles {
-  #if canImport(Darwin)
-    private static let kind = RLIMIT_NOFILE
-  #else
+  #if canImport(Glibc)
     private static let kind = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+  #else
+    private static let kind = RLIMIT_NOFILE
   #endif
 
   /// Does something while this process may open no file.

@@ -4,6 +4,8 @@ internal import DirectDNSConfiguration
 
 #if canImport(Darwin)
   internal import Darwin
+#elseif canImport(Musl)
+  internal import Musl
 #else
   internal import Glibc
 #endif
