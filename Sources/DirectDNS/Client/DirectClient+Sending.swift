@@ -195,8 +195,8 @@ extension DirectClient {
     guard let read = ResponseHead(head.lines, target.restorer(of: head.lines)) else {
       throw DirectDNSError(
         .malformedResponse,
-        "\(Origin(target.original)) sent a response that cannot be read: its status line is malformed, or it does not "
-          + "say how long it is, which the server has to mend"
+        "\(Origin(target.original)) sent a response that cannot be read: its status line, its length or its transfer coding "
+          + "is malformed, which the server has to mend"
       ).reachingServer
     }
     let connection = ConnectionDetails(

@@ -8,6 +8,7 @@ struct HeadLines: Sendable {
   /// Whether there is a field in which an address may stand in place of the name; see ``ResponseRestorer``.
   private(set) var hasRestorableField = false
   private var hasTransferEncoding = false
+  private var isCodingUnknown = false
   /// The number of the last `Content-Length`.
   private var length: Int64?
   private var isLengthWrong = false
@@ -18,8 +19,10 @@ struct HeadLines: Sendable {
   /// Whether the end of the body can be told: not if `Content-Length` has two different values, or one that is no
   /// number (RFC 9112 §6.3).
   ///
-  /// With `Transfer-Encoding` it can all the same, since that overrides `Content-Length`.
-  var hasSoundLength: Bool { !isLengthWrong || hasTransferEncoding }
+  /// With `Transfer-Encoding` it can all the same, since that overrides `Content-Length`, unless it names a coding that no
+  /// request asks for (RFC 9112 §7.4): libcurl 7.88 undoes gzip, from 8.5 to 8.14 it takes all that comes for the body, the
+  /// sizes of chunks too, and later it refuses.
+  var hasSoundLength: Bool { hasTransferEncoding ? !isCodingUnknown : !isLengthWrong }
 
   /// Takes a line, its end included.
   mutating func append(_ line: some Collection<UInt8>) {
@@ -34,11 +37,13 @@ struct HeadLines: Sendable {
 
   mutating func removeAll() {
     bytes.removeAll(keepingCapacity: true)
-    (status, hasRestorableField, hasTransferEncoding, length, isLengthWrong) = (nil, false, false, nil, false)
+    (status, hasRestorableField, length, isLengthWrong) = (nil, false, nil, false)
+    (hasTransferEncoding, isCodingUnknown) = (false, false)
   }
 
   private enum Meaning {
-    case restorable, transferEncoding, other
+    case restorable, other
+    case transferEncoding(isKnown: Bool)
     /// Nil for a value that is no number.
     case length(Int64?)
   }
@@ -46,7 +51,9 @@ struct HeadLines: Sendable {
   private mutating func note(_ meaning: Meaning) {
     switch meaning {
     case .restorable: hasRestorableField = true
-    case .transferEncoding: hasTransferEncoding = true
+    case .transferEncoding(let isKnown):
+      hasTransferEncoding = true
+      if !isKnown { isCodingUnknown = true }
     case .length(let number):
       if number == nil || length ?? number != number { isLengthWrong = true }
       length = number
@@ -63,9 +70,27 @@ struct HeadLines: Sendable {
     case UInt8(ascii: "l"): return HeadLine.isField("location", line) ? .restorable : .other
     case UInt8(ascii: "r"): return HeadLine.isField("refresh", line) ? .restorable : .other
     case UInt8(ascii: "s"): return HeadLine.isField("set-cookie", line) ? .restorable : .other
-    case UInt8(ascii: "t"): return HeadLine.isField("transfer-encoding", line) ? .transferEncoding : .other
+    case UInt8(ascii: "t"):
+      return HeadLine.isField("transfer-encoding", line) ? .transferEncoding(isKnown: hasKnownCodings(line)) : .other
     default: return .other
     }
+  }
+
+  /// Whether a `Transfer-Encoding` names `chunked` alone, or `identity`, which is none (RFC 2616 §3.6).
+  private static func hasKnownCodings(_ line: Span<UInt8>) -> Bool {
+    let value = HeadLine.value(of: line, behind: "transfer-encoding")
+    var start = value.lowerBound
+    while start < value.upperBound {
+      let end = HeadLine.index(of: UInt8(ascii: ","), in: line, start..<value.upperBound) ?? value.upperBound
+      let coding = line.extracting(HeadLine.trimmed(line, start..<end))
+      guard coding.isEmpty || isCoding("chunked", coding) || isCoding("identity", coding) else { return false }
+      start = end + 1
+    }
+    return true
+  }
+
+  private static func isCoding(_ name: StaticString, _ coding: Span<UInt8>) -> Bool {
+    coding.count == name.utf8CodeUnitCount && HeadLine.begins(with: name, coding)
   }
 
   /// The number of a `Content-Length`; nil unless its value is digits and nothing else.

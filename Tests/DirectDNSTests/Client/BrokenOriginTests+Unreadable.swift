@@ -45,10 +45,11 @@ extension BrokenOriginTests {
     }
   }
 
-  @Test func `a transfer coding that a body is not in is the server's to mend, where nothing is decompressed`()
-    async throws
-  {
-    let coded = "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"
+  @Test(arguments: ["gzip, chunked", "chunked, gzip", "gzip", "unheard-of"])
+  func `a transfer coding that was not asked for is the server's to mend, where nothing is decompressed`(
+    _ codings: String
+  ) async throws {
+    let coded = "HTTP/1.1 200 OK\r\nTransfer-Encoding: \(codings)\r\n\r\n5\r\nhello\r\n0\r\n\r\n"
     try await staged(handler: { _ in throw OriginFault.text(coded) }) { fixture in
       let error = await #expect(throws: DirectDNSError.self) {
         try await fixture.client.execute(fixture.request()).body.text()

@@ -42,7 +42,8 @@ struct HeadLinesTests {
     ["Content-Length: 5", "content-length: 5"],
     ["Content-Length: 05", "Content-Length: 5"], ["Content-Length: 922337203685477579"], [], ["Content-Length : x"],
     ["Content-Lengths: x"], ["Content-Length: x", "Transfer-Encoding: chunked"],
-    ["transfer-encoding:", "Content-Length: "],
+    ["transfer-encoding:", "Content-Length: "], ["Transfer-Encoding: Chunked "], ["Transfer-Encoding: ,chunked, "],
+    ["Transfer-Encoding: identity", "Content-Length: 5"], ["Transfer-Encoding: chunked", "Transfer-Encoding: chunked"],
   ])
   func `a body's length is known, or nobody says it`(_ fields: [String]) {
     #expect(HeadLines(text: fields.map { $0 + "\r\n" }.joined()).hasSoundLength)
@@ -58,8 +59,18 @@ struct HeadLinesTests {
     #expect(!HeadLines(text: fields.map { $0 + "\r\n" }.joined()).hasSoundLength)
   }
 
+  @Test(arguments: [
+    ["Transfer-Encoding: gzip"], ["Transfer-Encoding: gzip, chunked"], ["transfer-encoding: chunked,GZIP"],
+    ["Transfer-Encoding: gzip", "Transfer-Encoding: chunked"], ["Transfer-Encoding: chunked", "Transfer-Encoding: x"],
+    ["Transfer-Encoding: xchunked"], ["Transfer-Encoding: chunked;a=b"],
+    ["Transfer-Encoding: br", "Content-Length: 5"],
+  ])
+  func `of a coding that no request asks for, nobody knows where it ends`(_ fields: [String]) {
+    #expect(!HeadLines(text: fields.map { $0 + "\r\n" }.joined()).hasSoundLength)
+  }
+
   @Test func `nothing of lines that were forgotten counts`() {
-    var lines = lines("Content-Length: x", "Location: /")
+    var lines = lines("Content-Length: x", "Location: /", "Transfer-Encoding: gzip")
     lines.removeAll()
     #expect(lines.bytes.isEmpty && lines.hasSoundLength && !lines.hasRestorableField)
     lines.append(Array("Content-Length: 7\r\n".utf8))
