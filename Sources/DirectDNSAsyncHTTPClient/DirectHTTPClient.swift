@@ -69,7 +69,7 @@
     ///   - request: the request. A body that a redirect wants once more (307, 308) is not sent twice: the response is
     ///     the redirect then.
     ///   - timeout: how long all of it may take, lookups and redirects included, until the response's head; default 30 s.
-    /// - Returns: the response, whose body comes as it is read.
+    /// - Returns: the response, whose body comes as it is read, and whose `history` has every hop, the first one first.
     /// - Throws: `invalidConfiguration` for a client with a proxy; the lookup's error, `timedOut` where the time ends
     ///   with it; `addressForbidden` and `invalidRequest` before anything is sent;
     ///   ``CertificateNameMismatch``; `tooManyRedirects` and `redirectRefused`; AsyncHTTPClient's errors, that of the first
@@ -85,13 +85,17 @@
       }
       let deadline = NIODeadline.now() + timeout
       var request = request
+      var history: [HTTPClientRequestResponse] = []
       var hops = 0
       while true {
         // One parser decides whom a URL names. `dnsOverride` knows a host in one spelling only, and any other would go
         // to the system's DNS.
         let url = try WebURL(request.url)
         request.url = url.rfc3986
-        let response = try await send(request, to: url, until: deadline)
+        var response = try await send(request, to: url, until: deadline)
+        // It knows of its own hop alone.
+        history += response.history
+        response.history = history
         guard let redirects, let next = try request.next(after: response, at: url, hops: hops, by: redirects) else {
           return response
         }

@@ -83,7 +83,10 @@
     /// Puts the name back where the server has written its address, and the request where it was sent otherwise.
     mutating func restore(by restorer: ResponseRestorer, _ request: HTTPClientRequest) {
       headers.restore(by: restorer, isRedirect: (300..<400).contains(status.code))
-      for index in history.indices { history[index].request = request }
+      for index in history.indices {
+        history[index].request = request
+        history[index].responseHead.headers = headers
+      }
     }
 
     /// Reads a redirect to its end, if it is short and comes soon: that is cheaper than a new connection.

@@ -330,6 +330,23 @@ struct DirectHTTPClientTests {
     }
   }
 
+  @Test func `the history has every hop, with the name where the server has written its address`() async throws {
+    try await withOrigin(answering: { request in
+      let port = request.host?.split(separator: ":").last ?? ""
+      return switch request.path {
+      case "/first": OriginResponse(.found, fields: [.location: "/second"])
+      case "/second": OriginResponse(.found, fields: [.location: "http://127.0.0.1:\(port)/third"])
+      default: OriginResponse()
+      }
+    }) { origin in
+      let client = DirectHTTPClient(resolver: try resolver(), policy: Self.local)
+      let urls = ["/first", "/second", "/third"].map { origin.url($0, host: "a.test") }
+      let history = try await send(urls[0], by: client).response.history
+      #expect(history.map(\.request.url) == urls && history.map { $0.responseHead.status.code } == [302, 302, 200])
+      #expect(history.compactMap { $0.responseHead.headers.first(name: "location") } == Array(urls.dropFirst()))
+    }
+  }
+
   @Test(arguments: [(HTTPResponse.Status.created, "/x"), (.found, "/x#part")])
   func `a fragment is inherited by redirects alone`(_ status: HTTPResponse.Status, _ location: String) async throws {
     try await withOrigin(answering: { _ in OriginResponse(status, fields: [.location: "/x"]) }) { origin in
