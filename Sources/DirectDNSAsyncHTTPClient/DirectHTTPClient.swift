@@ -64,6 +64,7 @@
     ///
     /// The fields are those of the request, with the URL's user info as `Authorization` unless there is one, and without
     /// `originalUrl` and `Proxy-Authorization`, which are not for origins. A `Host` that the policy denies is refused.
+    /// A client's certificate, the request's or the configuration's, is not shown to another origin that redirects lead to.
     ///
     /// - Parameters:
     ///   - request: the request. A body that a redirect wants once more (307, 308) is not sent twice: the response is
@@ -96,9 +97,10 @@
         // It knows of its own hop alone.
         history += response.history
         response.history = history
-        guard let redirects, let next = try request.next(after: response, at: url, hops: hops, by: redirects) else {
-          return response
-        }
+        guard let redirects,
+          let next = try request.next(
+            after: response, at: url, hops: hops, by: redirects, sharedTLS: configuration.tlsConfiguration)
+        else { return response }
         await response.readRest(until: deadline)
         request = next
         hops += 1

@@ -18,8 +18,11 @@
 
   extension HTTPClientRequest {
     /// The next request after a response that redirects; nil for one that the caller gets.
+    ///
+    /// - Parameter sharedTLS: what counts for requests that have no TLS configuration of their own.
     func next(
-      after response: HTTPClientResponse, at url: WebURL, hops: Int, by rules: DirectDNS.RedirectConfiguration
+      after response: HTTPClientResponse, at url: WebURL, hops: Int, by rules: DirectDNS.RedirectConfiguration,
+      sharedTLS: TLSConfiguration?
     ) throws -> HTTPClientRequest? {
       guard (300..<400).contains(response.status.code) else { return nil }
       let sent = head(to: url)
@@ -40,6 +43,12 @@
       next.method = HTTPMethod(rawValue: redirect.request.method.rawValue)
       next.headers = HTTPHeaders(redirect.request.headerFields.map { ($0.name.rawName, $0.value) })
       next.body = nil
+      // A client's certificate is a credential, which stays with its origin; all else holds everywhere.
+      if redirect.crossesOrigin, var tls = tlsConfiguration ?? sharedTLS, !tls.certificateChain.isEmpty {
+        tls.certificateChain = []
+        tls.privateKey = nil
+        next.tlsConfiguration = tls
+      }
       return next
     }
   }

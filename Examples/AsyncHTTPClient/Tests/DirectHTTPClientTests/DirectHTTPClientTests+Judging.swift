@@ -4,6 +4,7 @@ import DirectDNS
 import DirectDNSTesting
 import HTTPTypes
 import NIOCore
+import NIOSSL
 import Testing
 
 @testable import DirectDNSAsyncHTTPClient
@@ -131,6 +132,50 @@ extension DirectHTTPClientTests {
       #expect(origin.requests.map(\.body) == [Array("order".utf8), Array("order".utf8), []])
       #expect(origin.requests.map { $0.field("Authorization") } == ["Bearer own", "Bearer own", nil])
       #expect(origin.requests.last?.host == "b.test:\(origin.port)")
+    }
+  }
+
+  /// What trusts an authority and shows its certificate of a client.
+  private func showing(
+    _ identity: TLSIdentity, trusting authority: TestCertificateAuthority
+  ) throws -> HTTPClient.Configuration {
+    var configuration = try configuration(trusting: authority)
+    configuration.tlsConfiguration?.certificateChain = try identity.certificates.map {
+      .certificate(try NIOSSLCertificate(bytes: Array($0.utf8), format: .pem))
+    }
+    configuration.tlsConfiguration?.privateKey = .privateKey(
+      try NIOSSLPrivateKey(bytes: Array(identity.privateKey.utf8), format: .pem))
+    return configuration
+  }
+
+  @Test(arguments: [false, true])
+  func `a client's certificate, be it the request's own, is not shown to another origin that a redirect leads to`(
+    _ isRequests: Bool
+  ) async throws {
+    let authority = try TestCertificateAuthority()
+    // With TLS 1.3 a client believes that all is well until the server's alert comes.
+    let setting = FakeOriginConfiguration(
+      identity: try authority.issue(names: ["a.test"]), clientAuthority: authority.certificate, offersTLS13: false)
+    let showing = try showing(authority.issueClient(name: "pipeline"), trusting: authority)
+    let client = DirectHTTPClient(
+      resolver: try resolver(), policy: Self.local,
+      configuration: isRequests ? try configuration(trusting: authority) : showing)
+    func status(_ url: String) async throws -> UInt {
+      var request = HTTPClientRequest(url: url)
+      if isRequests { request.tlsConfiguration = showing.tlsConfiguration }
+      return try await client.execute(request, timeout: .minutes(1)).status.code
+    }
+    try await withOrigin(setting) { second in
+      let away = second.url("/", host: "a.test")
+      try await withOrigin(setting, answering: { request in
+        request.path == "/away" ? OriginResponse(.found, fields: [.location: away]) : OriginResponse()
+      }) { first in
+        #expect(try await status(first.url("/", host: "a.test")) == 200)
+        await #expect(throws: (any Error).self) { try await status(first.url("/away", host: "a.test")) }
+        #expect(first.requests.count == 2 && second.requests.isEmpty)
+        // It was the certificate alone that was missing there.
+        #expect(try await status(away) == 200)
+      }
     }
   }
 }
