@@ -97,36 +97,18 @@ final class Load: Sendable {
   private func options(_ client: DirectClient, left: Duration) -> RequestOptions {
     let connect = min(client.configuration.timeouts.connect, idle)
     return RequestOptions(
-      timeouts: RequestTimeouts(connect: connect, firstByte: idle, total: max(left, .milliseconds(1))),
+      timeouts: RequestTimeouts(connect: connect, firstByte: idle, idle: idle, total: max(left, .milliseconds(1))),
       redirects: .returned, decompresses: true)
   }
 
   // MARK: The body
 
   private func receiveBody(of response: DirectResponse) async throws(DirectDNSError) {
-    let body = response.body
-    let watch = IdleWatch(limit: idle)
-    let watchman = Task {
-      let hasExpired = await watch.expired()
-      if hasExpired { body.cancel() }
-      return hasExpired
-    }
-    defer { watchman.cancel() }
-    var pieces = body.makeAsyncIterator()
+    var pieces = response.body.makeAsyncIterator()
     var whole = Data()
     while true {
       await gate.pass()
-      let next: [UInt8]?
-      do throws(DirectDNSError) {
-        next = try await watch.watching { () async throws(DirectDNSError) in try await pieces.next() }
-      } catch {
-        watchman.cancel()
-        guard await watchman.value else { throw error }
-        var late = DirectDNSError(.timedOut, "\(Origin(response.url)) sent nothing more of its response for \(idle)")
-        late.mayHaveReachedServer = true
-        throw late
-      }
-      guard let piece = next else { break }
+      guard let piece = try await pieces.next() else { break }
       if receiver.streams { await receiver.receive(Data(piece)) } else { whole.append(contentsOf: piece) }
     }
     // Foundation on Linux keeps the last piece alone for a completion handler.

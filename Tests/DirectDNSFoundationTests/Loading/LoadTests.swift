@@ -95,6 +95,37 @@ struct LoadTests {
     await origin.stop()
   }
 
+  @Test func `what comes counts for the pauses of a body, though it decodes to nothing`() async throws {
+    let gates = (0..<3).map { _ in Gate() }
+    // A member of gzip whose name is long (RFC 1952 §2.3), then `ok` in a stored block, its checksum and length.
+    let head: [UInt8] = [0x1f, 0x8b, 8, 8, 0, 0, 0, 0, 0, 255]
+    let rest: [UInt8] = [0, 1, 2, 0, 0xfd, 0xff, 0x6f, 0x6b, 0x47, 0xdd, 0xdc, 0x79, 2, 0, 0, 0]
+    let origin = try await start { request in
+      if request.path == "/silent" { try await Gate().pass() }
+      return OriginResponse(fields: [.contentEncoding: "gzip"]) { body in
+        try await body.write(head)
+        for gate in gates {
+          try await gate.pass()
+          try await body.write("name")
+        }
+        try await body.write(rest)
+      }
+    }
+    let direct = try DirectSession(configuration: { $0.timeoutIntervalForRequest = 2 })
+    let url = origin.url("/", host: "shop.test")
+    let silent = try DirectSession.request(origin.url("/silent", host: "shop.test")) { $0.timeoutInterval = 0.8 }
+    let text = Task { try await direct.text(url).text }
+    for gate in gates {
+      await gate.waitForArrivals()
+      // Another request's time is over before the body goes on.
+      #expect(try await direct.error(silent).code == .timedOut)
+      gate.open()
+    }
+    #expect(try await text.value == "ok")
+    await direct.end()
+    await origin.stop()
+  }
+
   @Test func `the response's URL is the one that was asked for after a redirect`() async throws {
     let origin = try await start { request in
       request.path == "/go" ? OriginResponse(.found, fields: [.location: "/a|b%20c?%"]) : OriginResponse()
