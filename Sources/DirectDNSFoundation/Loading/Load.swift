@@ -33,7 +33,7 @@ final class Load: Sendable {
     task.withLock(\.self)?.cancel()
   }
 
-  /// Hands nothing over until ``resume()``: the server has to wait once the client's buffer is full.
+  /// Hands nothing over and follows no redirect until ``resume()``: the server has to wait once the client's buffer is full.
   func pause() { gate.close() }
 
   func resume() { gate.open() }
@@ -66,13 +66,14 @@ final class Load: Sendable {
       options.showsIdentity = outgoing.showsIdentity
       let response = try await client.execute(head, body: outgoing.body, options: options)
       cookies.store(response, hostField: head.headerFields[.hostField])
+      // Before a redirect is followed, too: a task that is suspended sends nothing more.
+      await gate.pass()
       let redirect = try redirect(after: response, to: outgoing, hops: history.count, client.configuration.redirects)
       let url = history.isEmpty ? request.url : URL(response.url)
       guard let url, let shown = DirectURLResponse(response, url: url, history: history) else {
         throw .noFoundationURL(response.url)
       }
       guard let redirect else {
-        await gate.pass()
         await receiver.receive(shown)
         return response
       }
