@@ -8,24 +8,26 @@ internal import DirectDNS
 enum JoinedSetCookie {
   /// The fields' values, in order.
   static func split(_ joined: String) -> [String] {
+    // By code points: a comma or an equals sign with a combining mark behind it is another `Character`.
+    let text = joined.unicodeScalars
     var fields: [Substring] = []
-    var start = joined.startIndex
+    var start = text.startIndex
     var position = start
-    while let comma = joined[position...].firstIndex(of: ",") {
-      position = joined.index(after: comma)
-      if beginsWithPair(joined[position...]) {
-        fields.append(joined[start..<comma])
+    while let comma = text[position...].firstIndex(of: ",") {
+      position = text.index(after: comma)
+      if beginsWithPair(text[position...]) {
+        fields.append(Substring(text[start..<comma]))
         start = position
       }
     }
-    fields.append(joined[start...])
+    fields.append(Substring(text[start...]))
     return fields.map { String($0.trimmed) }.filter { !$0.isEmpty }
   }
 
   /// Whether a text begins with a token and `=`, blanks around the token aside.
-  private static func beginsWithPair(_ text: Substring) -> Bool {
+  private static func beginsWithPair(_ text: Substring.UnicodeScalarView) -> Bool {
     let rest = text.drop { $0 == " " || $0 == "\t" }
-    let name = rest.prefix { !" \t,;=\"".contains($0) }
+    let name = rest.prefix { !" \t,;=\"".unicodeScalars.contains($0) }
     guard !name.isEmpty else { return false }
     return rest[name.endIndex...].first { $0 != " " && $0 != "\t" } == "="
   }

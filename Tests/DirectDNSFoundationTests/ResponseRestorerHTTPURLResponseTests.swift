@@ -57,7 +57,8 @@ struct ResponseRestorerHTTPURLResponseTests {
     ("a=1", ["a=1"]), ("a=1,b=2", ["a=1", "b=2"]), ("a=1; Path=/ ,  b=2;Secure", ["a=1; Path=/", "b=2;Secure"]),
     ("a=1; Expires=Wed, 21-Oct-2099 07:28:00 GMT", ["a=1; Expires=Wed, 21-Oct-2099 07:28:00 GMT"]),
     ("a=x,y; Path=/", ["a=x,y; Path=/"]), ("a=\"x,y\"", ["a=\"x,y\""]), ("a=1,", ["a=1,"]), ("", []),
-    ("a=1, b =2", ["a=1", "b =2"]),
+    ("a=1, b =2", ["a=1", "b =2"]), ("a=1, b=\u{301}2", ["a=1", "b=\u{301}2"]),
+    ("a=1,\u{301}b=2", ["a=1", "\u{301}b=2"]),
   ])
   func `a comma parts cookies when a name and an equals sign follow`(_ joined: String, _ fields: [String]) throws {
     let url = try #require(URL(string: "http://203.0.113.7/"))
