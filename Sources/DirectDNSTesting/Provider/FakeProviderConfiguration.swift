@@ -29,7 +29,8 @@ public struct FakeProviderConfiguration: Sendable {
   public var identity: TLSIdentity?
   /// The versions offered under TLS, the preferred one first.
   ///
-  /// Default: HTTP/2, then HTTP/1.1. Plain http always uses HTTP/1.1.
+  /// Default: HTTP/2, then HTTP/1.1. Plain http uses HTTP/1.1, or HTTP/2 at once (RFC 9113 §3.3) if that is the only
+  /// one.
   public var httpVersions: [HTTPProtocolVersion]
   /// The most HTTP/2 streams that a connection may have open.
   ///
