@@ -250,6 +250,18 @@ struct CheckCommandTests {
     await server.stop()
   }
 
+  @Test(arguments: [
+    ("{ providers: [], system: false }", "There is no provider, and the system's DNS is off"),
+    ("{ providers: ['doh+https://dns.test/dns-query'], system: false }", "no address is known for dns.test"),
+    ("{ capacity: 1, keepAlive: ['a.example', 'b.example'] }", "keepAlive has 2 names, and capacity is 1"),
+  ])
+  func `a configuration that no resolver takes ends it as it ends a proxy`(_ text: String, _ reason: String) async {
+    var fixture = fixture()
+    fixture.files["c.json5"] = text
+    let outcome = await fixture.run(["check", "--config", "c.json5"])
+    #expect(outcome.status == 78 && outcome.output == "" && outcome.errors.contains(reason), "\(outcome)")
+  }
+
   @Test func `a bad name or configuration is told as everywhere`() async {
     #expect(await fixture().run(["check", "--name", "a..b"]).status == 64)
     #expect(await fixture().run(["check", "--config", "/none.json5"]).status == 78)

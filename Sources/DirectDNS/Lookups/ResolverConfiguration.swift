@@ -156,7 +156,7 @@ public struct ResolverConfiguration: Sendable {
   /// Checks all values.
   ///
   /// - Throws: `invalidConfiguration` that names the value that is wrong.
-  func validate() throws(DirectDNSError) {
+  package func validate() throws(DirectDNSError) {
     guard timeout > .zero else {
       throw DirectDNSError(.invalidConfiguration, "timeout is \(timeout): give a lookup some time.")
     }

@@ -91,6 +91,7 @@ struct CheckCommand: ContextCommand {
   private func lookupFindings(_ host: HostName, in context: CommandContext) async throws(SettingsError) -> [Finding] {
     guard proxyUser == nil else { throw SettingsError(.usage, "--proxy-user needs --proxy.") }
     let settings = try lookupArguments.settings(in: context)
+    do throws(DirectDNSError) { try settings.resolver.validate() } catch { throw SettingsError(error) }
     if let reason = LocalZones(suffixes: settings.resolver.localZones.suffixes).objection(to: host) {
       throw SettingsError(.usage, "--name: providers cannot be asked for \(host): \(reason).")
     }
