@@ -42,7 +42,7 @@ extension LiveConfiguration {
     let settings: DirectSettings
     do throws(ConfigurationFault) {
       // Other changes wait during this.
-      settings = try Self.settings(source, waits: false, by: reading, logger)
+      settings = try Self.settings(source, waits: false, by: reading)
     } catch {
       return failure(error.error, mayPass: error.mayPass)
     }
@@ -74,6 +74,7 @@ extension LiveConfiguration {
   }
 
   private func report(_ outcome: Result<SettingsDifference, DirectDNSError>) {
+    warnOfWriters()
     let label: Outcome
     switch outcome {
     case .success(let difference):

@@ -119,19 +119,25 @@ public final class LiveConfiguration: Sendable {
     self.check = check
     // The stamp first, so that a later write is noticed as another state.
     let stamp = source.stamp()
-    state = Locked(State(settings: try Self.settings(source, waits: true, by: reading, logger), stamp: stamp))
+    state = Locked(State(settings: try Self.settings(source, waits: true, by: reading), stamp: stamp))
+    warnOfWriters()
     // Created early: an alert on the increase of a series does not see one that begins with 1.
     let metrics = MetricSource()
     for outcome in Outcome.allCases { metrics.count(.configurationReads, outcome.rawValue, by: 0) }
   }
 
   static func settings(
-    _ source: ConfigurationPath, waits: Bool, by reading: Reading, _ logger: Logger
+    _ source: ConfigurationPath, waits: Bool, by reading: Reading
   ) throws(ConfigurationFault) -> DirectSettings {
-    if let warning = try ConfigurationFile.warning(of: source.name) {
-      logger.warning("others may write to the configuration file", metadata: ["reason": "\(warning)"])
-    }
+    // It refuses a file that everybody may write to.
+    _ = try ConfigurationFile.warning(of: source.name)
     return try reading(source.read(waits: waits), source.name)
+  }
+
+  /// Logs that others may write to the file; once for each reading that is told, and not at each try.
+  func warnOfWriters() {
+    guard let warning = try? ConfigurationFile.warning(of: source.name) else { return }
+    logger.warning("others may write to the configuration file", metadata: ["reason": "\(warning)"])
   }
 
   /// The settings that are in force.

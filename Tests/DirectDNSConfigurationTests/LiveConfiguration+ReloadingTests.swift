@@ -104,6 +104,17 @@ final class LiveConfigurationReloadingTests: LiveConfigurationFixture {
     #expect(log.text.contains("warning others may write to the configuration file"), "\(log.text)")
   }
 
+  @Test(.enabled(if: geteuid() == 0, "root alone can give a file to another user"))
+  func `what is tried again at each look is warned of once`() throws {
+    let live = try live("{ timeout: 2 }")
+    let resolver = try live.makeResolver()
+    try change("{ ca: ['late.pem'] }")
+    #expect(unsafe chown(path, 12345, 0) == 0)
+    for _ in 0..<3 { live.reloadIfChanged() }
+    #expect(log.lines.withLock { $0.count { $0.hasPrefix("warning ") } } == 1, "\(log.text)")
+    resolver.shutdown()
+  }
+
   @Test(arguments: [
     ("{ timeout: ", "line 1, column"), ("{ timeuot: 3 }", "timeuot is not a key"),
     ("{ providers: [], system: false, timeout: 3 }", "no server could be asked"),
