@@ -26,15 +26,16 @@ public struct ProxyEntry: Sendable, Hashable {
     } else if let node = object[.upstreamResolves] {
       throw ConfigurationFault("\(node.path) is there without upstream. Give the URL of a proxy, or remove it.")
     }
+    var routes: [ProxyRoutes.Pattern: ProxyRoute] = [:]
     for (key, node) in try object[.routes]?.pairs("Give an object of names and their routes.") ?? [] {
       let pattern: ProxyRoutes.Pattern
       do throws(DirectDNSError) { pattern = try ProxyRoutes.Pattern(key) } catch {
         throw ConfigurationFault("\(node.path): the key is not NAME, =NAME or *: \(error.message).")
       }
-      guard !routes.rules.contains(where: { $0.pattern == pattern }) else {
+      guard routes.updateValue(try node.choice(), forKey: pattern) == nil else {
         throw ConfigurationFault("\(node.path): \(pattern) is there twice, in two spellings. Keep one of them.")
       }
-      routes.set(pattern, try node.choice(ProxyRoute.self))
     }
+    self.routes = ProxyRoutes(routes)
   }
 }

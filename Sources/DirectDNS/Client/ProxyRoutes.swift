@@ -68,6 +68,13 @@ public struct ProxyRoutes: Sendable, Hashable {
       case .everything: 0
       }
     }
+
+    fileprivate var name: String {
+      switch self {
+      case .exactly(let name), .under(let name): name.text
+      case .everything: ""
+      }
+    }
   }
 
   /// A rule.
@@ -79,6 +86,11 @@ public struct ProxyRoutes: Sendable, Hashable {
 
     /// `NAME=ROUTE`.
     public var description: String { "\(pattern)=\(route.rawValue)" }
+
+    /// Whether it stands before another one: the more specific one does, and of two alike the one whose name does.
+    fileprivate func precedes(_ other: Rule) -> Bool {
+      (other.pattern.rank, pattern.name) < (pattern.rank, other.pattern.name)
+    }
   }
 
   /// The rules, the most specific one first; there is at most one for each pattern.
@@ -87,11 +99,16 @@ public struct ProxyRoutes: Sendable, Hashable {
   /// Creates an empty set of rules.
   public init() {}
 
+  /// Creates the rules of a table; ``set(_:_:)`` goes through all rules for each.
+  package init(_ routes: [Pattern: ProxyRoute]) {
+    rules = routes.map { Rule(pattern: $0.key, route: $0.value) }.sorted { $0.precedes($1) }
+  }
+
   /// Adds a rule; it replaces one with the same pattern.
   public mutating func set(_ pattern: Pattern, _ route: ProxyRoute) {
     rules.removeAll { $0.pattern == pattern }
-    let place = rules.firstIndex { $0.pattern.rank < pattern.rank } ?? rules.endIndex
-    rules.insert(Rule(pattern: pattern, route: route), at: place)
+    let rule = Rule(pattern: pattern, route: route)
+    rules.insert(rule, at: rules.firstIndex { rule.precedes($0) } ?? rules.endIndex)
   }
 
   /// The way to a host; nil if no rule applies to it, or only `*` does.

@@ -29,6 +29,20 @@ struct ProxyRoutesTests {
     #expect(routes.rules.map(\.description) == ["a.example=refuse", "*=direct"])
   }
 
+  @Test func `rules that are alike stand by their names, whatever order they came in`() throws {
+    let rules: [(String, ProxyRoute)] = [
+      ("b.example", .refuse), ("*", .direct), ("=a.example", .direct), ("a.example", .system), ("x.a.example", .refuse),
+    ]
+    let expected = [
+      "=a.example=direct", "x.a.example=refuse", "a.example=system", "b.example=refuse", "*=direct",
+    ]
+    #expect(try routes(rules).rules.map(\.description) == expected)
+    #expect(try routes(rules.reversed()).rules.map(\.description) == expected)
+    var table: [ProxyRoutes.Pattern: ProxyRoute] = [:]
+    for (pattern, route) in rules { try table[ProxyRoutes.Pattern(pattern)] = route }
+    #expect(try ProxyRoutes(table) == routes(rules))
+  }
+
   @Test(arguments: ["", "=", "=*", "*.example", "a b", "=.a.example"])
   func `what is no pattern is refused`(_ text: String) {
     #expect(throws: DirectDNSError.self) { try ProxyRoutes.Pattern(text) }
