@@ -25,4 +25,10 @@ struct RecipeTests {
     let versions = try text(path).matches(of: #/dnsctl:(\d+\.\d+\.\d+)/#).map { String($0.1) }
     #expect(!versions.isEmpty && Set(versions) == [DnsctlVersion.text])
   }
+
+  @Test(arguments: ["directdns-keep-warm@.service", "directdns-warmup@.service"])
+  func `a unit that is stopped while it warms up has not failed`(_ unit: String) throws {
+    let line = "SuccessExitStatus=\(ExitStatus.terminated.rawValue)"
+    #expect(try text("Config/systemd/\(unit)").split(separator: "\n").contains { $0 == line })
+  }
 }
