@@ -20,6 +20,14 @@ struct RecipeTests {
     #expect(size << 20 > 2 * SQLiteStoreConfiguration(path: "answers.sqlite").maximumBytes)
   }
 
+  /// <https://kubernetes.io/docs/concepts/security/pod-security-standards/#restricted>
+  @Test(arguments: ["Config/kubernetes/warmup.yaml", "Config/kubernetes/proxy.yaml"])
+  func `a namespace that keeps to the restricted standard takes the pods`(_ path: String) throws {
+    let recipe = try text(path)
+    let pods = recipe.matches(of: #/runAsNonRoot: true/#).count
+    #expect(pods > 0 && recipe.matches(of: #/seccompProfile: \{ type: RuntimeDefault \}/#).count == pods)
+  }
+
   @Test(arguments: ["Config/kubernetes/warmup.yaml", "Config/kubernetes/proxy.yaml", "Packaging/Containerfile"])
   func `images have the version that they are made of`(_ path: String) throws {
     let versions = try text(path).matches(of: #/dnsctl:(\d+\.\d+\.\d+)/#).map { String($0.1) }
