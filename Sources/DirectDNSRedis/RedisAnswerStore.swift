@@ -95,7 +95,7 @@ public final class RedisAnswerStore: FleetAnswerStore, NonBlocking {
       var commands: [RedisCommand] = []
       for ((answer, key), line) in zip(zip(open, keys), lines) {
         let known = line.flatMap { StoredAnswer(text: $0, to: answer.question) }
-        if let known, known.asked >= answer.asked {
+        if let known, !answer.isNewer(than: known, at: now) {
           // What was tried may stand there though its reply was lost with a connection, or another was as fast.
           if rounds > 1, line == answer.text { kept += 1 }
           continue

@@ -65,8 +65,9 @@ public final class SQLiteAnswerStore: AnswerStore, NonBlocking {
   public func writeNewer(_ answers: [StoredAnswer]) async throws(DirectDNSError) -> Int {
     let most = configuration.maximumBytes
     return try await writer.perform { [lost, made] database throws(SQLiteError) in
-      let kept = try database.writeNewer(answers)
-      let count = try database.keepSize(most, countingSince: made, at: SystemClock().wallNow)
+      let now = SystemClock().wallNow
+      let kept = try database.writeNewer(answers, at: now)
+      let count = try database.keepSize(most, countingSince: made, at: now)
       lost.withLock { $0 += count }
       return kept
     }

@@ -68,12 +68,12 @@ internal import DirectDNS
     }
   }
 
-  /// Keeps those that were asked for later than what is known, and says how many.
-  func writeNewer(_ answers: [StoredAnswer]) throws(SQLiteError) -> Int {
+  /// Keeps those that are newer than what is known, and says how many.
+  func writeNewer(_ answers: [StoredAnswer], at now: WallInstant) throws(SQLiteError) -> Int {
     var kept = 0
     try change { () throws(SQLiteError) in
       for answer in answers {
-        if let known = try read([answer.question]).first, known.asked >= answer.asked { continue }
+        if let known = try read([answer.question]).first, !answer.isNewer(than: known, at: now) { continue }
         try keep(answer)
         kept += 1
       }

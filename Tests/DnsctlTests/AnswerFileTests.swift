@@ -134,6 +134,16 @@ import Testing
     #expect(store.read([question]).first?.content == .addresses([.ipv4(0xc000_0203)]))
   }
 
+  @Test(arguments: [[50, -500], [-500, 50], [-900, 50, -500]])
+  func `takes no answer from the future for the newest of a name`(_ ages: [Int]) async throws {
+    let store = MemoryAnswerStore()
+    let lines = ages.map { Self.line(address: $0 == 50 ? "192.0.2.1" : "192.0.2.66", age: $0) }
+    let outcome = await importing(Self.head, lines.joined(separator: "\n"), into: store)
+    #expect(outcome.output == "1 stored, 0 kept as newer or the same, 0 gone\n", "\(outcome)")
+    let question = AddressQuestion(try HostName("www.example.com"), .ipv4)
+    #expect(store.read([question]).first?.content == .addresses([.ipv4(0xc000_0201)]))
+  }
+
   @Test func `never takes the place of what another writes while it is imported`() async throws {
     let store = MemoryAnswerStore()
     let question = AddressQuestion(try HostName("www.example.com"), .ipv4)

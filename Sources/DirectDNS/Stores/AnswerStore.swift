@@ -28,6 +28,8 @@ public protocol AnswerStore: Sendable {
 
   /// Writes those answers that were asked for later than the stored ones, and ignores the others.
   ///
+  /// What is from the future by more than a second, because a clock was wrong, counts as older than what is not.
+  ///
   /// The default implementation reads, compares and writes; it may overwrite what others write in between.
   ///
   /// - Parameter answers: at most 256, to different questions.
@@ -40,7 +42,8 @@ public protocol AnswerStore: Sendable {
   /// - Throws: an error of code ``DirectDNSError/Code/storeFailed``.
   func remove(_ questions: [AddressQuestion]) async throws(DirectDNSError)
 
-  /// Removes the answers to questions that were asked for no later than those instants.
+  /// Removes the answers to questions that were asked for no later than those instants, or are from the future by more
+  /// than a second.
   ///
   /// The default implementation reads, compares and removes; it may remove what others write in between.
   ///
@@ -78,16 +81,19 @@ extension AnswerStore {
 
   /// Reads, compares and writes.
   public func writeNewer(_ answers: [StoredAnswer]) async throws(DirectDNSError) -> Int {
-    let known = Dictionary(try await read(answers.map(\.question)).map { ($0.question, $0.asked) }) { max($0, $1) }
-    let newer = answers.filter { answer in known[answer.question].map { answer.asked > $0 } ?? true }
+    let known = Dictionary(try await read(answers.map(\.question)).map { ($0.question, $0) }) { $1 }
+    let now = SystemClock().wallNow
+    let newer = answers.filter { answer in known[answer.question].map { answer.isNewer(than: $0, at: now) } ?? true }
     if !newer.isEmpty { try await write(newer) }
     return newer.count
   }
 
   /// Reads, compares and removes.
   public func removeOlder(_ questions: [AddressQuestion: WallInstant]) async throws(DirectDNSError) {
-    let older = try await read(Array(questions.keys)).compactMap { answer in
-      questions[answer.question].flatMap { answer.asked <= $0 ? answer.question : nil }
+    let known = try await read(Array(questions.keys))
+    let latest = StoredAnswer.latestAsked(at: SystemClock().wallNow)
+    let older = known.compactMap { answer in
+      questions[answer.question].flatMap { answer.asked <= $0 || answer.asked > latest ? answer.question : nil }
     }
     if !older.isEmpty { try await remove(older) }
   }

@@ -55,7 +55,9 @@ public final class MemoryAnswerStore: FleetAnswerStore, NonBlocking {
   public func writeNewer(_ answers: [StoredAnswer]) async -> Int {
     let now = clock.wallNow
     return state.withLock { state in
-      let newer = answers.filter { answer in state.answers[answer.question].map { answer.asked > $0.asked } ?? true }
+      let newer = answers.filter { answer in
+        state.answers[answer.question].map { answer.isNewer(than: $0, at: now) } ?? true
+      }
       for answer in newer { state.answers[answer.question] = answer }
       makeRoom(&state, now)
       return newer.count

@@ -65,6 +65,15 @@ extension StoredAnswer {
 extension StoredAnswer {
   /// The latest instant at which an answer can have been asked for, unless a clock is or was wrong.
   package static func latestAsked(at now: WallInstant) -> WallInstant { now + WallTime.tolerance }
+
+  /// Whether it was asked for later than another answer to its question, by what can be told of clocks.
+  ///
+  /// One from the future is newer than none that is not: it would keep out every right one until its time has come.
+  package func isNewer(than other: StoredAnswer, at now: WallInstant) -> Bool {
+    let latest = Self.latestAsked(at: now)
+    let isFromFuture = asked > latest
+    return isFromFuture == (other.asked > latest) ? asked > other.asked : !isFromFuture
+  }
 }
 
 /// What stands in a store, in words: one line, so that people can read it with the store's own tools.

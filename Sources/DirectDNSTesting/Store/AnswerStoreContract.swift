@@ -87,6 +87,27 @@ public struct AnswerStoreContract: Sendable, CustomStringConvertible {
       let none = try await store.writeNewer([])
       try check(none == 0, "\(none) were kept of none")
     },
+    AnswerStoreContract("an answer from the future is newer than none that is not") { store in
+      let right = answer(a("www.example.net"), "192.0.2.1")
+      func fromFuture(_ seconds: Int, _ address: String) -> StoredAnswer {
+        var answer = answer(right.question, address)
+        answer.asked = answer.asked + .seconds(seconds)
+        (answer.expires, answer.gone) = (answer.asked + .seconds(300), answer.asked + .seconds(86_400))
+        return answer
+      }
+      let ahead = fromFuture(31_536_000, "192.0.2.2")
+      let further = fromFuture(63_072_000, "192.0.2.3")
+      for (answer, kept, left) in [
+        (ahead, 1, ahead), (further, 1, further), (ahead, 0, further), (right, 1, right), (further, 0, right),
+      ] {
+        let count = try await store.writeNewer([answer])
+        try check(count == kept, "\(count) were kept, and not \(kept), of \(answer.text)")
+        try await expect([left], from: store, of: [right.question])
+      }
+      try await store.write([ahead])
+      try await store.removeOlder([ahead.question: right.asked])
+      try await expect([], from: store, of: [ahead.question])
+    },
     AnswerStoreContract("of many answers at once that are to be newer the newest stays") { store in
       let question = a("www.example.net")
       let answers = (0..<32).map { number in

@@ -9,14 +9,17 @@ enum AnswerImport {
   /// The most wrong lines that an error lists.
   static let namedFaults = 10
 
-  /// Reads a whole export; of several answers to a question, the one that was asked for last counts.
+  /// Reads a whole export; of several answers to a question, the newest counts.
   ///
   /// - Parameters:
   ///   - bytes: the file.
   ///   - place: the file's name in errors.
+  ///   - now: what tells answers from the future, which are newer than none that is not.
   /// - Returns: the answers, in the order of questions.
   /// - Throws: what is wrong, with the numbers of lines.
-  static func answers(_ bytes: [UInt8], _ place: String) throws(StoreFailure) -> [StoredAnswer] {
+  static func answers(
+    _ bytes: [UInt8], _ place: String, at now: WallInstant
+  ) throws(StoreFailure) -> [StoredAnswer] {
     var lines = lines(bytes)[...]
     guard let head = lines.popFirst() else {
       throw StoreFailure(.noAnswer, "\(place) is empty. The first line of an export is \(AnswerFile.head.dropLast())")
@@ -36,7 +39,7 @@ enum AnswerImport {
     var newest: [AddressQuestion: StoredAnswer] = [:]
     for line in lines {
       guard let answer = read(line, AnswerFile.answer) else { continue }
-      if let other = newest[answer.question], other.asked > answer.asked { continue }
+      if let other = newest[answer.question], other.isNewer(than: answer, at: now) { continue }
       newest[answer.question] = answer
     }
     guard faults.isEmpty else { throw failure(faults) }

@@ -93,6 +93,18 @@ import Testing
     #expect(state.timeLeft == .seconds(-ahead))
   }
 
+  @Test(
+    arguments: [
+      (1, 0, false), (0, 0, false), (0, 1, true), (0, -1, false), (-1, 0, true), (-2, -1, false), (-2, 0, false),
+      (0, -2, true), (-3, -2, true), (-2, -3, false),
+    ])
+  func `is newer than another's if it was asked for later, unless it alone is from the future`(
+    ago: Int, otherAgo: Int, isNewer: Bool
+  ) {
+    let (one, other) = (answer(askedAgo: .seconds(ago)), answer(askedAgo: .seconds(otherAgo)))
+    #expect(one.isNewer(than: other, at: now) == isNewer)
+  }
+
   @Test func `of one from the beginning of time is gone`() {
     let asked = WallInstant(milliseconds: .min + 1)
     let answer = StoredAnswer(

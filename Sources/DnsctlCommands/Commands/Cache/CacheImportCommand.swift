@@ -10,7 +10,7 @@ struct CacheImportCommand: StoreCommand {
     discussion: """
       Every line is checked before the first answer is stored: if any are wrong, all of them are named and nothing is stored. Blank lines do not count.
 
-      A stored answer is kept if it was asked for at the same time or later, even if it was stored while the import runs. Answers that are gone are left out. A store of limited size evicts: what it has no room for counts as without room, and the status is 74. All of the import is held in memory meanwhile.
+      A stored answer is kept if it was asked for at the same time or later, even if it was stored while the import runs. One from the future, because a clock was wrong, counts as older than one that is not. Answers that are gone are left out. A store of limited size evicts: what it has no room for counts as without room, and the status is 74. All of the import is held in memory meanwhile.
 
       EXAMPLES
         dnsctl cache import answers.jsonl
@@ -33,7 +33,7 @@ struct CacheImportCommand: StoreCommand {
 
   func run(_ store: OpenStore, in context: CommandContext) async throws(StoreFailure) -> ExitStatus {
     let place = file == Pipeline.inputMark ? "standard input" : file.printable
-    let answers = try AnswerImport.answers(try await bytes(place, in: context), place)
+    let answers = try AnswerImport.answers(try await bytes(place, in: context), place, at: store.now)
     let usable = answers.filter { $0.gone > store.now }
     var stored = 0
     for start in stride(from: 0, to: usable.count, by: AnswerImport.batch) {
