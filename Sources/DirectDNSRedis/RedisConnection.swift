@@ -146,9 +146,7 @@ internal import DirectDNS
     var end = ContinuousClock.now + replyTime
     while replies.count < count {
       var reply: UnsafeMutableRawPointer?
-      guard unsafe redisReaderGetReply(context.pointee.reader, &reply) == REDIS_OK else {
-        throw .connection("what it says is not Redis's protocol")
-      }
+      guard unsafe redisReaderGetReply(context.pointee.reader, &reply) == REDIS_OK else { throw Self.foreign }
       if let reply = unsafe reply {
         unsafe replies.append(RedisReply(reply.assumingMemoryBound(to: redisReply.self)))
         unsafe freeReplyObject(reply)
@@ -162,8 +160,12 @@ internal import DirectDNS
         }
       }
     }
+    // What nobody asked for would be taken for the reply to the next command, and so for another name's answer.
+    guard unsafe context.pointee.reader.pointee.pos == context.pointee.reader.pointee.len else { throw Self.foreign }
     return replies
   }
+
+  private static let foreign = Failure.connection("what it says is not Redis's protocol")
 
   private borrowing func failure() -> Failure {
     if unsafe directdns_redis_timed_out(context) != 0 { return .timedOut }

@@ -35,6 +35,18 @@ struct StrangeServerTests {
     server.stop()
   }
 
+  @Test func `what nobody asked for is not the answer to what is asked next`() async throws {
+    let (nothing, line) = ("*1\r\n$-1\r\n", answer.text)
+    let surplus = "*1\r\n$\(line.utf8.count)\r\n\(line)\r\n"
+    let server = try ScriptedServer([[.text(nothing + surplus)], [.text(nothing)]])
+    let store = store(server)
+    let error = await #expect(throws: DirectDNSError.self) { try await store.read([question]) }
+    #expect(error?.message.contains("(what it says is not Redis's protocol)") == true, "\(String(describing: error))")
+    #expect(try await store.read([question]).isEmpty)
+    #expect(server.connectionCount == 2)
+    server.stop()
+  }
+
   @Test(arguments: ["*0\r\n", "$2\r\nOK\r\n", "+QUEUED\r\n", "$-1\r\n"])
   func `an answer that is not said to be kept is none that is`(_ reply: String) async throws {
     let server = try ScriptedServer([[.text(reply)]])
