@@ -58,8 +58,11 @@ public final class RedisAnswerStore: FleetAnswerStore, NonBlocking {
 
   /// What `MGET` replied; nil for a key that is not there, or has no string.
   private static func lines(_ reply: RedisReply, _ count: Int) throws(DirectDNSError) -> [String?] {
-    // Whoever took anything else for "nothing is known" would import nothing, and say that all of it is there.
-    guard case .array(let values) = reply, values.count == count else { throw unexpectedReply(to: "MGET") }
+    // Whoever took anything else for "nothing is known" would import nothing, and say that all of it is there. A proxy
+    // may have an error in the place of a key whose server it does not reach: an export would be a part of all.
+    guard case .array(let values) = reply, values.count == count,
+      values.allSatisfy({ $0 == .null || $0.text != nil })
+    else { throw unexpectedReply(to: "MGET") }
     return values.map(\.text)
   }
 

@@ -108,7 +108,10 @@ struct RedisFailureTests {
 
 /// What listens at a server's address, and is no Redis.
 struct RedisStrangerTests {
-  @Test(arguments: ["+OK\r\n", "$-1\r\n", ":1\r\n", "*0\r\n", "*2\r\n$-1\r\n$-1\r\n"])
+  @Test(arguments: [
+    "+OK\r\n", "$-1\r\n", ":1\r\n", "*0\r\n", "*2\r\n$-1\r\n$-1\r\n", "*1\r\n-upstream failure\r\n", "*1\r\n:1\r\n",
+    "*1\r\n+OK\r\n", "*1\r\n*0\r\n",
+  ])
   func `a reply that is not one for each name is an error, and nothing that is known`(_ reply: String) async throws {
     let question = AddressQuestion(try HostName("www.example.net"), .ipv4)
     let now = SystemClock().wallNow
