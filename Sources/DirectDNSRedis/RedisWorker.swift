@@ -197,6 +197,8 @@ extension RedisConnection.Failure {
         "The Redis store at \(place) has too few replicas to take data (min-replicas-to-write). Check them."
       case .refused("BUSY"):
         "The Redis store at \(place) is busy with another program's script. End that there (SCRIPT KILL)."
+      case .refused(""):
+        "The Redis store at \(place) refused a command as no Redis does. Check what listens at its address, and its log."
       case .refused(let word): "The Redis store at \(place) refused a command (\(word))."
       }
     return DirectDNSError(.storeFailed, message)

@@ -57,8 +57,9 @@ struct RedisFailureTests {
     #expect(message.contains(advice) && !message.contains("refused a command"))
   }
 
-  @Test func `a word that nobody knows is shown`() {
-    #expect(RedisConnection.Failure.refused("NEWS").directDNSError(.socket("/x")).message.contains("(NEWS)"))
+  @Test(arguments: [("NEWS", "(NEWS)"), ("", "as no Redis does. Check what listens at its address")])
+  func `a word that nobody knows is shown, and where there is none that is said`(_ word: String, _ words: String) {
+    #expect(RedisConnection.Failure.refused(word).directDNSError(.socket("/x")).message.contains(words))
   }
 
   /// A second path in the first one's place would be another server, which would get the password.
