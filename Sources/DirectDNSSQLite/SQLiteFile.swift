@@ -50,11 +50,13 @@ struct SQLiteFile: Sendable, Hashable {
     return SQLiteFile(path, found)
   }
 
-  /// Whether all that was written stands in the file itself, and nothing in a log beside it.
+  /// Whether all that was written stands in the file itself, and nothing else: beside it is neither a log with more,
+  /// nor a journal by which what another program had begun is to be undone.
   static func isWhole(_ path: String) -> Bool {
     guard let real = unsafe directdns_real_path(path) else { return false }
     defer { unsafe free(real) }
-    return unsafe directdns_is_empty(String(cString: real) + "-wal") != 0
+    let file = unsafe String(cString: real)
+    return ["-wal", "-journal"].allSatisfy { unsafe directdns_is_empty(file + $0) != 0 }
   }
 
   /// Keeps a damaged file beside the new one, for whoever wants to know, and never in place of an older one.

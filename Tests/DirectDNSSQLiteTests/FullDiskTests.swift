@@ -39,6 +39,24 @@ struct FullDiskTests {
     if isFull { #expect(failure?.message.contains("full") == true, "\(failure?.message ?? "")") }
   }
 
+  @Test func `a file with a change in it that has to be undone is not read as it stands`() async throws {
+    let folder = try Folder()
+    #expect(SmallDisk.mount(at: folder.url, size: "1m"))
+    defer { SmallDisk.unmount(folder.url) }
+    let known = answers(0..<2)
+    let origin = try Folder()
+    let writer = SQLiteAnswerStore(SQLiteStoreConfiguration(path: origin.path()))
+    try await writer.write(known)
+    await writer.checkpoint()
+    try FileManager.default.copyItem(atPath: origin.path(), toPath: folder.path())
+    // SQLite looks at the first byte (hasHotJournal in pager.c).
+    try Data([0xd9]).write(to: folder.url.appending(path: "answers.sqlite-journal"))
+    #expect(SmallDisk.makeReadOnly(folder.url))
+    let store = SQLiteAnswerStore(SQLiteStoreConfiguration(path: folder.path()))
+    let failure = await #expect(throws: DirectDNSError.self) { _ = try await store.read(known.map(\.question)) }
+    #expect(failure?.message.contains("cannot be opened") == true, "\(String(describing: failure))")
+  }
+
   private func fill(_ folder: Folder) throws {
     #expect(FileManager.default.createFile(atPath: folder.url.path + "/ballast", contents: nil))
     let file = try FileHandle(forWritingTo: folder.url.appending(path: "ballast"))
