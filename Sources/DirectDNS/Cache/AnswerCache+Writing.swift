@@ -166,22 +166,26 @@ extension AnswerCache {
   ) -> (name: HostName, isKeptAlive: Bool)? {
     let start = UInt64.random(in: .min ... .max)
     var seen = 0
-    var worst: (Int, UInt32, name: HostName)?
+    var worst: (rank: (Int, UInt32), words: RecordWords)?
     let limit = value.isKeptAlive ? Int.max : 4096
-    table.visit(from: start, among: limit, skipsKeptAlive: others > 0) { name, value, lastUsed in
+    table.visit(from: start, among: limit, skipsKeptAlive: others > 0) { words in
       seen += 1
-      let rank = (usefulness(of: value, at: now), lastUsed, name: name)
-      if worst.map({ rank < $0 }) ?? true { worst = rank }
+      let rank = (usefulness(of: words, at: now), words.lastUsed)
+      let isWorse = worst.map { rank < $0.rank || rank == $0.rank && words.isNamedBefore($0.words) } ?? true
+      if isWorse { worst = (rank, words) }
       return seen < min(16, others)
     }
-    return worst.map { (name: $0.name, isKeptAlive: others == 0) }
+    return worst.map { (name: HostName(canonical: $0.words.name), isKeptAlive: others == 0) }
   }
 
-  private func usefulness(of value: CachedName, at now: ResolverInstant) -> Int {
-    let phases = [value.ipv4, value.ipv6].compactMap(\.entry).map {
-      times.phase(of: $0.life, isNegative: $0.isNegative, expired: .allowed, epoch: .min, at: now)
+  /// From the words alone: sixteen names are looked at for each one that comes to a full cache.
+  private func usefulness(of words: RecordWords, at now: ResolverInstant) -> Int {
+    func serves(_ family: FamilyView) -> Bool {
+      family.kind.hasAnswer
+        && times.phase(of: family.life, isNegative: family.kind.isNegative, expired: .allowed, epoch: .min, at: now)
+          != .gone
     }
-    return phases.allSatisfy { $0 == .gone } ? 0 : 1
+    return serves(words.ipv4) || serves(words.ipv6) ? 1 : 0
   }
 
   /// Sets which names are marked as kept alive.
@@ -189,8 +193,10 @@ extension AnswerCache {
     state.withLock { state in
       state.keptNames = names
       var marked: [HostName] = []
-      table.visit { name, value, _ in
-        if value.isKeptAlive, !names.contains(name) { marked.append(name) }
+      table.visit { words in
+        guard words.isKeptAlive else { return true }
+        let name = HostName(canonical: words.name)
+        if !names.contains(name) { marked.append(name) }
         return true
       }
       for name in marked { change(name, now: now, &state) { $0.isKeptAlive = false } }

@@ -235,8 +235,8 @@ final class AnswerCache: Sendable {
     state.withLock { _ in
       var all: [(name: HostName, value: CachedName)] = []
       all.reserveCapacity(table.count)
-      table.visit { name, value, _ in
-        all.append((name, value))
+      table.visit { words in
+        all.append((HostName(canonical: words.name), words.value))
         return true
       }
       return all

@@ -35,13 +35,13 @@ extension AnswerTable {
     return unsafe words(of: record, size: Self.sizes[size(of: found.place)]).value
   }
 
-  /// Calls `body` for each name among so many, beginning at a position of the index, until it returns false.
+  /// Calls `body` with each record among so many, beginning at a position of the index, until it returns false.
   ///
   /// With `skipsKeptAlive` names that are kept alive are passed over: of those, which may be nearly all, only a word is
   /// read.
   func visit(
     from start: UInt64 = 0, among limit: Int = .max, skipsKeptAlive: Bool = false,
-    _ body: (HostName, CachedName, _ lastUsed: UInt32) -> Bool
+    _ body: (RecordWords) -> Bool
   ) {
     var looked = 0
     for offset in 0...indexMask {
@@ -50,8 +50,7 @@ extension AnswerTable {
       guard looked < limit else { return }
       looked += 1
       if skipsKeptAlive, RecordShape(unsafe record[Field.shape].load(ordering: .relaxed)).isKeptAlive { continue }
-      let words = unsafe words(of: record, size: Self.sizes[size(of: place)])
-      guard body(HostName(canonical: words.name), words.value, words.lastUsed) else { return }
+      guard unsafe body(words(of: record, size: Self.sizes[size(of: place)])) else { return }
     }
   }
 }

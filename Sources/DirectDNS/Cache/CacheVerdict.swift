@@ -20,6 +20,10 @@ struct FamilyView: Sendable, Hashable {
     @inline(__always)
     var isNegative: Bool { rawValue >= 4 }
 
+    /// Whether there is an answer, be it a negative one.
+    @inline(__always)
+    var hasAnswer: Bool { rawValue >= 3 }
+
     /// Whether it was asked for, and brought nothing that is kept.
     @inline(__always)
     var isUnkept: Bool { rawValue &- 1 < 2 }

@@ -183,12 +183,28 @@ struct RecordWords: Sendable, Hashable {
       }, as: UTF8.self)
   }
 
-  var name: String { text(at: 0, length: RecordShape(words[Field.shape]).nameLength) }
+  private var shape: RecordShape { RecordShape(words[Field.shape]) }
+
+  var name: String { text(at: 0, length: shape.nameLength) }
   var lastUsed: UInt32 { RecordUse(bits: words[Field.use]).seconds }
+  var isKeptAlive: Bool { shape.isKeptAlive }
+  var ipv4: FamilyView { FamilyView(kind: shape.kind4, life: life(at: Field.asked4)) }
+  var ipv6: FamilyView { FamilyView(kind: shape.kind6, life: life(at: Field.asked6)) }
+
+  /// Whether its name is less than another's; behind a text's end the bytes are zero.
+  func isNamedBefore(_ other: RecordWords) -> Bool {
+    nameWords.lexicographicallyPrecedes(other.nameWords) { $0.byteSwapped < $1.byteSwapped }
+  }
+
+  private var nameWords: ArraySlice<UInt64> { words[Field.payload..<Field.payload + shape.start4] }
+
+  private func life(at asked: Int) -> CacheLife {
+    CacheLife(askedAt: Int64(bitPattern: words[asked]), expireAt: Int64(bitPattern: words[asked + 1]))
+  }
 
   /// The value that the words stand for.
   var value: CachedName {
-    let shape = RecordShape(words[Field.shape])
+    let shape = shape
     let name4 =
       shape.canonical4 == 0 ? nil : HostName(canonical: text(at: shape.startCanonical4, length: shape.canonical4))
     let name6 =
@@ -214,7 +230,7 @@ struct RecordWords: Sendable, Hashable {
     _ kind: FamilyView.Kind, _ addresses: [IPAddress], _ canonicalName: HostName?, _ source: Int, _ asked: Int
   ) -> CachedName.Slot {
     let content: Answer.Content
-    let life = CacheLife(askedAt: Int64(bitPattern: words[asked]), expireAt: Int64(bitPattern: words[asked + 1]))
+    let life = life(at: asked)
     switch kind {
     case .neverAsked: return .neverAsked
     case .unknown: return life.expireAt == CacheLife.never ? .unknown : .failed(until: life.expireAt)

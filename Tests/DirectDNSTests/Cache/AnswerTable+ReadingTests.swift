@@ -141,8 +141,8 @@ struct AnswerTableReadingTests: AnswerTableSuite {
     let reading = try #require(table.read(Self.name(1)))
     #expect(table.isIntact(reading, seconds: 9))
     var used: UInt32?
-    table.visit { _, _, lastUsed in
-      used = lastUsed
+    table.visit { words in
+      used = words.lastUsed
       return true
     }
     #expect(used == 9)

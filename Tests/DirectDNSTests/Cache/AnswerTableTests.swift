@@ -108,8 +108,8 @@ struct AnswerTableTests: AnswerTableSuite {
         #expect((table.read(name) == nil) == (model[name] == nil), "seed \(seed), step \(step), \(name)")
       }
       var seen: [HostName: CachedName] = [:]
-      table.visit { name, value, _ in
-        #expect(seen.updateValue(value, forKey: name) == nil)
+      table.visit { words in
+        #expect(seen.updateValue(words.value, forKey: HostName(canonical: words.name)) == nil)
         return true
       }
       #expect(seen == model)
@@ -127,8 +127,8 @@ struct AnswerTableTests: AnswerTableSuite {
       if Bool.random(using: &random) { table.remove(name) }
       if table.count == 48 {
         var names: [HostName] = []
-        table.visit { name, _, _ in
-          names.append(name)
+        table.visit { words in
+          names.append(HostName(canonical: words.name))
           return names.count < 40
         }
         for name in names { table.remove(name) }
@@ -142,14 +142,14 @@ struct AnswerTableTests: AnswerTableSuite {
     for number in 0..<20 { table.store(Self.value(number), for: Self.name(number), lastUsed: UInt32(number)) }
     for start in [0, 1, 31, 32, UInt64.max, UInt64.max - 5] {
       var seen: [HostName: UInt32] = [:]
-      table.visit(from: start) { name, _, lastUsed in
-        seen[name] = lastUsed
+      table.visit(from: start) { words in
+        seen[HostName(canonical: words.name)] = words.lastUsed
         return true
       }
       #expect(seen == Dictionary(uniqueKeysWithValues: (0..<20).map { (Self.name($0), UInt32($0)) }))
     }
     var count = 0
-    table.visit { _, _, _ in
+    table.visit { _ in
       count += 1
       return count < 3
     }

@@ -83,6 +83,32 @@ struct RecordWordsTests {
     }
   }
 
+  @Test(arguments: 0..<20)
+  func `what is kept, how it lives and whether it is kept alive is read without making the value`(_ seed: UInt64) {
+    var random = SeededGenerator(seed: seed)
+    for _ in 0..<100 {
+      let (name, value) = Self.randomCase(&random)
+      let words = RecordWords(value, name: name, lastUsed: 0)
+      #expect(words.isKeptAlive == value.isKeptAlive)
+      for (family, slot) in [(words.ipv4, value.ipv4), (words.ipv6, value.ipv6)] {
+        #expect(family.kind.hasAnswer == (slot.entry != nil))
+        #expect(family.kind.isNegative == (slot.entry?.isNegative ?? false))
+        if let entry = slot.entry { #expect(family.life == entry.life) }
+      }
+    }
+  }
+
+  @Test(arguments: 0..<20)
+  func `names have the order of their texts, also where one begins with the other`(_ seed: UInt64) {
+    var random = SeededGenerator(seed: seed)
+    var names = ["a", "ab", "a-b", "a.b", "a_b", "a0b", "abcdefgh", "abcdefgh.i", "abcdefghi", "b"].map(Sample.name)
+    names += (0..<20).map { _ in Self.randomCase(&random).0 }
+    let words = names.map { RecordWords(CachedName(), name: $0, lastUsed: 0) }
+    for one in words {
+      for other in words { #expect(one.isNamedBefore(other) == (one.name < other.name)) }
+    }
+  }
+
   @Test func `more addresses than the limit are cut, never mixed up`() throws {
     let many4 = (0..<100).map { IPAddress.ipv4(UInt32($0)) }
     let many6 = (0..<100).map { IPAddress.ipv6(high: 1, low: UInt64($0)) }
