@@ -19,21 +19,21 @@ struct KeepAliveMachine: Sendable {
     }
   }
 
-  /// What is kept in mind about one name.
+  /// What is kept in mind about one name, of which there may be a hundred thousand.
   private struct State: Sendable {
     /// The state of one family: the two have different lifetimes, and one may fail while the other is answered.
     struct Family: Sendable {
-      /// How many refreshes in a row brought no answer that the cache keeps.
-      var failures = 0
       /// When it is asked for next; nil if it has no time of its own, and is asked for along with the other family.
       var next: ResolverInstant?
+      /// How many refreshes in a row brought no answer that the cache keeps.
+      var failures: UInt32 = 0
     }
 
     private var ipv4 = Family()
     private var ipv6 = Family()
     /// The families that were due when the refresh began that is under way, or the last one, less those that are to be
     /// asked for sooner since.
-    var due: [IPAddress.Family] = []
+    var due: AddressFamilies = []
     /// Those of them that were asked for and have not been answered yet.
     var open: AddressFamilies = []
     /// Whether it was added to those of the configuration, and stays whatever that names later.
@@ -50,6 +50,8 @@ struct KeepAliveMachine: Sendable {
   /// Says which families are asked for, how long failures are remembered, and how many names there is room for.
   var configuration: ResolverConfiguration
   private var families: AddressFamilies { configuration.families }
+  /// The cache is given the same set, so that it is in memory once.
+  private(set) var names: Set<HostName> = []
   private var states: [HostName: State] = [:]
   /// The names of which a family failed the last time.
   private(set) var failing: Set<HostName> = []
@@ -69,8 +71,6 @@ struct KeepAliveMachine: Sendable {
 
   // MARK: The names
 
-  var names: Set<HostName> { Set(states.keys) }
-
   /// The names that there is room for: first those that are kept alive already, then the others in their order.
   func fitting(_ wanted: Set<HostName>) -> Set<HostName> {
     guard wanted.count > configuration.capacity else { return wanted }
@@ -89,11 +89,13 @@ struct KeepAliveMachine: Sendable {
   /// - Returns: those that are new, which ``begin(_:_:at:)`` has to be told of.
   mutating func set(_ names: Set<HostName>) -> [HostName] {
     let before = self.names
+    self.names = names
     for host in before.subtracting(names).sorted() {
       self[host] = nil
       timers.set(host, at: nil)
     }
     let added = names.subtracting(before).sorted()
+    states.reserveCapacity(names.count)
     for host in added { self[host] = State() }
     return added
   }
@@ -130,7 +132,7 @@ struct KeepAliveMachine: Sendable {
       schedule(due, of: host, known, at: now)
       return []
     }
-    state.due = due
+    state.due = AddressFamilies(due)
     for family in asked { state.open.insert(AddressFamilies(family)) }
     self[host] = state
     return AddressFamilies(asked)
@@ -153,7 +155,7 @@ struct KeepAliveMachine: Sendable {
     let isDone = isKept || known.isYoung(family, at: now)
     state[family].failures = isDone ? 0 : state[family].failures + 1
     self[host] = state
-    if state.open.isEmpty { schedule(state.due, of: host, known, at: now) }
+    if state.open.isEmpty { schedule(state.due.members, of: host, known, at: now) }
   }
 
   /// Decides when families that have been asked for are asked for again.
@@ -167,7 +169,7 @@ struct KeepAliveMachine: Sendable {
     // The same for all families: those that were asked for together stay together.
     let jitter = jitter()
     for family in due {
-      let (entry, failures) = (known.entry(family), state[family].failures)
+      let (entry, failures) = (known.entry(family), Int(state[family].failures))
       // The name has an answer, and none of this family: it is not worth a timer of its own.
       if isKnown, entry?.isNegative ?? (failures > 0) {
         state[family].next = nil
@@ -200,7 +202,7 @@ struct KeepAliveMachine: Sendable {
       for family in families.members where !state.open.contains(AddressFamilies(family)) {
         state[family].next = min(state[family].next ?? next, next)
         // Its answer may be from before: the end of what is under way is not to decide by that.
-        state.due.removeAll { $0 == family }
+        state.due.remove(AddressFamilies(family))
       }
       self[host] = state
       if state.open.isEmpty { setTimer(host) }

@@ -18,7 +18,7 @@ extension LookupMachine {
   ///
   /// - Returns: how many names were left out.
   mutating func keepAlive(adding names: Set<HostName>, at now: ResolverInstant) -> Int {
-    let leftOut = keepAlive(keptAlive.names.union(names), at: now)
+    let leftOut = keepAlive(names.union(keptAlive.names), at: now)
     keptAlive.keepAdded(names)
     return leftOut
   }
