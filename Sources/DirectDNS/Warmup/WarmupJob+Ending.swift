@@ -19,7 +19,9 @@ extension WarmupJob {
       let end = state.end ?? (state.tally.isDone ? .finished : .stopped)
       let report = self.report(state, end, at: now)
       state.report = report
-      defer { state.channels = [] }
+      // The job may live as long as the process does.
+      state.queue.stop()
+      defer { (state.channels, state.keptAlive) = ([], []) }
       return (report, state.failure, state.channels, state.keptAlive)
     }
     switch plan.keepAlive {

@@ -7,7 +7,8 @@ public import ServiceLifecycle
 /// A job runs once, on a resolver that others may use at the same time; the answers are in the resolver's cache and
 /// store. Names that are fresh there cost no query, so a second job with the same names asks only for those that are
 /// due. No provider is asked faster than its rate allows, nor, after a 429, before its `Retry-After` is over. Besides
-/// the resolver's cache and ``WarmupPlan/KeepAlive/all``, memory grows by only about a dozen bytes per name.
+/// the resolver's cache and ``WarmupPlan/KeepAlive/all``, memory grows by only about a dozen bytes per name while it
+/// runs.
 ///
 /// <doc:WarmingUp> shows how a pipeline waits for it.
 public final class WarmupJob: Sendable {

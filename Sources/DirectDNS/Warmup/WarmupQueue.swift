@@ -79,12 +79,14 @@ struct WarmupQueue: Sendable {
   /// No more names will come.
   mutating func close() { isClosed = true }
 
-  /// Nothing begins any more.
+  /// Nothing begins any more, and no name is remembered.
   ///
   /// - Returns: the names that have yet to be looked up, and those that were to be looked up again.
+  @discardableResult
   mutating func stop() -> (new: [HostName], retries: [WarmupQueue.Task]) {
     isClosed = true
     defer {
+      seen = SeenNames()
       waiting = []
       retries = Heap()
     }

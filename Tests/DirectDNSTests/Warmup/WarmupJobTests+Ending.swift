@@ -185,6 +185,7 @@ extension WarmupJobTests {
       await fixture.clock.waitForSleepers()
       let kept = fixture.resolver.snapshot().filter(\.isKeptAlive).map(\.host.text)
       #expect(kept == expected)
+      #expect(job.state.withLock(\.keptAlive.isEmpty), "the resolver has them")
     }
   }
 }

@@ -202,7 +202,7 @@ struct WarmupQueueTests {
     #expect(step(&queue, at: 1) == "new.example")
   }
 
-  @Test func `what is stopped begins nothing more, and says what was left`() {
+  @Test func `what is stopped begins nothing more, says what was left, and remembers no name`() {
     var queue = queue("a.example", "b.example", "c.example")
     _ = queue.next(at: Sample.at(0))
     queue.retry(task("a.example"), at: Sample.at(1))
@@ -213,6 +213,7 @@ struct WarmupQueueTests {
     #expect(step(&queue, at: 9) == "wait")
     queue.ended(isAnswer: true)
     #expect(step(&queue, at: 9) == "done")
+    #expect(offer("a.example", to: &queue))
   }
 
   @Test func `names that begin together wait until there is room for all of them`() {
