@@ -91,6 +91,13 @@ extension `dnsctl warmup` {
         == "dnsctl: keeping 2 names, and those that the configuration keeps alive, fresh until told to end\n")
   }
 
+  @Test(arguments: [(10_000, 250, 10_250), (1, nil, 1_000_001), (100_000_000, 5, 100_000_000)] as [(Int, Int?, Int)])
+  func `with keep-alive there is room for its names beside the room that is configured`(
+    _ configured: Int, _ expected: Int?, _ capacity: Int
+  ) {
+    #expect(WarmupCommand.capacity(configured, keeping: expected) == capacity)
+  }
+
   @Test func `with keep-alive neither SIGHUP nor a file with an error ends a warm-up that is under way`() async throws {
     let folder = try TestFolder()
     let path = folder.path + "/c.json5"

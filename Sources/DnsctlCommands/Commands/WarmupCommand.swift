@@ -120,8 +120,7 @@ struct WarmupCommand: ContextCommand {
       try checkReport(settings, in: context)
       let lists = try HostLists(files: files, hosts: hosts, in: context)
       if keepsAlive {
-        // Names that are kept alive must not evict each other.
-        settings.resolver.capacity = max(settings.resolver.capacity, Self.keptNames)
+        settings.resolver.capacity = Self.capacity(settings.resolver.capacity, keeping: lists.expected)
       } else {
         settings.resolver.keepAlive = []
       }
@@ -156,8 +155,13 @@ struct WarmupCommand: ContextCommand {
     throw SettingsError(.usage, "--report and \(option) name one file, \(path.printable): name another one.")
   }
 
-  /// More names than anyone keeps alive; memory is used only for those that are there.
-  private static let keptNames = 1_000_000
+  /// The capacity in which names that are kept alive evict neither each other nor what there was to be room for.
+  ///
+  /// Of a list whose length is not known, a million names: more than anyone keeps alive. Those that are not there take
+  /// eight bytes each, in the index.
+  static func capacity(_ configured: Int, keeping expected: Int?) -> Int {
+    min(configured + (expected ?? 1_000_000), ResolverConfiguration.largestCapacity)
+  }
 
   private func plan(_ lists: HostLists) -> WarmupPlan {
     var plan = WarmupPlan(lists.sources)
