@@ -95,10 +95,17 @@ struct HostLists {
   }
 
   /// The number of lines that are neither blank nor comments, which is the most names that there may be.
-  private static func lines(_ bytes: [UInt8]) -> Int {
-    bytes.split(separator: UInt8(ascii: "\n")).count { line in
-      guard let first = line.first(where: { $0 > UInt8(ascii: " ") }) else { return false }
-      return first != UInt8(ascii: "#")
+  static func lines(_ bytes: [UInt8]) -> Int {
+    var count = 0
+    var isBlank = true
+    for byte in bytes {
+      if byte == UInt8(ascii: "\n") {
+        isBlank = true
+      } else if isBlank, byte > UInt8(ascii: " ") {
+        isBlank = false
+        if byte != UInt8(ascii: "#") { count += 1 }
+      }
     }
+    return count
   }
 }
