@@ -163,8 +163,9 @@ extension String {
 enum RefreshURL {
   /// Where the URL is; nil for a value that has only a time.
   static func range(in value: String) -> Range<String.Index>? {
-    var rest = value[...].drop(while: isBlank)
-    let time = rest.prefix { $0.isASCII && $0.isNumber || $0 == "." }
+    // By code points, as HTML reads it: a quotation mark with a combining mark behind it is another `Character`.
+    var rest = value.unicodeScalars[...].drop(while: isBlank)
+    let time = rest.prefix { "0" <= $0 && $0 <= "9" || $0 == "." }
     // A time without digits that begins with a dot is 0.
     guard !time.isEmpty else { return nil }
     rest = rest[time.endIndex...]
@@ -179,15 +180,14 @@ enum RefreshURL {
   }
 
   /// The text after `url=`; the whole text if it does not begin with that.
-  private static func withoutKey(_ text: Substring) -> Substring {
-    guard text.prefix(3).lowercased() == "url" else { return text }
+  private static func withoutKey(_ text: Substring.UnicodeScalarView) -> Substring.UnicodeScalarView {
+    guard String(text.prefix(3)).lowercased() == "url" else { return text }
     let rest = text.dropFirst(3).drop(while: isBlank)
     return rest.first == "=" ? rest.dropFirst().drop(while: isBlank) : text
   }
 
-  private static func isBlank(_ character: Character) -> Bool {
-    character == " " || character == "\t" || character == "\n" || character == "\r\n" || character == "\r"
-      || character == "\u{c}"
+  private static func isBlank(_ scalar: Unicode.Scalar) -> Bool {
+    scalar == " " || scalar == "\t" || scalar == "\n" || scalar == "\r" || scalar == "\u{c}"
   }
 }
 

@@ -164,7 +164,8 @@ struct RefreshURLTests {
   @Test(arguments: [
     ("5; url=/next", "/next"), ("0;URL=https://a.test/", "https://a.test/"), ("5 url = 'x y' rest", "x y"),
     ("1.5, url=\"x\"", "x"), ("5; /bare", "/bare"), ("5;urlish", "urlish"), (" 7 ; Url=x", "x"),
-    (".5; url=/x", "/x"), (".;url=/x", "/x"),
+    (".5; url=/x", "/x"), (".;url=/x", "/x"), ("0; url=\"/x\"\u{301}", "/x"), ("0;url=\u{301}x", "\u{301}x"),
+    ("5;\u{301}x", "\u{301}x"), ("5;\r\nurl=/x", "/x"),
   ])
   func `the URL is found behind the time`(_ value: String, _ url: String) {
     #expect(RefreshURL.range(in: value).map { String(value[$0]) } == url)
