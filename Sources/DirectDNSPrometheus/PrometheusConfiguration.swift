@@ -9,7 +9,7 @@ public struct PrometheusConfiguration: Sendable {
   ///
   /// What comes on top is counted, and lost.
   public var seriesLimit: Int
-  /// What metrics mean, by name; what DirectDNS's own mean is known without.
+  /// What metrics mean, by the name that swift-metrics or Prometheus has; what DirectDNS's own mean is known without.
   ///
   /// Default: empty.
   public var help: [String: String]

@@ -42,7 +42,8 @@ public final class PrometheusRegistry: MetricsFactory {
     var configuration = configuration
     configuration.timeBuckets = Self.usable(configuration.timeBuckets)
     configuration.valueBuckets = Self.usable(configuration.valueBuckets)
-    configuration.help.merge(MetricDescription.all.map { ($0.name, $0.meaning) }) { own, _ in own }
+    let help = configuration.help.map { (ExpositionText.metricName($0.key), $0.value) }
+    configuration.help = Dictionary(help + MetricDescription.all.map { ($0.name, $0.meaning) }) { own, _ in own }
     self.configuration = configuration
   }
 

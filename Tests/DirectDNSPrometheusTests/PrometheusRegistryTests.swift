@@ -51,9 +51,13 @@ struct PrometheusRegistryTests {
   }
 
   @Test(arguments: [("http.requests", "http_requests"), ("9x", "_9x"), ("a:b", "a:b"), ("", "_"), ("é", "_")])
-  func `names become such as Prometheus takes`(_ name: String, _ written: String) {
-    Counter(label: name, factory: registry).increment()
-    #expect(registry.text().contains("# TYPE \(written) counter\n\(written) 1\n"))
+  func `names become such as Prometheus takes, in what is said of them as well`(_ name: String, _ written: String) {
+    for known in [name, written] {
+      let registry = PrometheusRegistry(PrometheusConfiguration(help: [known: "Meaning."]))
+      Counter(label: name, factory: registry).increment()
+      let text = "# HELP \(written) Meaning.\n# TYPE \(written) counter\n\(written) 1\n"
+      #expect(registry.text().contains(text))
+    }
   }
 
   @Test func `labels in another order are the same series`() {
