@@ -49,16 +49,16 @@ internal import DirectDNS
 
   /// Readers and one writer side by side, across processes: SQLite's write-ahead log.
   ///
-  /// Changing to it does not wait for others as writing does, so processes that open a new file together meet here.
+  /// Changing to it need not wait for others as writing does, so processes that open a new file together meet here.
   private borrowing func useLog() throws(SQLiteError) {
-    let pause: Int32 = 10
-    for attempt in Int64(0)... {
+    let end = ContinuousClock.now + .milliseconds(busyTimeout)
+    while true {
       do throws(SQLiteError) {
         if try pragma("journal_mode = WAL") == "wal" { return }
         throw .unusable("it cannot have a write-ahead log")
       } catch {
-        guard error == .busy, attempt * Int64(pause) < busyTimeout else { throw error }
-        sqlite3_sleep(pause)
+        guard error == .busy, ContinuousClock.now < end else { throw error }
+        sqlite3_sleep(10)
       }
     }
   }

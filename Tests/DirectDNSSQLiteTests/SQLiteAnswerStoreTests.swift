@@ -244,6 +244,19 @@ struct SQLiteAnswerStoreTests {
     #expect(try await store.read([question(1)]).isEmpty)
   }
 
+  /// A try waits for the second itself: a hundred of them would last longer than this suite may.
+  @Test func `a file that a reader keeps from having a log is given up in time`() async throws {
+    let configuration = SQLiteStoreConfiguration(path: folder.path(), busyTimeout: .seconds(1))
+    _ = try SQLiteDatabase(configuration)
+    let other = try raw()
+    try other.execute("PRAGMA journal_mode = DELETE; BEGIN; SELECT count(*) FROM answers")
+    let (store, asked) = (SQLiteAnswerStore(configuration), try question(1))
+    let error = await error { () throws(DirectDNSError) in try await store.read([asked]).forget() }
+    #expect(error?.message.contains("another process") == true)
+    try other.execute("COMMIT")
+    #expect(try await store.read([asked]).isEmpty)
+  }
+
   // MARK: Versions
 
   @Test func `a file of an older version is brought up to date, with what is in it`() async throws {
