@@ -11,7 +11,11 @@ extension LookupMachine {
   }
 
   /// Whether what a question brings may be written to the cache and to the store.
-  func mayKeep(_ inFlight: InFlightQuestion) -> Bool { !inFlight.isInvalidated && !isOutdated(inFlight) }
+  func mayKeep(_ inFlight: InFlightQuestion) -> Bool {
+    // The right side of `&&` is a closure, for which the optimiser may copy the whole machine.
+    if inFlight.isInvalidated { return false }
+    return !isOutdated(inFlight)
+  }
 
   /// Writes an answer to the cache, if it is to be kept.
   ///
