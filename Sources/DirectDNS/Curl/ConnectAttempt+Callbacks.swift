@@ -24,8 +24,8 @@ extension ConnectAttempt {
         unsafe $0.receivedLine(UnsafeRawBufferPointer(start: bytes, count: size * count))
       } ?? 0
     }
-    unsafe directdns_setopt_connected(handle.pointer, context) { context, _, _, _, _ in
-      unsafe context.object(ConnectAttempt.self)?.established() ?? CURL_PREREQFUNC_ABORT
+    unsafe directdns_setopt_connected(handle.pointer, context) { context, _, _, _, port in
+      unsafe context.object(ConnectAttempt.self)?.established(port) ?? CURL_PREREQFUNC_ABORT
     }
     unsafe directdns_setopt_dial(handle.pointer, context) { context, _, address in
       unsafe context.object(ConnectAttempt.self)?.dial(address) ?? CURL_SOCKET_BAD
@@ -101,9 +101,11 @@ extension ConnectAttempt {
     return socket
   }
 
-  private func established() -> CInt {
+  /// It has a connection, with that local port: whether the request may be sent on it.
+  private func established(_ port: CInt) -> CInt {
     withEvents { $0.connected(self) }
-    guard handle.canReceive(overPlainHTTP2: speaksPlainHTTP2) else {
+    needsNewConnection = withEvents { $0.hasEnded(port, of: self) }
+    guard handle.canReceive(overPlainHTTP2: speaksPlainHTTP2), !needsNewConnection else {
       needsNewHandle = true
       // libcurl repeats a request that HTTP/2 did not carry: whether it may is asked now, while it says so.
       if transfer?.carrier === self { maySendAgain = withEvents { $0.maySend(self) } }

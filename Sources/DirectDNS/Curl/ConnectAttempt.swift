@@ -33,8 +33,10 @@ internal import CDirectDNSCurl
   ///
   /// Not after a transfer that failed or was repeated: libcurl remembers a refused stream even after `curl_easy_reset`.
   var isClean = true
-  /// Whether the connection that it has got must be used by a new handle; see ``CurlVersion/forgetsFields``.
+  /// Whether the connection that it has got must be used by a new handle (see ``CurlVersion/forgetsFields``), or by none.
   var needsNewHandle = false
+  /// Whether that connection is a kept one that has ended; see ``CurlSockets``.
+  var needsNewConnection = false
   /// Whether its request, which was sent before, may be sent once more by a new handle, as soon as that has a connection.
   var maySendAgain = false
   /// The error number of the last socket that could not be opened; 0 if it could.
@@ -183,6 +185,10 @@ internal import CDirectDNSCurl
     handle.forgetFailure()
     guard renew() else { return false }
     setOptions(transfer.request, pool, waits: waits)
+    if needsNewConnection {
+      handle.set(CURLOPT_FRESH_CONNECT, 1)
+      isClean = false
+    }
     if maySendAgain { handle.set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1)) }
     multi.add(handle)
     return true

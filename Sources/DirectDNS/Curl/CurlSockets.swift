@@ -4,6 +4,10 @@ internal import CDirectDNSCurl
 /// The sockets of a loop's connections, from when libcurl opens them until it closes them.
 @safe final class CurlSockets {
   private(set) var open: Set<curl_socket_t> = []
+  /// The local ports of idle connections that have ended, and that libcurl has not closed yet.
+  ///
+  /// Since 8.22 libcurl looks at a connection that it keeps once a second at most, and else uses it as if it stood.
+  private var endedPorts: [curl_socket_t: Int] = [:]
   private let poller: Poller?
   /// How many milliseconds sent bytes may stay unacknowledged before the kernel ends the connection: of the sockets that
   /// libcurl opens from then on.
@@ -47,6 +51,15 @@ internal import CDirectDNSCurl
     for socket in open where directdns_local_port(socket) == Int(port) { directdns_end(socket) }
   }
 
+  /// Ends an idle connection, and drops what has come on it.
+  func endUnread(_ socket: curl_socket_t) {
+    endedPorts[socket] = directdns_local_port(socket)
+    directdns_end_unread(socket)
+  }
+
+  /// The sockets of idle connections with that local port that have ended.
+  func ended(port: CInt) -> [curl_socket_t] { endedPorts.compactMap { $0.value == Int(port) ? $0.key : nil } }
+
   private func opened(_ socket: curl_socket_t) {
     directdns_prepare_socket(socket, silenceLimit)
     open.insert(socket)
@@ -55,6 +68,7 @@ internal import CDirectDNSCurl
 
   private func closes(_ socket: curl_socket_t) {
     open.remove(socket)
+    endedPorts[socket] = nil
     poller?.closed(socket)
     closing?(socket)
   }

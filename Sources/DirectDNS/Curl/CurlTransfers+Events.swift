@@ -22,11 +22,18 @@ extension CurlTransfers {
   /// Ends an HTTP/1 connection on which the server sends something unasked.
   ///
   /// It would be taken for the response to the next request (RFC 9112 §6.3): a second response, a 408 for being idle,
-  /// or a body where there must be none. libcurl notices by itself if a connection has ended with nothing left to read.
+  /// or a body where there must be none. A connection that has only ended is noted, which libcurl may not notice.
   func receivedUnsolicited(on socket: CInt) {
     guard machine.isAlone(socket), !isHeldBack(socket) else { return }
     // An upload may go on behind its response: libcurl does not watch its socket while the source has nothing to send.
-    if let attempt = carrier(on: socket) { attempt.endsConnection() } else { directdns_end_unread(socket) }
+    if let attempt = carrier(on: socket) { attempt.endsConnection() } else { sockets.endUnread(socket) }
+  }
+
+  /// Whether an attempt was given a kept connection, with that local port, that has ended; see ``CurlSockets``.
+  func hasEnded(_ port: CInt, of attempt: ConnectAttempt) -> Bool {
+    guard attempt.dialled == nil, let pool = attempt.pool?.id else { return false }
+    let ended = sockets.ended(port: port)
+    return ended.contains { machine.isAlone($0) && machine.leads($0, into: pool, to: attempt.address) }
   }
 
   func dialled(_ socket: curl_socket_t, _ attempt: ConnectAttempt) {

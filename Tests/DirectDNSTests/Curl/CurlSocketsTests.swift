@@ -28,6 +28,22 @@ struct CurlSocketsTests {
     await server.stop()
   }
 
+  @Test func `a connection that has ended is known by its port until libcurl closes it`() async throws {
+    let server = try await FakeProvider.start(records: ProviderFixture.records)
+    let sockets = CurlSockets()
+    var port: CInt = 0
+    try fetch(server.url("/resolve?name=www.shop.test"), sockets) {
+      for socket in sockets.open {
+        port = CInt(directdns_local_port(socket))
+        #expect(port > 0 && sockets.ended(port: port) == [])
+        sockets.endUnread(socket)
+        #expect(sockets.ended(port: port) == [socket] && sockets.ended(port: port + 1) == [])
+      }
+    }
+    #expect(port > 0 && sockets.ended(port: port) == [])
+    await server.stop()
+  }
+
   @Test func `a connection that was refused leaves no socket behind`() throws {
     let sockets = CurlSockets()
     try fetch("http://127.0.0.1:1/", sockets) { #expect(sockets.open == []) }
