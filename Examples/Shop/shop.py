@@ -78,6 +78,8 @@ class Shop(laboratory.Lab):
     location / {{ return 200 '{sight}\\n'; }}
     location /sink/ {{ root {self.folder}; client_max_body_size 0; dav_methods PUT; create_full_put_path on; }}
     location = /inward {{ return 302 http://{INTRANET}/; }}
+    # As many redirects as there are letters.
+    location ~ ^/x(x*)$ {{ return 302 /$1; }}
     # A server that believes the address to be its name.
     location = /login {{
       add_header Set-Cookie "session=1; Path=/; Domain=127.0.0.1" always;

@@ -70,9 +70,11 @@ class DirectClient:
         self.cookies = RequestsCookieJar(policy)
 
     def get(self, url: str) -> requests.Response:
-        for _ in range(20):
+        # As many redirects as dnsctl fetch follows.
+        for _ in range(1 + 20):
             response = self._get(url)
-            if not response.is_redirect:
+            # A blank Location leads nowhere.
+            if not response.is_redirect or not response.headers["Location"].strip():
                 return response
             # Another request, to be rewritten and judged anew: requests itself would follow unjudged.
             url = response.headers["Location"]
