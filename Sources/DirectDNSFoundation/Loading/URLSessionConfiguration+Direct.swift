@@ -14,6 +14,8 @@ extension URLSessionConfiguration {
   /// Call it last: cookie storage, cookie policy, additional headers and timeouts are taken over as they are now, since
   /// Foundation tells a protocol nothing of its session. Another call replaces the client, for sessions made after it.
   ///
+  /// Not for a background session of Apple's systems, which takes no protocol: its requests go past the client's policy.
+  ///
   /// The client follows redirects by its own rules and adds its own cookies, if it has a jar; leave that out, and the
   /// session's storage is the only one. It is kept until the process ends, as Foundation does not tell when a session
   /// does: shut it down when it has served.
