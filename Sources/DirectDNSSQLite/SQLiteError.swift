@@ -28,8 +28,10 @@ enum SQLiteError: Error, Hashable, Sendable {
   ///   - message: its words for it.
   ///   - reason: the system's number for it (errno), where there was one.
   init(_ code: Int32, _ message: String, reason: Int32 = 0) {
+    // A user's share of the disk may be used up before the disk is.
+    let isFull = reason == ENOSPC || reason == EDQUOT
     switch code & 0xff {
-    case SQLITE_IOERR where reason == ENOSPC, SQLITE_CANTOPEN where reason == ENOSPC: self = .full
+    case SQLITE_IOERR where isFull, SQLITE_CANTOPEN where isFull: self = .full
     case SQLITE_ERROR: self = .statement(message)
     case SQLITE_CORRUPT: self = .damaged
     case SQLITE_NOTADB: self = .foreign("is not a database")
@@ -55,7 +57,7 @@ enum SQLiteError: Error, Hashable, Sendable {
       case .damaged:
         "\(file) is damaged, and reading leaves it as it is. The next answer that is stored sets it aside and begins a new one, and so does dnsctl cache clear --yes of that store."
       case .stuck: "\(file) is damaged and could not be set aside. Remove it, or the damaged ones beside it."
-      case .full: "\(file) has no room: the disk is full. Make some, or choose another path."
+      case .full: "\(file) has no room: the disk is full, or your share of it. Make some, or choose another path."
       case .busy: "\(file) is being written by another process that does not finish."
       case .unusable(let reason): "\(file) cannot be opened (\(reason)). Check its folder and permissions."
       case .foreign(let reason): "\(file) \(reason). Choose another path."

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+import DirectDNS
+import Foundation
+import Testing
+
+@testable import DirectDNSSQLite
+
+struct SQLiteErrorTests {
+  /// SQLITE_IOERR and SQLITE_CANTOPEN, which say of themselves nothing of room.
+  @Test(arguments: [10, 14] as [Int32], [ENOSPC, EDQUOT])
+  func `a disk that is full is one, and so is a user's share of it`(_ code: Int32, _ reason: Int32) {
+    let error = SQLiteError(code, "disk I/O error", reason: reason)
+    #expect(error == .full && error.isAboutWriting)
+    #expect(error.directDNSError("/x").message.contains("has no room: the disk is full, or your share of it"))
+  }
+}
