@@ -31,6 +31,7 @@ internal import DirectDNS
       unsafe sqlite3_close_v2(opened)
       throw error
     }
+    unsafe sqlite3_extended_result_codes(opened, 1)
     // Whose file it is is not known yet, and a log that another program left is its own.
     unsafe directdns_sqlite_checkpoint_on_close(opened, 0)
     let busyTimeout = Int32(clamping: max(1, configuration.busyTimeout.wholeMilliseconds))

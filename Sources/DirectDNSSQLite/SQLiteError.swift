@@ -24,7 +24,7 @@ enum SQLiteError: Error, Hashable, Sendable {
   case failed(String)
 
   /// - Parameters:
-  ///   - code: SQLite's.
+  ///   - code: SQLite's, an extended one where there is one (https://www.sqlite.org/rescode.html).
   ///   - message: its words for it.
   ///   - reason: the system's number for it (errno), where there was one.
   init(_ code: Int32, _ message: String, reason: Int32 = 0) {
@@ -32,11 +32,15 @@ enum SQLiteError: Error, Hashable, Sendable {
     let isFull = reason == ENOSPC || reason == EDQUOT
     switch code & 0xff {
     case SQLITE_IOERR where isFull, SQLITE_CANTOPEN where isFull: self = .full
+    // SQLITE_IOERR_SHMMAP
+    case SQLITE_IOERR where code >> 8 == 21:
+      self = .foreign("lies where its processes cannot share memory, as on a network file system")
     case SQLITE_ERROR: self = .statement(message)
     case SQLITE_CORRUPT: self = .damaged
     case SQLITE_NOTADB: self = .foreign("is not a database")
     case SQLITE_FULL: self = .full
-    case SQLITE_BUSY, SQLITE_LOCKED: self = .busy
+    // The second is what comes of locks that are held while a log is begun.
+    case SQLITE_BUSY, SQLITE_PROTOCOL, SQLITE_LOCKED: self = .busy
     case SQLITE_CANTOPEN, SQLITE_PERM, SQLITE_READONLY: self = .unusable(message)
     default: self = .failed(message)
     }
