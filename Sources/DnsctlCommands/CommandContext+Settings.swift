@@ -71,9 +71,14 @@ extension CommandContext {
     return (path, bytes)
   }
 
+  /// The configuration file that an option or the environment names; nil if none does.
+  func askedConfiguration(_ option: String?) -> String? {
+    option ?? (try? EnvironmentSettings(environment))?.configurationPath
+  }
+
   /// The configuration file that is used; nil if there is none.
   func configurationPath(_ option: String?) -> String? {
-    if let asked = option ?? (try? EnvironmentSettings(environment))?.configurationPath { return asked }
+    if let asked = askedConfiguration(option) { return asked }
     guard let path = defaultConfigurationPath, (try? readFile(path)) != nil else { return nil }
     return path
   }

@@ -118,13 +118,14 @@ extension `dnsctl warmup` {
     #expect(fixture.ignoredHangUps.withLock(\.self) == [0])
   }
 
-  @Test func `with keep-alive SIGHUP ends nothing either where the configuration is a pipe`() async throws {
+  @Test(arguments: [["--config", "/dev/null"], []])
+  func `with keep-alive SIGHUP ends nothing either where the configuration is a pipe`(_ option: [String]) async throws {
     let piped = fixture {
       $0.interruption = .terminated
       $0.files["/dev/null"] = "{}"
+      if option.isEmpty { $0.environment["DIRECTDNS_CONFIG"] = "/dev/null" }
     }
-    let outcome = await piped.run(
-      ["warmup", "--config", "/dev/null", "--provider", "google", "--keep-alive", "a.example.com"])
+    let outcome = await piped.run(["warmup", "--provider", "google", "--keep-alive", "a.example.com"] + option)
     #expect(outcome.status == 0 && piped.ignoredHangUps.withLock(\.self) == [0])
     let once = fixture()
     _ = await once.run(["warmup", "--provider", "google", "a.example.com"])
