@@ -214,6 +214,20 @@ struct CheckCommandTests {
     await server.stop()
   }
 
+  @Test func `a link that leads nowhere is no store that is yet to be made`() async throws {
+    let folder = try TestFolder()
+    let server = try await provider(.init(clock: StillClock()))
+    let link = folder.path + "/link"
+    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "none/answers.sqlite")
+    let outcome = await fixture().run(["check", "--format", "json", "--store", link, "--provider", url(server)])
+    let found = try findings(outcome)["store"]
+    #expect(found?.hasPrefix("fail: sqlite: ") == true, "\(outcome)")
+    #expect(found?.contains("it is a link that leads nowhere") == true, "\(outcome)")
+    let listed = await CommandFixture().run(["cache", "list", "--store", link])
+    #expect(listed.status == 74 && listed.errors.contains("it is a link that leads nowhere"), "\(listed)")
+    await server.stop()
+  }
+
   /// A store with an answer, in a folder whose path has no link.
   private func filledStore(in folder: TestFolder) async -> (folder: String, file: String) {
     let real = unsafe realpath(folder.path, nil)

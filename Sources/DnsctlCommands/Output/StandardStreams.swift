@@ -237,10 +237,10 @@ func isPipe(_ path: String) -> Bool {
   return [S_IFIFO, S_IFCHR].contains(information.st_mode & S_IFMT)
 }
 
-/// Whether there is nothing at a path; not if a folder on the way keeps that from being known.
+/// Whether there is nothing at a path, no link either; not if a folder on the way keeps that from being known.
 func isMissing(_ path: String) -> Bool {
   var information = stat()
-  return unsafe stat(path, &information) != 0 && [ENOENT, ENOTDIR].contains(errno)
+  return unsafe lstat(path, &information) != 0 && [ENOENT, ENOTDIR].contains(errno)
 }
 
 /// A path without links; as it is if it leads nowhere.
