@@ -36,12 +36,18 @@ internal import DirectDNS
       """
       SELECT host, family, line FROM answers WHERE (host, family) > (?1, ?2) ORDER BY host, family LIMIT ?3
       """)
-    // The second word of a line is when the answer was asked for; its number ends at the space.
+    // An eighth, and at most 1024, from both ends of the index: a write must not wait until a large file was read. What
+    // a clock far ahead has stamped stands at the other end than what is gone first. The second word of a line is when
+    // the answer was asked for; its number ends at the space.
     prune = try connection.prepareOwn(
       """
+      WITH few (n) AS (SELECT max(1, count(*) / 8) FROM (SELECT 1 FROM answers LIMIT 8192))
       DELETE FROM answers WHERE (host, family) IN (
-        SELECT host, family FROM answers ORDER BY CAST(substr(line, 3) AS INTEGER) <= ?1, gone
-        LIMIT max(1, (SELECT count(*) FROM answers) / 8)
+        SELECT host, family FROM (
+          SELECT * FROM (SELECT host, family, gone, line FROM answers ORDER BY gone LIMIT (SELECT n FROM few))
+          UNION
+          SELECT * FROM (SELECT host, family, gone, line FROM answers ORDER BY gone DESC LIMIT (SELECT n FROM few))
+        ) ORDER BY CAST(substr(line, 3) AS INTEGER) <= ?1, gone LIMIT (SELECT n FROM few)
       ) RETURNING host, family, line
       """)
   }
@@ -87,7 +93,7 @@ internal import DirectDNS
 
   /// Lets those go that are gone first, where the file has become too large.
   ///
-  /// Those from the future go before them, or would fill it for ever: a wrong clock has stamped their ends as well.
+  /// Those far in the future go before them, or would fill it for ever: a wrong clock has stamped their ends as well.
   ///
   /// - Parameters:
   ///   - maximumBytes: how large it may be.
@@ -100,7 +106,8 @@ internal import DirectDNS
   ) throws(SQLiteError) -> Int {
     let latest = StoredAnswer.latestAsked(at: now)
     var count = 0
-    // An eighth at once; a bound below the size of an empty file must not keep this going.
+    // A bound below the size of an empty file must not keep this going, nor a file that another bound let become far
+    // larger.
     for _ in 0..<8 {
       guard try connection.usedBytes() > maximumBytes else { break }
       try prune.run([.integer(latest.milliseconds)]) { row in

@@ -210,6 +210,23 @@ struct SQLiteAnswerStoreTests {
     #expect(try await store.read([question(9999)]).count == 1)
   }
 
+  @Test func `a file that another bound let become far larger shrinks by a part of it with each write`() async throws {
+    let large = Self.store(folder.path(), maximumBytes: 1 << 30)
+    for start in stride(from: 0, to: 20_000, by: 250) { try await large.write((start..<(start + 250)).map(answer)) }
+    let store = Self.store(folder.path(), maximumBytes: 300_000)
+    try await store.write([answer(20_000)])
+    let kept = Locked(0)
+    try await store.visit { page in
+      kept.withLock { $0 += page.count }
+      return true
+    }
+    let count = kept.withLock(\.self)
+    #expect(count < 20_000 && count > 20_000 - 8 * 1024)
+    for number in 20_001...20_006 { try await store.write([answer(number)]) }
+    #expect(try raw().usedBytes() <= 300_000)
+    #expect(try await store.read([question(20_006), question(0)]).map(\.question) == [question(20_006)])
+  }
+
   @Test(arguments: [false, true])
   func `a store says how many that were asked for since it was made it has let go`(_ areOld: Bool) async throws {
     let store = Self.store(folder.path(), maximumBytes: 300_000)
