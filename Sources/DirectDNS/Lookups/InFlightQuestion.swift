@@ -118,7 +118,7 @@ struct InFlightQuestions: Sendable {
   mutating func remove(_ number: Number<InFlightQuestion>) -> InFlightQuestion? {
     guard let question = questions.removeValue(forKey: number) else { return nil }
     // After an invalidation, or under another configuration, the same may have been asked anew.
-    if numbers[question.key] == number { numbers[question.key] = nil }
+    if let place = numbers.index(forKey: question.key), numbers[place].value == number { numbers.remove(at: place) }
     if !former.isEmpty, let others = former[question.key]?.filter({ $0 != number }) {
       former[question.key] = others.isEmpty ? nil : others
     }

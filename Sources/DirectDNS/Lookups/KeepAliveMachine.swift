@@ -184,7 +184,7 @@ struct KeepAliveMachine: Sendable {
       for family in due where state[family].next != nil { state[family].next = last }
     }
     self[host] = state
-    setTimer(host)
+    setTimer(host, state)
   }
 
   /// Families that are due within this time of one another are asked for together.
@@ -205,7 +205,7 @@ struct KeepAliveMachine: Sendable {
         state.due.remove(AddressFamilies(family))
       }
       self[host] = state
-      if state.open.isEmpty { setTimer(host) }
+      if state.open.isEmpty { setTimer(host, state) }
     }
   }
 
@@ -233,11 +233,11 @@ struct KeepAliveMachine: Sendable {
     guard var state = self[question.host], let next = state[question.family].next else { return }
     state[question.family].next = min(next, max(instant, now))
     self[question.host] = state
-    if state.open.isEmpty { setTimer(question.host) }
+    if state.open.isEmpty { setTimer(question.host, state) }
   }
 
-  private mutating func setTimer(_ host: HostName) {
-    timers.set(host, at: families.members.compactMap { self[host]?[$0].next }.min())
+  private mutating func setTimer(_ host: HostName, _ state: State) {
+    timers.set(host, at: families.members.compactMap { state[$0].next }.min())
   }
 
   private subscript(host: HostName) -> State? {
