@@ -151,7 +151,7 @@ extension WarmupJob {
       }
       state.queue.ended(isAnswer: outcome.kind != .failed && outcome.kind != .unfinished)
       // A name that had failed, and was being tried again when the warm-up ended, counts as failed.
-      note(outcome.kind == .unfinished ? task.last ?? outcome : outcome, &state)
+      note(outcome.kind == .unfinished ? task.last.first ?? outcome : outcome, &state)
       return outcome.kind == .unfinished ? [] : state.channels
     }
     for channel in channels { await channel.send(.name(outcome)) }
@@ -163,7 +163,7 @@ extension WarmupJob {
   ) -> (WarmupQueue.Task, ResolverInstant)? {
     guard case .failure(let error) = outcome.result else { return nil }
     var task = task
-    task.last = outcome
+    task.last = [outcome]
     if wasRateLimited { task.rejections += 1 } else { task.failures += 1 }
     let memory = resolver.configuration.cache.failureMemory(after: outcome.tries - 1)
     let instant = plan.retry.next(

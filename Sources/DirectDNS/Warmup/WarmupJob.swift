@@ -179,7 +179,7 @@ public final class WarmupJob: Sendable {
         state.end = end
         state.failure = failure
         let rest = state.queue.stop()
-        for outcome in rest.retries.compactMap(\.last) { note(outcome, &state) }
+        for outcome in rest.retries.flatMap(\.last) { note(outcome, &state) }
         if plan.keepAlive == .all { state.keptAlive += rest.new }
       }
       return (state.heldBack.take(), state.starts, state.channels)

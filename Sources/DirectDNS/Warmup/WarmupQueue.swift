@@ -11,8 +11,10 @@ struct WarmupQueue: Sendable {
     var failures = 0
     /// The tries that were refused with 429.
     var rejections = 0
-    /// The outcome of the last try; nil before the first one.
-    var last: WarmupOutcome?
+    /// The outcome of the last try; empty before the first one.
+    ///
+    /// Nearly all names have one try only: an optional outcome would be moved with each of them, some 200 bytes.
+    var last: [WarmupOutcome] = []
   }
 
   enum Step: Sendable {
