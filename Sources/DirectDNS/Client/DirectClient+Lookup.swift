@@ -61,8 +61,8 @@ extension DirectClient {
       var options = call.lookup(resolver)
       options.families = families
       return try await resolver.resolve(name, options, call, watch)
-    } observer: {
-      call.options.observer?(.resolved(name, to: $0))
+    } observer: { [observer = call.options.observer] in
+      observer?(.resolved(name, to: $0))
     }
   }
 
