@@ -19,7 +19,14 @@
   extension HTTPClientRequest {
     /// The next request after a response that redirects; nil for one that the caller gets.
     ///
-    /// - Parameter sharedTLS: what counts for requests that have no TLS configuration of their own.
+    /// - Parameters:
+    ///   - response: the response.
+    ///   - url: what it answers.
+    ///   - hops: how many redirects were followed before.
+    ///   - rules: how redirects are followed.
+    ///   - sharedTLS: what counts for requests that have no TLS configuration of their own.
+    /// - Returns: the next request.
+    /// - Throws: a `DirectDNSError` where the redirect must not be followed, or the client's own error.
     func next(
       after response: HTTPClientResponse, at url: WebURL, hops: Int, by rules: DirectDNS.RedirectConfiguration,
       sharedTLS: TLSConfiguration?

@@ -20,7 +20,7 @@ struct RecipeTests {
     #expect(size << 20 > 2 * SQLiteStoreConfiguration(path: "answers.sqlite").maximumBytes)
   }
 
-  /// <https://kubernetes.io/docs/concepts/security/pod-security-standards/#restricted>
+  // https://kubernetes.io/docs/concepts/security/pod-security-standards/#restricted
   @Test(arguments: ["Config/kubernetes/warmup.yaml", "Config/kubernetes/proxy.yaml"])
   func `a namespace that keeps to the restricted standard takes the pods`(_ path: String) throws {
     let recipe = try text(path)

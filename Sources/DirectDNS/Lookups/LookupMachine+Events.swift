@@ -202,8 +202,9 @@ extension LookupMachine {
     }
   }
 
-  /// The computer is on another network: forgets failures and the servers' health. Every answer is due, so that names
-  /// that are kept alive are asked for soon.
+  /// The computer is on another network: forgets failures and the servers' health.
+  ///
+  /// Every answer is due, so that names that are kept alive are asked for soon.
   mutating func networkDidChange(at now: ResolverInstant) {
     cache.networkDidChange(now: now)
     systemFailures.forgetAll()

@@ -46,9 +46,10 @@ extension QueryPoolMachine {
     beginAgain(id, by: number, now)
   }
 
-  /// How often a query is sent again that was always lost together with others: Unbound ends the whole connection, with
-  /// all that it carries, at a name that it drops (`deny`). The first time they go together once more, from then on each
-  /// on a connection of its own.
+  /// How often a query is sent again that was always lost together with others.
+  ///
+  /// Unbound ends the whole connection, with all that it carries, at a name that it drops (`deny`). The first time they go
+  /// together once more, from then on each on a connection of its own.
   private static let repetitionLimit = 3
 
   /// Whether the connection that a handle's transfer has lost has carried others' queries too.

@@ -65,10 +65,12 @@ struct AttemptRaceTests {
     #expect(race.nextInstant == nil)
   }
 
-  @Test(arguments: [
-    (left: 3_001, others: 1, another: nil), (left: 3_000, others: 1, another: 1_500), (left: 1_900, others: 1, another: 950),
-    (left: 1_900, others: 3, another: 475), (left: 1_900, others: 0, another: nil), (left: 0, others: 1, another: 0),
-  ] as [(left: Int64, others: Int, another: Int64?)])
+  @Test(
+    arguments: [
+      (left: 3_001, others: 1, another: nil), (left: 3_000, others: 1, another: 1_500),
+      (left: 1_900, others: 1, another: 950),
+      (left: 1_900, others: 3, another: 475), (left: 1_900, others: 0, another: nil), (left: 0, others: 1, another: 0),
+    ] as [(left: Int64, others: Int, another: Int64?)])
   func `where an attempt may take all the time that is left, another server is asked beside it after its share`(
     _ left: Int64, _ others: Int, _ another: Int64?
   ) {

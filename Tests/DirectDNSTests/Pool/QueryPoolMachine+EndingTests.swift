@@ -45,7 +45,7 @@ final class QueryPoolMachineEndingTests: QueryPoolFixture {
     return taken().filter { !$0.hasPrefix("stop") }
   }
 
-  @Test func `queries that are lost together a second time go on a connection each, so that one cannot fail the others`() {
+  @Test func `queries that are lost together twice go on a connection each, so that one cannot fail the others`() {
     for _ in 0..<3 { start() }
     _ = taken()
     for handle in 0..<3 { #expect(handle == 0 ? connect(0, port: 9) : join(handle, port: 9)) }

@@ -167,9 +167,12 @@ extension DirectHTTPClientTests {
     }
     try await withOrigin(setting) { second in
       let away = second.url("/", host: "a.test")
-      try await withOrigin(setting, answering: { request in
-        request.path == "/away" ? OriginResponse(.found, fields: [.location: away]) : OriginResponse()
-      }) { first in
+      try await withOrigin(
+        setting,
+        answering: { request in
+          request.path == "/away" ? OriginResponse(.found, fields: [.location: away]) : OriginResponse()
+        }
+      ) { first in
         #expect(try await status(first.url("/", host: "a.test")) == 200)
         await #expect(throws: (any Error).self) { try await status(first.url("/away", host: "a.test")) }
         #expect(first.requests.count == 2 && second.requests.isEmpty)
