@@ -59,7 +59,7 @@ extension DirectClient {
       spans?.endAll()
       switch result {
       case .success(let head):
-        let response = try response(head, BodyReader(transfer, loop, context), target, call)
+        let response = try response(head, to: method, BodyReader(transfer, loop, context), target, call)
         // Once it has the body, the server may have acted on it, whatever it says of the expectation.
         guard sent.terms.expectsContinue, response.status == .expectationFailed,
           !head.hasSentBody || sent.terms.isRetryable, sentBody.withdraw()
@@ -189,14 +189,14 @@ extension DirectClient {
   // MARK: After sending
 
   private func response(
-    _ head: TransferHead, _ reader: BodyReader, _ target: RequestTarget, _ call: Call
+    _ head: TransferHead, to method: HTTPRequest.Method, _ reader: BodyReader, _ target: RequestTarget, _ call: Call
   ) throws(DirectDNSError) -> DirectResponse {
     report(head, reader.context)
-    guard let read = ResponseHead(head.lines, target.restorer(of: head.lines)) else {
+    guard let read = ResponseHead(head.lines, target.restorer(of: head.lines), to: method) else {
       throw DirectDNSError(
         .malformedResponse,
-        "\(Origin(target.original)) sent a response that cannot be read: its status line, its length or its transfer coding "
-          + "is malformed, which the server has to mend"
+        "\(Origin(target.original)) sent a response that cannot be read: its status line, its length or its "
+          + "transfer coding is malformed, which the server has to mend"
       ).reachingServer
     }
     let connection = ConnectionDetails(

@@ -24,11 +24,15 @@ final class ResponseHead: Sendable {
 
   /// Parses the status line; nil if there is no valid one, or if the end of the body cannot be told.
   ///
+  /// A response to HEAD, a 204 and a 304 end with their head, whatever their fields say (RFC 9112 §6.3).
+  ///
   /// - Parameters:
   ///   - lines: the head as it came.
   ///   - restorer: puts the name back; nil if there is nothing to put back.
-  init?(_ lines: HeadLines, _ restorer: ResponseRestorer? = nil) {
-    guard lines.hasSoundLength else { return nil }
+  ///   - method: the request's.
+  init?(_ lines: HeadLines, _ restorer: ResponseRestorer? = nil, to method: HTTPRequest.Method = .get) {
+    let hasNoBody = method == .head || lines.status == 204 || lines.status == 304
+    guard hasNoBody || lines.hasSoundLength else { return nil }
     let span = lines.bytes.span
     guard let end = HeadLine.index(of: ASCII.newline, in: span, span.indices),
       let space = HeadLine.index(of: ASCII.space, in: span, 0..<end), space > 5,

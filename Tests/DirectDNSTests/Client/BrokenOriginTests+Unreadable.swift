@@ -58,6 +58,15 @@ extension BrokenOriginTests {
     }
   }
 
+  @Test func `a response to HEAD has no body, whatever it says of one`() async throws {
+    let text = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n"
+    try await staged(handler: { _ in throw OriginFault.text(text) }) { fixture in
+      let response = try await fixture.client.execute(fixture.request(.head))
+      let body = try await response.body.text()
+      #expect(response.status == .ok && body.isEmpty)
+    }
+  }
+
   // MARK: More than a response should say
 
   /// Responses that are as they should be, but for the size of one part.

@@ -28,6 +28,18 @@ struct ResponseHeadTests {
   ])
   func `what is no status line is no head`(_ text: String) { #expect(parse(text) == nil) }
 
+  @Test(
+    arguments: [
+      (.head, "200", true), (.get, "204", true), (.get, "304", true), (.get, "200", false), (.get, "404", false),
+    ] as [(method: HTTPRequest.Method, status: String, isRead: Bool)],
+    ["Transfer-Encoding: gzip, chunked", "Content-Length: 5\r\nContent-Length: 6"])
+  func `where a body ends has to be told only of a response that can have one`(
+    _ response: (method: HTTPRequest.Method, status: String, isRead: Bool), _ fields: String
+  ) {
+    let lines = HeadLines(text: "HTTP/1.1 \(response.status) X\r\n\(fields)\r\n")
+    #expect((ResponseHead(lines, to: response.method) != nil) == response.isRead)
+  }
+
   @Test func `a folded line belongs to the field before it`() throws {
     let head = try #require(parse("HTTP/1.1 200 OK\r\n lost\r\nA: 1\r\n\t2\r\n  3\r\nB: 4\r\n"))
     #expect(head.response.headerFields.map(\.value) == ["1 2 3", "4"])
