@@ -9,8 +9,8 @@ public struct SQLiteStoreConfiguration: Sendable, Hashable {
   /// The most bytes that answers take in the file; those that are gone first go first.
   ///
   /// Default 64 MiB, some 300 000 answers. The log beside the file takes some 8 MiB more. It may become as large as the
-  /// file where all are removed, until the next write. A file that another bound let become far larger shrinks by some
-  /// thousand answers with each write.
+  /// file where all are removed, until the next write. A file that another bound let become far larger shrinks by 8192
+  /// answers at most with each write.
   public var maximumBytes: Int
   /// How long a call waits for another process that writes.
   ///
