@@ -67,6 +67,12 @@ static inline void directdns_sigpipe_release(struct directdns_sigpipe held, int 
 #endif
 }
 
+/// Whether nothing has come on a connection, be it its end.
+static inline int directdns_redis_is_quiet(const redisContext *connection) {
+  struct pollfd watch = {.fd = connection->fd, .events = POLLIN};
+  return poll(&watch, 1, 0) == 0;
+}
+
 /// Sends what was appended.
 static inline int directdns_redis_send(redisContext *connection) {
   int status, done = 0;

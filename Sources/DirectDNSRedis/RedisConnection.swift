@@ -104,6 +104,14 @@ internal import DirectDNS
     return words.isEmpty ? nil : words
   }
 
+  /// Whether nothing has come that nobody has asked for, be it the connection's end.
+  ///
+  /// Under TLS that cannot be told: a server sends tickets of its own accord (RFC 8446 §4.6.1).
+  var isQuiet: Bool {
+    if tls != nil { return true }
+    return unsafe directdns_redis_is_quiet(context) != 0
+  }
+
   /// Sends commands together and returns their replies.
   ///
   /// A connection that failed once is of no more use.

@@ -120,6 +120,8 @@ actor RedisWorker {
     // Taken out for the time of use: one that fails is gone.
     let current: RedisConnection
     if let kept = connection.take() {
+      // It would be taken for the first reply.
+      guard kept.isQuiet else { throw .connection("it has ended, or said what nobody asked for") }
       current = kept
     } else {
       current = try connect()

@@ -47,6 +47,17 @@ struct StrangeServerTests {
     server.stop()
   }
 
+  @Test func `what nobody asked for is no answer where it comes between two questions either`() async throws {
+    let (nothing, line) = ("*1\r\n$-1\r\n", answer.text)
+    let server = try ScriptedServer([[.text(nothing), .text(nothing)], [.text(nothing)]])
+    let store = store(server)
+    #expect(try await store.read([question]).isEmpty)
+    #expect(server.tells("*1\r\n$\(line.utf8.count)\r\n\(line)\r\n"))
+    #expect(try await store.read([question]).isEmpty)
+    #expect(server.connectionCount == 2)
+    server.stop()
+  }
+
   @Test(arguments: ["*0\r\n", "$2\r\nOK\r\n", "+QUEUED\r\n", "$-1\r\n"])
   func `an answer that is not said to be kept is none that is`(_ reply: String) async throws {
     let server = try ScriptedServer([[.text(reply)]])
@@ -151,6 +162,8 @@ private final class ScriptedServer: Sendable {
   /// Only the thread closes it: a number closed under accept(2) could by then be another's socket.
   private let listener: Locked<CInt?>
   private let accepted = Locked(0)
+  /// The connection that stands; nil without one.
+  private let current = Locked<CInt?>(nil)
 
   /// How many clients have come.
   var connectionCount: Int { accepted.withLock(\.self) }
@@ -160,14 +173,16 @@ private final class ScriptedServer: Sendable {
     let place = try #require(LoopbackListener())
     port = place.port
     self.listener = Locked(place.descriptor)
-    let (open, count) = (self.listener, accepted)
+    let (open, count, current) = (self.listener, accepted, self.current)
     let thread = Thread {
       defer { open.withLock { if let listener = $0.take() { close(listener) } } }
       for script in scripts {
         let connection = accept(place.descriptor, nil, nil)
         guard connection >= 0 else { return }
         count.withLock { $0 += 1 }
+        current.withLock { $0 = connection }
         for saying in script where Self.hears(connection) { Self.say(saying, to: connection) }
+        current.withLock { $0 = nil }
         close(connection)
       }
     }
@@ -175,6 +190,9 @@ private final class ScriptedServer: Sendable {
   }
 
   func stop() { listener.withLock { _ = $0.map { shutdown($0, CInt(SHUT_RDWR)) } } }
+
+  /// Says something on the connection that stands, whatever it was asked.
+  func tells(_ text: String) -> Bool { current.withLock { $0.map { Self.tells(text, to: $0) } ?? false } }
 
   private static func hears(_ connection: CInt) -> Bool {
     var room = [UInt8](repeating: 0, count: 4096)
