@@ -50,10 +50,14 @@
       next.method = HTTPMethod(rawValue: redirect.request.method.rawValue)
       next.headers = HTTPHeaders(redirect.request.headerFields.map { ($0.name.rawName, $0.value) })
       next.body = nil
-      // A client's certificate is a credential, which stays with its origin; all else holds everywhere.
-      if redirect.crossesOrigin, var tls = tlsConfiguration ?? sharedTLS, !tls.certificateChain.isEmpty {
+      // A client's certificate is a credential, which stays with its origin; all else holds everywhere. SwiftNIO asks
+      // the callback for one, too.
+      if redirect.crossesOrigin, var tls = tlsConfiguration ?? sharedTLS,
+        !tls.certificateChain.isEmpty || tls.sslContextCallback != nil
+      {
         tls.certificateChain = []
         tls.privateKey = nil
+        tls.sslContextCallback = nil
         next.tlsConfiguration = tls
       }
       return next

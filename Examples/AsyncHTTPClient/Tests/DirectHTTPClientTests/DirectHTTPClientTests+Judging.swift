@@ -181,4 +181,18 @@ extension DirectHTTPClientTests {
       }
     }
   }
+
+  @Test(arguments: [false, true])
+  func `a callback for a client's certificate is not asked for another origin`(_ isRequests: Bool) throws {
+    var giving = TLSConfiguration.makeClientConfiguration()
+    giving.sslContextCallback = { _, promise in promise.succeed(.noChanges) }
+    var request = HTTPClientRequest(url: "https://a.test/")
+    if isRequests { request.tlsConfiguration = giving }
+    let response = HTTPClientResponse(status: .found, headers: ["location": "https://b.test/"], history: [])
+    let next = try request.next(
+      after: response, at: try WebURL("https://a.test/"), hops: 0, by: .init(), sharedTLS: isRequests ? nil : giving)
+    let tls = try #require(next?.tlsConfiguration)
+    let hasCallback = tls.sslContextCallback != nil
+    #expect(!hasCallback)
+  }
 }
