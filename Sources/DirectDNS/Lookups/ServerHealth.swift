@@ -5,7 +5,7 @@ struct ServerHealth: Sendable, Hashable {
   static let failureLimit = 3
   /// How long a breaker stays open before the server is tried again.
   static let openTime = Duration.seconds(30)
-  /// The usual time until enough replies are known.
+  /// The hedging delay until enough replies are known.
   static let unknownDelay = Duration.milliseconds(150)
   private static let sampleLimit = 64
   private static let fewestSamples = 8
@@ -162,7 +162,7 @@ struct ServerHealth: Sendable, Hashable {
   /// for longer than the server mostly takes, count like as many failures in a row. A probe that ends like this is the only
   /// one for its time all the same.
   mutating func wasSilent(to host: HostName, for time: Duration, at now: ResolverInstant) {
-    guard openedAt == nil, time >= usualTime, !vainNames.contains(host), vainUntil.map({ $0 <= now - time }) ?? true
+    guard openedAt == nil, time >= hedgingDelay, !vainNames.contains(host), vainUntil.map({ $0 <= now - time }) ?? true
     else { return }
     vainNames.append(host)
     vainUntil = now
@@ -179,13 +179,7 @@ struct ServerHealth: Sendable, Hashable {
   }
 
   /// How long to wait for this server before another one is asked as well: the 95th percentile of its own times.
-  ///
-  /// For each name that was asked for in vain it is twice as long: a server that is only slower than the others answers
-  /// within that, and one that is silent does not.
-  var hedgingDelay: Duration { usualTime * (1 << vainNames.count) }
-
-  /// The 95th percentile of its own times.
-  private var usualTime: Duration {
+  var hedgingDelay: Duration {
     guard samples.count >= Self.fewestSamples else { return Self.unknownDelay }
     return max(.milliseconds(1), percentile(95) ?? .zero)
   }

@@ -55,20 +55,6 @@ extension ServerHealthTests {
     #expect(health.hedgingDelay == .milliseconds(20))
   }
 
-  @Test func `each name in vain doubles the hedging delay, until a reply comes or the breaker opens`() {
-    var health = ServerHealth()
-    for (number, milliseconds) in [150, 300, 600, 150].enumerated() {
-      #expect(health.hedgingDelay == .milliseconds(milliseconds))
-      health.wasSilent(
-        to: Sample.name("n\(number).example"), for: .seconds(0.7), at: Sample.at(Double(number + 1)))
-    }
-    #expect(health.openedAt == Sample.at(3))
-    health = ServerHealth()
-    health.wasSilent(to: Sample.name("a.example"), for: .seconds(0.7), at: Sample.at(1))
-    health.answered(in: .milliseconds(20), at: Sample.at(2))
-    #expect(health.hedgingDelay == .milliseconds(150))
-  }
-
   @Test func `a hedge waits for 1 ms at least`() {
     var health = ServerHealth()
     for _ in 0..<8 { health.answered(in: .zero, at: Sample.at(0)) }
