@@ -215,12 +215,10 @@ extension QueryMachine {
     // Names that are no host names have no key of their own: the end of the lookup tells them apart.
     let lookup = ServerHealth.LookupKey(
       host: attempt.subject.host ?? HostName(canonical: "invalid"), end: attempt.end)
-    var isSilent = attempt.isShort && reply.sendError == .timedOut
-    if attempt.standing == .lost, case .failure(let failure) = result, failure.kind == .cancelled { isSilent = true }
-    if isSilent {
-      // Without a send error the server's own address was still being looked up, and it has been asked nothing.
-      let silence = reply.sendError == nil ? Duration.zero : duration
-      report(states.wasSilent(attempt.server.number, to: lookup.host, for: silence, at: now), of: attempt.server)
+    if attempt.standing == .lost, case .failure(let failure) = result, failure.kind == .cancelled {
+      states.lostRace(attempt.server.number)
+    } else if attempt.isShort, reply.sendError == .timedOut {
+      report(states.wasSilent(attempt.server.number, to: lookup.host, for: duration, at: now), of: attempt.server)
     } else {
       count(result, of: attempt.server, lookup, in: duration, at: now)
     }

@@ -30,8 +30,8 @@ struct ServerHealth: Sendable, Hashable {
   private(set) var probedAt: ResolverInstant?
   /// Its pause after 429, until it is asked as before.
   private(set) var pause: ServerPause?
-  /// The names that were asked for in vain since the last reply, by callers with little time or until another server
-  /// answered, one after the other; and when the last of them was given up.
+  /// The names that callers with little time have asked for in vain since the last reply, one after the other, and when
+  /// the last of them gave up.
   private var vainNames: [HostName] = []
   private var vainUntil: ResolverInstant?
   /// The times of the last replies; once there are enough of them, the next one replaces that at ``next``.
@@ -156,7 +156,7 @@ struct ServerHealth: Sendable, Hashable {
     }
   }
 
-  /// Notes that nothing came from the server in the little time that a caller allowed, or before another one answered.
+  /// Notes that nothing came from the server in the little time that a caller allowed.
   ///
   /// By itself that says nothing about the server. Lookups of several names, one after the other, each of which has waited
   /// for longer than the server mostly takes, count like as many failures in a row. A probe that ends like this is the only

@@ -201,7 +201,7 @@ struct ServerStates: Sendable {
     return ServerHealth.BreakerChange(from: openedAt, to: all[place].health.openedAt)
   }
 
-  /// Notes that nothing came in the little time that a caller allowed, or before another server answered.
+  /// Notes that nothing came in the little time that a caller allowed.
   ///
   /// - Returns: what it did to the server's breaker; nil if the server was removed.
   mutating func wasSilent(
@@ -210,8 +210,17 @@ struct ServerStates: Sendable {
     guard let place = place(of: number) else { return nil }
     let openedAt = all[place].health.openedAt
     all[place].health.wasSilent(to: host, for: time, at: now)
-    all[place].tally.note(.failure(ProviderFailure(.cancelled, "it was not waited for")))
+    all[place].tally.note(.failure(ProviderFailure(.cancelled, "its caller's time was short")))
     return ServerHealth.BreakerChange(from: openedAt, to: all[place].health.openedAt)
+  }
+
+  /// Notes that a query was cancelled because another server answered first.
+  ///
+  /// That says nothing about the server's health. If the query was a probe, the next probe comes after the usual time.
+  mutating func lostRace(_ number: DNSServer.Number) {
+    if let place = place(of: number) {
+      all[place].tally.note(.failure(ProviderFailure(.cancelled, "another server answered first")))
+    }
   }
 
   /// Forgets what was learned on the last network.

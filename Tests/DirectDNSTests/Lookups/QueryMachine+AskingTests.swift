@@ -254,41 +254,4 @@ struct QueryMachineAskingTests {
     reply(1, .rateLimited(retryAfter: .seconds(60)), at: 0)
     #expect(words(at: 0) == ["1 to 0: n1", "n1 failed: 1"])
   }
-
-  // MARK: Races
-
-  /// Names whose lookups another server answers first, how the query to the first one ends each time, and whether that
-  /// opens its breaker.
-  private static let races: [(hosts: [String], end: HTTPTransportError?, opens: Bool)] = [
-    (["a", "b", "c"], .cancelled, true), (["a", "b"], .cancelled, false), (["a", "a", "b"], .cancelled, false),
-    // Its own address was still being looked up.
-    (["a", "b", "c"], nil, false),
-  ]
-
-  @Test(arguments: races.indices)
-  func `a server that is silent until another answers is asked first for three names, and not for ever`(_ row: Int) {
-    let (hosts, end, opens) = Self.races[row]
-    var machine = QueryMachine(ResolverFixture.configuration(["one", "two"]), at: Sample.at(0))
-    for (round, host) in hosts.enumerated() {
-      let question = AddressQuestion(Sample.name("\(host).example"), .ipv4)
-      let start = Sample.at(Double(round))
-      let (hedged, answered) = (start + .milliseconds(150), start + .milliseconds(170))
-      machine.ask(
-        Number(rawValue: round + 1), .one(question),
-        LookupDeadlines(timeout: .seconds(5), from: start, hasSystem: false), at: start)
-      machine.timePassed(at: hedged)
-      machine.ended(
-        Number(rawValue: 2 * round + 2),
-        .init(asked: hedged, reading: .one(.success(.addresses("192.0.2.1"))), status: 200), at: answered)
-      machine.ended(
-        Number(rawValue: 2 * round + 1),
-        .init(ProviderFailure(.cancelled, "cancelled"), end, asked: start, to: .one(question)), at: answered)
-    }
-    #expect((machine.serverStates[0].health.openedAt != nil) == opens)
-    #expect(machine.serverStates[1].health.openedAt == nil)
-    #expect(machine.serverStates.map(\.tally.queries) == [hosts.count, hosts.count])
-    #expect(machine.serverStates.map(\.tally.failed) == [0, 0])
-    let order: [DNSServer.Number] = opens ? [1, 0] : [0, 1]
-    #expect(machine.states.order(at: Sample.at(4)) == order)
-  }
 }

@@ -20,7 +20,7 @@ extension QueryMachineTests {
     #expect(provider(await lookup.value) == 1)
     #expect(clock.now == Sample.at(0.15))
     #expect(transport.asked == ["one", "two"])
-    // The loser is cancelled.
+    // The loser was cancelled, and that says nothing about it.
     await transport.waitForCancelled(1)
     #expect(transport.cancelled.map(\.provider) == ["one"])
     #expect(await clock.waitForNoSleepers())
