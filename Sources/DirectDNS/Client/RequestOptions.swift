@@ -17,7 +17,12 @@ public struct RequestOptions: Sendable {
   ///
   /// Default: nil. A gateway whose tenants have policies of their own needs one client: connections are shared, and a
   /// request uses none whose address its policy forbids.
-  public var policy: AddressPolicy?
+  public var policy: AddressPolicy? {
+    get { ownPolicy?.policy }
+    set { ownPolicy = newValue.map(OwnPolicy.init) }
+  }
+  // Six words in a word: nearly no request has one, and each step of it holds its options.
+  private var ownPolicy: OwnPolicy?
   /// Where the cookies of the request and of each redirect are kept; nil for the client's jar, if it has one.
   ///
   /// Default: nil. A program that acts for many users needs one client, and a jar for each of them.
@@ -54,6 +59,12 @@ public struct RequestOptions: Sendable {
   /// Called with what measures a transfer, on the thread that carries it, if there is an ``observer`` as well.
   package var wireObserver: (@Sendable (WireEvent) -> Void)?
 
+  private final class OwnPolicy: Sendable {
+    let policy: AddressPolicy
+
+    init(_ policy: AddressPolicy) { self.policy = policy }
+  }
+
   /// Creates options.
   public init(
     policy: AddressPolicy? = nil, cookies: CookieJar? = nil, timeouts: RequestTimeouts? = nil,
@@ -61,7 +72,7 @@ public struct RequestOptions: Sendable {
     isSafeToRetry: Bool = false, showsIdentity: Bool = true, lookup: LookupOptions? = nil,
     progress: (@Sendable (TransferProgress) -> Void)? = nil, observer: (@Sendable (RequestEvent) -> Void)? = nil
   ) {
-    self.policy = policy
+    ownPolicy = policy.map(OwnPolicy.init)
     self.cookies = cookies
     self.timeouts = timeouts
     self.redirects = redirects

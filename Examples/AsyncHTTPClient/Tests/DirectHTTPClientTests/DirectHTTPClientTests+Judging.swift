@@ -172,7 +172,7 @@ extension DirectHTTPClientTests {
         answering: { request in
           request.path == "/away" ? OriginResponse(.found, fields: [.location: away]) : OriginResponse()
         }
-      ) { first in
+      ) { first async throws in
         #expect(try await status(first.url("/", host: "a.test")) == 200)
         await #expect(throws: (any Error).self) { try await status(first.url("/away", host: "a.test")) }
         #expect(first.requests.count == 2 && second.requests.isEmpty)
