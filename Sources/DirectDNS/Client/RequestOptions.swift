@@ -18,15 +18,18 @@ public struct RequestOptions: Sendable {
   /// Default: nil. A gateway whose tenants have policies of their own needs one client: connections are shared, and a
   /// request uses none whose address its policy forbids.
   public var policy: AddressPolicy? {
-    get { ownPolicy?.policy }
-    set { ownPolicy = newValue.map(OwnPolicy.init) }
+    get { own?.policy }
+    set { own = Own(policy: newValue, cookies: cookies) }
   }
-  // Six words in a word: nearly no request has one, and each step of it holds its options.
-  private var ownPolicy: OwnPolicy?
   /// Where the cookies of the request and of each redirect are kept; nil for the client's jar, if it has one.
   ///
   /// Default: nil. A program that acts for many users needs one client, and a jar for each of them.
-  public var cookies: CookieJar?
+  public var cookies: CookieJar? {
+    get { own?.cookies }
+    set { own = Own(policy: policy, cookies: newValue) }
+  }
+  // Seven words in one: nearly no request has either, and each step of a request holds its options.
+  private var own: Own?
   /// How long it may take; nil for the client's timeouts.
   public var timeouts: RequestTimeouts?
   /// How redirects are followed; by default as the client's configuration says.
@@ -59,10 +62,16 @@ public struct RequestOptions: Sendable {
   /// Called with what measures a transfer, on the thread that carries it, if there is an ``observer`` as well.
   package var wireObserver: (@Sendable (WireEvent) -> Void)?
 
-  private final class OwnPolicy: Sendable {
-    let policy: AddressPolicy
+  private final class Own: Sendable {
+    let policy: AddressPolicy?
+    let cookies: CookieJar?
 
-    init(_ policy: AddressPolicy) { self.policy = policy }
+    /// Nil if there is nothing to hold.
+    init?(policy: AddressPolicy?, cookies: CookieJar?) {
+      if policy == nil, cookies == nil { return nil }
+      self.policy = policy
+      self.cookies = cookies
+    }
   }
 
   /// Creates options.
@@ -72,8 +81,7 @@ public struct RequestOptions: Sendable {
     isSafeToRetry: Bool = false, showsIdentity: Bool = true, lookup: LookupOptions? = nil,
     progress: (@Sendable (TransferProgress) -> Void)? = nil, observer: (@Sendable (RequestEvent) -> Void)? = nil
   ) {
-    ownPolicy = policy.map(OwnPolicy.init)
-    self.cookies = cookies
+    own = Own(policy: policy, cookies: cookies)
     self.timeouts = timeouts
     self.redirects = redirects
     self.httpVersion = httpVersion
