@@ -123,8 +123,9 @@ final class StoreWriter: Sendable {
   private func write() async {
     while let batch = next() {
       let result = await attempt(batch)
-      note(result)
+      let waiting = note(result)
       await runAfterwards(batch.keys)
+      for continuation in waiting { continuation.resume() }
       guard case .failure = result else { continue }
       return tryAgainLater()
     }
@@ -168,22 +169,27 @@ final class StoreWriter: Sendable {
           .storeFailed, "The \(store.name) store did not write within \(Self.limit): lookups go on without it."))
   }
 
-  private func note(_ result: Result<Void, DirectDNSError>) {
+  /// Notes how a write ended. One that failed ends writing before anyone is told, so that a flush that comes then tries
+  /// once more.
+  ///
+  /// - Returns: the tasks that have waited for the end of writing.
+  private func note(_ result: Result<Void, DirectDNSError>) -> [CheckedContinuation<Void, Never>] {
     let now = clock.now
-    let event = state.withLock { state -> StoreEvent? in
+    let (event, waiting) = state.withLock { state -> (StoreEvent?, [CheckedContinuation<Void, Never>]) in
       switch result {
       case .success:
         state.pending.written()
         if state.dropped == 0 { state.lastError = nil }
-        return state.health.succeeded() ? .recovered : nil
+        return (state.health.succeeded() ? .recovered : nil, [])
       case .failure(let error):
         state.pending.failed()
         state.lastError = error
         if state.health.openUntil != nil { state.health.tried(at: now) }
-        return state.health.failed(at: now) ? .failed(error) : nil
+        return (state.health.failed(at: now) ? .failed(error) : nil, state.end())
       }
     }
     if let event { report(event) }
+    return waiting
   }
 
   private func runAfterwards(_ questions: some Sequence<AddressQuestion>) async {
@@ -192,9 +198,7 @@ final class StoreWriter: Sendable {
   }
 
   private func tryAgainLater() {
-    let (waiting, instant) = state.withLock { state in (state.end(), state.health.openUntil) }
-    for continuation in waiting { continuation.resume() }
-    guard let instant else { return }
+    guard let instant = state.withLock(\.health.openUntil) else { return }
     let nextTry = Task { [weak self, clock] in
       guard (try? await clock.sleep(until: instant)) != nil else { return }
       self?.start()

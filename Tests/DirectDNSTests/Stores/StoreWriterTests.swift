@@ -147,6 +147,20 @@ struct StoreWriterTests {
     #expect(await flush() == 0)
   }
 
+  @Test func `a flush tries once more from the moment on that a write counts as failed`() async {
+    store.fail()
+    let unwritten = Watched<Int?>(nil)
+    let answer = AnswerStoreContract.answer(question("a"), "192.0.2.1")
+    writer.add(.keep(answer), to: question("a")) { [store, writer, clock] in
+      store.fail(false)
+      let flushed = await writer.flush(until: clock.now + .seconds(2))
+      unwritten.change { $0 = flushed.unwritten }
+    }
+    await unwritten.wait { $0 != nil }
+    #expect(unwritten.value == 0)
+    #expect(store.memory.read([question("a")]) == [answer])
+  }
+
   @Test func `a write that never returns counts as failed after a minute, and is tried again`() async {
     store.hang(.writing)
     add("a")
