@@ -76,20 +76,16 @@ extension HostName: Comparable, CustomStringConvertible {
 extension HostName: Codable {
   /// Decodes a name from its text.
   public init(from decoder: any Decoder) throws {
-    let container = try decoder.singleValueContainer()
-    let text = try container.decode(String.self)
+    let text = try String(from: decoder)
     do {
       self = try HostName(text)
     } catch {
-      throw DecodingError.dataCorruptedError(in: container, debugDescription: error.message)
+      throw DecodingError.dataCorrupted(.init(codingPath: decoder.codingPath, debugDescription: error.message))
     }
   }
 
   /// Encodes the name as its text.
-  public func encode(to encoder: any Encoder) throws {
-    var container = encoder.singleValueContainer()
-    try container.encode(text)
-  }
+  public func encode(to encoder: any Encoder) throws { try text.encode(to: encoder) }
 }
 
 /// The rules for hosts that can be looked up: RFC 1035 §2.3 with the underscore of RFC 2181 §11.

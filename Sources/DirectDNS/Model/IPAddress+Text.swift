@@ -182,19 +182,14 @@ extension IPAddress: LosslessStringConvertible {
 extension IPAddress: Codable {
   /// Decodes an address from its text.
   public init(from decoder: any Decoder) throws {
-    let container = try decoder.singleValueContainer()
-    let text = try container.decode(String.self)
-    guard let address = IPAddress(text) else {
-      throw DecodingError.dataCorruptedError(in: container, debugDescription: "not an IP address")
+    guard let address = IPAddress(try String(from: decoder)) else {
+      throw DecodingError.dataCorrupted(.init(codingPath: decoder.codingPath, debugDescription: "not an IP address"))
     }
     self = address
   }
 
   /// Encodes the address as its text.
-  public func encode(to encoder: any Encoder) throws {
-    var container = encoder.singleValueContainer()
-    try container.encode(description)
-  }
+  public func encode(to encoder: any Encoder) throws { try description.encode(to: encoder) }
 }
 
 /// The text of an address while it is written: at most eight groups in brackets, and no allocation.

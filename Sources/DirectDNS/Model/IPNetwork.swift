@@ -93,18 +93,13 @@ extension IPNetwork: LosslessStringConvertible {
 extension IPNetwork: Codable {
   /// Decodes a network from its text.
   public init(from decoder: any Decoder) throws {
-    let container = try decoder.singleValueContainer()
-    let text = try container.decode(String.self)
-    guard let network = IPNetwork(text) else {
-      throw DecodingError.dataCorruptedError(
-        in: container, debugDescription: "not a network such as 10.0.0.0/8")
+    guard let network = IPNetwork(try String(from: decoder)) else {
+      throw DecodingError.dataCorrupted(
+        .init(codingPath: decoder.codingPath, debugDescription: "not a network such as 10.0.0.0/8"))
     }
     self = network
   }
 
   /// Encodes the network as its text.
-  public func encode(to encoder: any Encoder) throws {
-    var container = encoder.singleValueContainer()
-    try container.encode(description)
-  }
+  public func encode(to encoder: any Encoder) throws { try description.encode(to: encoder) }
 }

@@ -75,20 +75,16 @@ extension WebURL: Hashable {
 extension WebURL: Codable {
   /// Decodes a URL from its text.
   public init(from decoder: any Decoder) throws {
-    let container = try decoder.singleValueContainer()
-    let text = try container.decode(String.self)
+    let text = try String(from: decoder)
     do {
       self = try WebURL(text)
     } catch {
-      throw DecodingError.dataCorruptedError(in: container, debugDescription: error.message)
+      throw DecodingError.dataCorrupted(.init(codingPath: decoder.codingPath, debugDescription: error.message))
     }
   }
 
   /// Encodes the URL as its ``href``, user info included.
-  public func encode(to encoder: any Encoder) throws {
-    var container = encoder.singleValueContainer()
-    try container.encode(href)
-  }
+  public func encode(to encoder: any Encoder) throws { try href.encode(to: encoder) }
 }
 
 /// Scheme, host and port of a URL: credentials are sent to one origin only (RFC 6454).

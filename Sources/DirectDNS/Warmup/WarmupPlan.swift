@@ -231,17 +231,13 @@ extension WarmupMinimum: CustomStringConvertible, Codable {
 
   /// Decodes `40` or `95%`.
   public init(from decoder: any Decoder) throws {
-    let container = try decoder.singleValueContainer()
-    let text = try container.decode(String.self)
-    guard let minimum = WarmupMinimum(text) else {
-      throw DecodingError.dataCorruptedError(in: container, debugDescription: "no count of names and no percentage")
+    guard let minimum = WarmupMinimum(try String(from: decoder)) else {
+      throw DecodingError.dataCorrupted(
+        .init(codingPath: decoder.codingPath, debugDescription: "no count of names and no percentage"))
     }
     self = minimum
   }
 
   /// Encodes the minimum as its text.
-  public func encode(to encoder: any Encoder) throws {
-    var container = encoder.singleValueContainer()
-    try container.encode(description)
-  }
+  public func encode(to encoder: any Encoder) throws { try description.encode(to: encoder) }
 }
