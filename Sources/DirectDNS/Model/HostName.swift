@@ -137,8 +137,9 @@ extension HostName {
     }
   }
 
+  /// Whether a label may have that byte.
   @inline(__always)
-  private static func isNameByte(_ byte: UInt8) -> Bool {
+  static func isNameByte(_ byte: UInt8) -> Bool {
     ASCII.isLowerLetter(byte) || ASCII.isDigit(byte) || byte == ASCII.hyphen || byte == ASCII.underscore
   }
 

@@ -10,10 +10,10 @@ enum IDNA {
   /// libidn2's version.
   static var version: String { unsafe idn2_check_version(nil).map { unsafe String(cString: $0) } ?? "" }
 
-  /// Whether a label begins with `xn--`, in either case: it claims to be the ASCII form of another.
-  private static func isALabel(_ label: Span<UInt8>) -> Bool {
-    label.count >= 4 && label[0] | 0x20 == UInt8(ascii: "x") && label[1] | 0x20 == UInt8(ascii: "n")
-      && label[2] == ASCII.hyphen && label[3] == ASCII.hyphen
+  /// Whether a text begins with `xn--`, in either case: as a label, it claims to be the ASCII form of another.
+  static func isALabel(_ text: Span<UInt8>) -> Bool {
+    text.count >= 4 && text[0] | 0x20 == UInt8(ascii: "x") && text[1] | 0x20 == UInt8(ascii: "n")
+      && text[2] == ASCII.hyphen && text[3] == ASCII.hyphen
   }
 
   /// The lower-case ASCII form of a domain, its empty labels and its final dot kept.

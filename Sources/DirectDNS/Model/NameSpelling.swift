@@ -46,17 +46,12 @@ enum NameSpelling {
 
   /// Whether there may be such a name in a text.
   private static func contains(_ text: String) -> Bool {
-    guard text.utf8.count >= 4 else { return false }
-    return text.utf8.span.indices.dropLast(3).contains { index in
-      let bytes = text.utf8.span
-      return bytes[index] | 0x20 == UInt8(ascii: "x") && bytes[index + 1] | 0x20 == UInt8(ascii: "n")
-        && bytes[index + 2] == ASCII.hyphen && bytes[index + 3] == ASCII.hyphen
-    }
+    let bytes = text.utf8.span
+    return bytes.indices.contains { IDNA.isALabel(bytes.extracting($0...)) }
   }
 
   private static func isNameByte(_ byte: UInt8) -> Bool {
-    ASCII.isLowerLetter(byte | 0x20) || ASCII.isDigit(byte) || byte == ASCII.hyphen || byte == ASCII.underscore
-      || byte == ASCII.dot
+    HostName.isNameByte(ASCII.lowercased(byte)) || byte == ASCII.dot
   }
 
   /// The port and the path after a host, without a colon or a dot that ends a phrase.

@@ -129,8 +129,7 @@ public struct DNSName: Hashable, Sendable, CustomStringConvertible {
         text.append(UInt8(ascii: "."))
         remaining = Int(byte)
       } else {
-        guard ASCII.isLowerLetter(byte) || ASCII.isDigit(byte) || byte == ASCII.hyphen || byte == ASCII.underscore
-        else { return nil }
+        guard HostName.isNameByte(byte) else { return nil }
         text.append(byte)
         remaining -= 1
       }
