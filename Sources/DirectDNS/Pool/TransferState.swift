@@ -47,13 +47,6 @@ struct TransferState {
     case done
   }
 
-  /// Whether libcurl has sent the request again.
-  enum Retry {
-    case none, once
-    /// libcurl was not allowed to, since the request may have arrived; `before` says whether it once had been.
-    case refused(before: Bool)
-  }
-
   var terms: TransferTerms
   private(set) var phase = Phase.waiting
   /// The attempt whose connection it has; nil while it waits and connects.
@@ -62,7 +55,10 @@ struct TransferState {
   var attempts = ConnectAttempts()
   private(set) var admission = Admission.any
   private(set) var requeueing = Requeueing.none
-  private(set) var retry = Retry.none
+  /// Whether libcurl has sent the request again, so that it may have reached a server more than once.
+  private(set) var hasRetried = false
+  /// Whether libcurl wanted to send it again, and was not allowed to.
+  private(set) var wasRetryRefused = false
   /// How often libcurl has sent the request again because it was refused unprocessed.
   private(set) var refusals = 0
   /// Whether the response refuses the request's expectation (417): the one behind which libcurl wants to repeat it.
@@ -96,14 +92,6 @@ struct TransferState {
   var isAwaitingResponse: Bool { phase == .sent }
 
   var mustRequeue: Bool { if case .required = requeueing { true } else { false } }
-
-  /// Whether it was sent again, so that it may have reached a server more than once.
-  var hasRetried: Bool {
-    switch retry {
-    case .once, .refused(before: true): true
-    case .none, .refused(before: false): false
-    }
-  }
 
   // MARK: Connecting
 
@@ -236,16 +224,14 @@ struct TransferState {
   }
 
   /// Notes a retry, unless the request was refused, which counts as not sent.
-  mutating func noteRetry(joins: Int) { if wasRefused(joins: joins) { refusals += 1 } else { retry = .once } }
+  mutating func noteRetry(joins: Int) { if wasRefused(joins: joins) { refusals += 1 } else { hasRetried = true } }
 
   /// Notes that libcurl wanted to send the request again, and may not.
-  mutating func refuseRetry() { retry = .refused(before: hasRetried) }
+  mutating func refuseRetry() { wasRetryRefused = true }
 
   /// Notes that libcurl wanted to send the request again, and cannot go back to the beginning of its body.
   mutating func refuseRewind(joins: Int) {
     isUnprocessed = wasRefused(joins: joins)
     refuseRetry()
   }
-
-  var wasRetryRefused: Bool { if case .refused = retry { true } else { false } }
 }
