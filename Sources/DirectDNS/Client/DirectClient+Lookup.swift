@@ -53,10 +53,8 @@ extension DirectClient {
     than found: Resolution, _ name: HostName, _ options: LookupOptions, since began: ResolverInstant?, _ call: Call,
     _ watch: ClientTelemetry.Watch?
   ) -> OtherFamily? {
-    let missing = resolver.missingFamilies(in: found, options)
-    guard !missing.isEmpty else { return nil }
     // Captures the resolver and not the client: transfers keep this closure, and must not keep the client alive.
-    return resolver.otherFamily(missing, of: name, options, since: began, isDirect: call.isDirect(name)) {
+    resolver.otherFamily(than: found, of: name, options, since: began, isDirect: call.isDirect(name)) {
       [resolver] families async throws(DirectDNSError) in
       var options = call.lookup(resolver)
       options.families = families

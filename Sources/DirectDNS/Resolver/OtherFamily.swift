@@ -121,28 +121,24 @@ package final class OtherFamily: CurlAddressSource, Sendable {
 }
 
 extension DirectResolver {
-  /// The families that are wanted and missing in an answer; none if nobody could have them.
-  package func missingFamilies(in found: Resolution, _ options: LookupOptions) -> AddressFamilies {
-    guard !found.isWhole else { return [] }
-    return found.addresses.reduce(options.families ?? families) { $0.subtracting(AddressFamilies($1.family)) }
-  }
-
-  /// The family that is missing in an answer; see ``missingFamilies(in:_:)``.
+  /// The family that is wanted and missing in an answer; nil if none is, or nobody could have it.
   ///
   /// - Parameters:
-  ///   - missing: the family.
+  ///   - found: the answer.
   ///   - name: the name.
   ///   - options: the options of the lookup.
   ///   - began: when the lookup began; nil if the cache had the answer.
   ///   - isDirect: whether direct connect is on for the name; otherwise only the system's DNS is asked.
-  ///   - look: looks up the missing families.
+  ///   - look: looks up the missing family.
   ///   - observer: called with what was found.
   /// - Returns: the family; nothing is looked up yet.
   package func otherFamily(
-    _ missing: AddressFamilies, of name: HostName, _ options: LookupOptions, since began: ResolverInstant?,
+    than found: Resolution, of name: HostName, _ options: LookupOptions, since began: ResolverInstant?,
     isDirect: Bool, look: @escaping @Sendable (AddressFamilies) async throws(DirectDNSError) -> Resolution,
     observer: @escaping @Sendable (Resolution) -> Void = { _ in }
-  ) -> OtherFamily {
+  ) -> OtherFamily? {
+    let missing = found.addresses.reduce(options.families ?? families) { $0.subtracting(AddressFamilies($1.family)) }
+    guard !found.isWhole, !missing.isEmpty else { return nil }
     let began = began ?? clock.now
     var options = options
     options.families = missing

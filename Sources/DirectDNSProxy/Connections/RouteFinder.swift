@@ -119,9 +119,7 @@ final class RouteFinder {
       return try outcome.get()
     }
     let others = { @Sendable (found: Resolution, began: ResolverInstant?) -> OtherFamily? in
-      let missing = resolver.missingFamilies(in: found, lookup)
-      guard !missing.isEmpty else { return nil }
-      return resolver.otherFamily(missing, of: name, lookup, since: began, isDirect: isDirect) {
+      resolver.otherFamily(than: found, of: name, lookup, since: began, isDirect: isDirect) {
         families async throws(DirectDNSError) in try await look(families)
       }
     }
