@@ -38,16 +38,9 @@ extension ClientHandler {
         throw .malformed(
           first == 0x16 ? "this port takes no TLS: use http:// for the proxy's own URL" : "this is not an HTTP request")
       }
-      let place = try HeadParser.end(in: bytes.readableBytesUInt8Span, from: searched)
-      guard case .at(let end) = place else {
-        searched = max(0, buffered.readableBytes - 3)
-        guard buffered.readableBytes <= limits.headSize else { throw .tooLarge }
-        return false
-      }
-      guard end <= limits.headSize else { throw .tooLarge }
-      searched = 0
-      let head = try HeadParser.parse(buffered.readBytes(length: end) ?? [], .request, fieldLimit: limits.fieldCount)
-      read = head
+      read = try buffered.readHead(
+        .request, searched: &searched, size: limits.headSize, fieldLimit: limits.fieldCount)
+      guard let head = read else { return false }
       let framing = try BodyFraming.of(request: head)
       begin(head, framing, try ForwardTarget.of(checked(head)))
       return true

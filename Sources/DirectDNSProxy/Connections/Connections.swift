@@ -89,6 +89,23 @@ extension ByteBuffer {
   /// Whether it begins with a CONNECT request, well-formed or not.
   var beginsConnect: Bool { readableBytesView.prefix(8).elementsEqual("CONNECT ".utf8) }
 
+  /// Takes a head; nil if its end has not come yet, which was looked for up to `searched`.
+  mutating func readHead(
+    _ kind: HeadParser.Kind, searched: inout Int, size: Int, fieldLimit: Int
+  ) throws(MessageFault) -> MessageHead? {
+    let place = try HeadParser.end(in: readableBytesUInt8Span, from: searched)
+    switch place {
+    case .missing(let reached):
+      searched = reached
+      guard readableBytes <= size else { throw .tooLarge }
+      return nil
+    case .at(let end):
+      searched = 0
+      guard end <= size else { throw .tooLarge }
+      return try HeadParser.parse(readBytes(length: end) ?? [], kind, fieldLimit: fieldLimit)
+    }
+  }
+
   /// Appends a buffer; if this one is empty, takes the other one's storage instead of copying.
   ///
   /// What was read is let go first: a sender whose every read ends inside a head would otherwise make the storage grow by

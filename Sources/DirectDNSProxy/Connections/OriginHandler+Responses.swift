@@ -19,17 +19,9 @@ extension OriginHandler {
       buffered.moveReaderIndex(forwardBy: 2)
     }
     do throws(MessageFault) {
-      let bytes = buffered
-      let place = try HeadParser.end(in: bytes.readableBytesUInt8Span, from: searched)
-      guard case .at(let end) = place else {
-        searched = max(0, buffered.readableBytes - 3)
-        guard buffered.readableBytes <= headSize else { throw .tooLarge }
-        return false
-      }
-      guard end <= headSize else { throw .tooLarge }
-      searched = 0
-      let head = try HeadParser.parse(buffered.readBytes(length: end) ?? [], .response, fieldLimit: fieldLimit)
-      guard case .response(let status, _) = head.start else { return false }
+      guard let head = try buffered.readHead(.response, searched: &searched, size: headSize, fieldLimit: fieldLimit),
+        case .response(let status, _) = head.start
+      else { return false }
       let framing = try BodyFraming.of(response: head, status: status, isToHEAD: isToHEAD)
       switch status {
       case 101:

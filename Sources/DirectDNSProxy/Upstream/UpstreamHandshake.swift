@@ -82,18 +82,9 @@ struct UpstreamHandshake {
   private mutating func readResponse(_ bytes: inout ByteBuffer) throws(Failure) -> Step {
     do throws(MessageFault) {
       while true {
-        let end: Int
-        switch try HeadParser.end(in: bytes.readableBytesUInt8Span, from: searched) {
-        case .at(let place): end = place
-        case .missing(let reached):
-          searched = reached
-          guard bytes.readableBytes <= headSize else { throw .tooLarge }
-          return .wait
-        }
-        searched = 0
-        guard end <= headSize else { throw .tooLarge }
-        let head = try HeadParser.parse(bytes.readBytes(length: end) ?? [], .response, fieldLimit: 500)
-        guard case .response(let status, let reason) = head.start else { return .wait }
+        guard let head = try bytes.readHead(.response, searched: &searched, size: headSize, fieldLimit: 500),
+          case .response(let status, let reason) = head.start
+        else { return .wait }
         guard !(100..<200).contains(status) else { continue }
         // A 2xx has no body here, whatever length it announces.
         guard !(200..<300).contains(status) else { return .connected }
