@@ -127,7 +127,7 @@ final class ClientHandler: ChannelDuplexHandler {
   /// The pool in which a connection to an origin waits for the next request.
   func pool(for handler: OriginHandler) -> OriginPool {
     guard handler.isConnectionAuthenticated else { return loop.pool }
-    let pool = ownPool ?? OriginPool(loop.eventLoop)
+    let pool = ownPool ?? OriginPool()
     ownPool = pool
     return pool
   }

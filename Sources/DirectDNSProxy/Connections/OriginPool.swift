@@ -30,10 +30,7 @@ final class OriginPool {
   /// The most connections that wait, to whatever origins: each holds a file, of which a process often has 1024.
   static let limit = 128
 
-  private let eventLoop: any EventLoop
   private var idle: [ForwardOrigin: [OriginHandler]] = [:]
-
-  init(_ eventLoop: any EventLoop) { self.eventLoop = eventLoop }
 
   /// Takes the matching connection that was used last.
   ///

@@ -8,7 +8,7 @@ final class ProxyLoop {
   /// How other threads reach it.
   let entrance: LoopEntrance
   let shared: ProxyShared
-  let pool: OriginPool
+  let pool = OriginPool()
   private var clients: [ObjectIdentifier: ClientHandler] = [:]
   /// Tunnels that have ended, while a side still takes what was sent to it.
   private var ending: [ObjectIdentifier: Tunnel] = [:]
@@ -19,7 +19,6 @@ final class ProxyLoop {
     self.eventLoop = eventLoop
     self.shared = shared
     entrance = LoopEntrance(eventLoop)
-    pool = OriginPool(eventLoop)
   }
 
   /// Whether the proxy is ending.

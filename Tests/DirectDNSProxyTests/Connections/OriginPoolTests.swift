@@ -10,7 +10,7 @@ import Testing
 struct OriginPoolTests {
   @Test func `one that has waited for long is for requests that can be sent once more alone`() throws {
     let loop = EmbeddedEventLoop()
-    let (pool, handler) = (OriginPool(loop), OriginHandler())
+    let (pool, handler) = (OriginPool(), OriginHandler())
     let (origin, address) = (ForwardOrigin(.name("a.test"), port: 80), IPAddress.ipv4(0x7f00_0001))
     let channel = EmbeddedChannel(handler: handler, loop: loop)
     try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 80)).wait()
@@ -28,7 +28,7 @@ struct OriginPoolTests {
 
   @Test func `one that is a client's alone waits for it as long as it stays, and for any request`() throws {
     let (loop, now) = (EmbeddedEventLoop(), NIODeadline.now())
-    let (pool, handler) = (OriginPool(loop), OriginHandler())
+    let (pool, handler) = (OriginPool(), OriginHandler())
     let (origin, address) = (ForwardOrigin(.name("a.test"), port: 80), IPAddress.ipv4(0x7f00_0001))
     let channel = EmbeddedChannel(handler: handler, loop: loop)
     try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 80)).wait()
@@ -49,7 +49,7 @@ struct OriginPoolTests {
 
   @Test func `so many wait, to whatever origins, and the one that has waited longest goes for another`() throws {
     let (loop, now) = (EmbeddedEventLoop(), NIODeadline.now())
-    let pool = OriginPool(loop)
+    let pool = OriginPool()
     var channels: [EmbeddedChannel] = []
     for number in 0...OriginPool.limit {
       let handler = OriginHandler()
@@ -69,7 +69,7 @@ struct OriginPoolTests {
 
   @Test func `one that has waited for long is not taken in place of a younger one that will not do`() throws {
     let (loop, now) = (EmbeddedEventLoop(), NIODeadline.now())
-    let (pool, older, younger) = (OriginPool(loop), OriginHandler(), OriginHandler())
+    let (pool, older, younger) = (OriginPool(), OriginHandler(), OriginHandler())
     let (origin, address) = (ForwardOrigin(.name("a.test"), port: 80), IPAddress.ipv4(0x7f00_0001))
     var channels: [EmbeddedChannel] = []
     for handler in [older, younger] {
@@ -93,7 +93,7 @@ struct OriginPoolTests {
   /// What is at hand of a pool: everybody's connections to one address.
   private struct Waiting {
     let loop = EmbeddedEventLoop()
-    let pool: OriginPool
+    let pool = OriginPool()
     let origin = ForwardOrigin(.name("a.test"), port: 80)
     let route = ChosenRoute(addresses: [.ipv4(0x7f00_0001)])
     let handlers: [OriginHandler]
@@ -101,7 +101,6 @@ struct OriginPoolTests {
 
     init(_ count: Int) throws {
       let loop = loop
-      pool = OriginPool(loop)
       let handlers = (0..<count).map { _ in OriginHandler() }
       self.handlers = handlers
       channels = try handlers.map { handler in
