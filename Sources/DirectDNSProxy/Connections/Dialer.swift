@@ -166,11 +166,9 @@ final class Dialer: Connector {
       attempts[number].upstream = nil
       switch outcome {
       case .connected(let handler):
-        guard race.connected(number), let completion else { return handler.close() }
-        self.completion = nil
+        guard race.connected(number), completion != nil else { return handler.close() }
         handler.established(to: address)
-        end()
-        completion(.connected(handler))
+        finish(.connected(handler))
       // Another address would fail in the same way. What the proxy has been asked for already, it may still do.
       case .failed(let refusal) where !connection.isAboutTarget && !attempts.contains(where: \.isRunning):
         finish(.failed(refusal))
@@ -206,10 +204,9 @@ final class Dialer: Connector {
       channel.close(promise: nil)
       return failed(number, error)
     }
-    guard race.connected(number), let completion, let handler = attempt.handler else {
+    guard race.connected(number), completion != nil, let handler = attempt.handler else {
       return channel.close(promise: nil)
     }
-    self.completion = nil
     let resolver = loop.shared.resolver
     let now = NIODeadline.now()
     if case .name = origin.host {
@@ -221,8 +218,7 @@ final class Dialer: Connector {
     attempts[number].channel = nil
     winner = attempt.address
     handler.established(to: real)
-    end()
-    completion(.connected(handler))
+    finish(.connected(handler))
   }
 
   private func failed(_ number: Int, _ error: any Error) {
