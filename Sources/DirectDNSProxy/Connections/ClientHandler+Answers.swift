@@ -20,7 +20,6 @@ extension ClientHandler {
     var access = access ?? self.access(request?.isConnect == true ? .connect : .http, request?.origin, request)
     access.status = refusal.status
     access.error = refusal.error
-    if let began = request?.began ?? headBegan { access.duration = Duration(.now() - began) }
     let closes = refusal.closes || request.map { !keeps($0) } ?? true
     // If the body can be read to its end, the connection goes on; otherwise the next request cannot be found.
     let isDrained =
@@ -31,7 +30,7 @@ extension ClientHandler {
     let response = refusal.response(
       as: form, isToHEAD: head?.isToHEAD ?? false, closes: closes || !isDrained, date: loop.date)
     access.sent = response.body.utf8.count
-    settings.ended(access, loop.shared.telemetry)
+    settings.ended(access, since: request?.began ?? headBegan, loop.shared.telemetry)
     write(ByteBuffer(string: response.head + response.body))
     flush()
     guard !isGone else { return }
@@ -100,8 +99,7 @@ extension ClientHandler {
     var access = access
     access.status = status
     access.sent = request.method == "HEAD" ? 0 : body.utf8.count
-    access.duration = Duration(.now() - request.began)
-    settings.ended(access, loop.shared.telemetry)
+    settings.ended(access, since: request.began, loop.shared.telemetry)
     var text =
       "HTTP/1.1 \(status) \(status == 200 ? "OK" : "Service Unavailable")\r\nDate: \(loop.date)\r\n\(fields)X-Content-Type-Options: nosniff\r\nContent-Length: \(body.utf8.count)\r\n"
     if closes { text += "Connection: close\r\n" }

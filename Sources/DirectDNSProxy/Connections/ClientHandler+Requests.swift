@@ -179,8 +179,7 @@ extension ClientHandler {
       var access = access
       access.status = refusal.status
       access.error = refusal.error
-      access.duration = Duration(.now() - began)
-      settings.ended(access, loop.shared.telemetry)
+      settings.ended(access, since: began, loop.shared.telemetry)
       write(answer(.failure(refusal)))
       flush()
       guard !isGone else { return }

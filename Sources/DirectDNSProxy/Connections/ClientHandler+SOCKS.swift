@@ -28,8 +28,7 @@ extension ClientHandler {
       // The status that HTTP has for it.
       access.status = fault == .credentials ? 407 : 400
       access.error = fault == .credentials ? nil : "http_request_error"
-      access.duration = Duration(.now() - since)
-      settings.ended(access, loop.shared.telemetry)
+      settings.ended(access, since: since, loop.shared.telemetry)
       write(ByteBuffer(bytes: bytes))
       flush()
       linger()

@@ -228,7 +228,6 @@ final class Exchange {
     slot?.leave()
     access.error = error
     access.received = progress.dataCount
-    access.duration = Duration(.now() - request.began)
-    settings.ended(access, loop.shared.telemetry)
+    settings.ended(access, since: request.began, loop.shared.telemetry)
   }
 }

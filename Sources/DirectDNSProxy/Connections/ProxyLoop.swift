@@ -190,8 +190,10 @@ final class ProxySettings: Sendable {
   var policy: AddressPolicy { configuration.policy }
   var limits: ProxyLimits { configuration.limits }
 
-  /// A request or a tunnel has ended.
-  func ended(_ access: ProxyAccess, _ telemetry: ProxyTelemetry) {
+  /// A request or a tunnel has ended that began then; nil if no byte of one has come.
+  func ended(_ access: ProxyAccess, since began: NIODeadline?, _ telemetry: ProxyTelemetry) {
+    var access = access
+    if let began { access.duration = Duration(.now() - began) }
     telemetry.ended(access)
     configuration.accessLog?(access)
   }

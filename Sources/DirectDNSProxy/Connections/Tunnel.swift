@@ -125,8 +125,7 @@ final class Tunnel {
   private func report(_ loop: ProxyLoop, _ settings: ProxySettings) {
     slot.leave()
     loop.shared.telemetry.tunnels(-1)
-    access.duration = Duration(.now() - began)
-    settings.ended(access, loop.shared.telemetry)
+    settings.ended(access, since: began, loop.shared.telemetry)
   }
 }
 
@@ -180,7 +179,6 @@ final class PendingTunnel {
     connection = nil
     slot.leave()
     access.error = "connection_terminated"
-    access.duration = Duration(.now() - began)
     return access
   }
 }
