@@ -17,11 +17,7 @@ struct ConnectionNames {
 
   /// The names in lower case, for trailers: they come when the head is gone.
   static func set(of head: MessageHead) -> Set<[UInt8]> {
-    var names: Set<[UInt8]> = []
-    for name in [FieldName.connection, .proxyConnection] {
-      head.forEachToken(of: name) { names.insert(lowered(head, $0)) }
-    }
-    return names
+    Set(ConnectionNames(head).tokens.map { lowered(head, $0) })
   }
 
   /// Whether a field is named.

@@ -82,11 +82,7 @@ extension Span<UInt8> {
   /// Whether it equals a lower-case text, ignoring case.
   func isEqualIgnoringCase(_ lower: Span<UInt8>) -> Bool {
     guard count == lower.count else { return false }
-    for index in indices {
-      let byte = self[index]
-      let folded = byte &- 0x41 < 26 ? byte | 0x20 : byte
-      guard folded == lower[index] else { return false }
-    }
+    for index in indices where ConnectionNames.lowered(self[index]) != lower[index] { return false }
     return true
   }
 
