@@ -209,12 +209,7 @@ public final class ProxyServer: Service {
   }
 
   private func stopInTurn() async {
-    guard
-      let running = running.withLock({ running in
-        defer { running = nil }
-        return running
-      })
-    else { return }
+    guard let running = running.withLock({ $0.take() }) else { return }
     for loop in running.loops { try? await loop.eventLoop.submit { loop.value.beginDraining() }.get() }
     await running.closeListeners()
     for loop in running.loops { try? await loop.eventLoop.submit { loop.value.drain() }.get() }

@@ -92,7 +92,7 @@ final class ProxyLoop {
     lastCall?.cancel()
     pool.closeAll()
     for client in clients.values { client.abort() }
-    for tunnel in ending.values { tunnel.cutOff() }
+    for tunnel in ending.values { tunnel.origin.reset() }
   }
 }
 

@@ -119,9 +119,6 @@ final class Tunnel {
     origin.close(finish)
   }
 
-  /// Resets the connection of an origin that has not taken everything yet.
-  func cutOff() { origin.reset() }
-
   private func report(_ loop: ProxyLoop, _ settings: ProxySettings) {
     slot.leave()
     loop.shared.telemetry.tunnels(-1)

@@ -11,7 +11,6 @@ final class TunnelSlot {
   init(_ loop: ProxyLoop, _ limits: ProxyLimits) throws(ProxyRefusal) {
     tunnels = loop.shared.tunnels
     guard tunnels.enter(limit: limits.tunnels ?? limits.clients) else {
-      isTaken = false
       throw ProxyRefusal(
         503, "connection_limit_reached", "The proxy has reached its limit of tunnels: try again later.")
     }
