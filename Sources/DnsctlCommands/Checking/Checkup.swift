@@ -99,29 +99,22 @@ struct Checkup: Sendable {
   // MARK: Providers
 
   private func probes(_ probe: ProviderProbe) async -> ([ProbeReport], [Finding]) {
-    await withTaskGroup(of: (Int, [ProbeReport], Finding?).self) { group in
-      for (index, configuration) in settings.resolver.reachedProviders.enumerated() {
-        group.addTask {
-          let addresses: [IPAddress]
-          switch await self.addresses(of: configuration) {
-          case .success(let found): addresses = found
-          case .failure(let failure):
-            return (
-              index, [],
-              .fail(
-                configuration.provider.name, "\(configuration.provider.url.host): \(failure.reason)",
-                "Give it an address: --bootstrap \(configuration.provider.url.host)=ADDRESS.")
-            )
-          }
-          let reports = await ask(configuration, at: addresses, by: probe)
-          return (index, reports, reports.isEmpty ? .unroutable(configuration.provider) : nil)
-        }
+    let all = await settings.resolver.reachedProviders.mapAtOnce { configuration -> ([ProbeReport], Finding?) in
+      let addresses: [IPAddress]
+      switch await self.addresses(of: configuration) {
+      case .success(let found): addresses = found
+      case .failure(let failure):
+        return (
+          [],
+          .fail(
+            configuration.provider.name, "\(configuration.provider.url.host): \(failure.reason)",
+            "Give it an address: --bootstrap \(configuration.provider.url.host)=ADDRESS.")
+        )
       }
-      var all: [(Int, [ProbeReport], Finding?)] = []
-      for await one in group { all.append(one) }
-      all.sort { $0.0 < $1.0 }
-      return (all.flatMap(\.1), all.compactMap(\.2))
+      let reports = await ask(configuration, at: addresses, by: probe)
+      return (reports, reports.isEmpty ? .unroutable(configuration.provider) : nil)
     }
+    return (all.flatMap(\.0), all.compactMap(\.1))
   }
 
   /// Asks one address after the other, to stay below a rate limit of a few queries per second.

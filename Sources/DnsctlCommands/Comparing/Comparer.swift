@@ -67,19 +67,13 @@ struct Comparer: Sendable {
 
   /// Asks all of them at once.
   func compare(_ host: HostName, _ family: IPAddress.Family) async -> Comparison {
-    await withTaskGroup(of: (Int, SourceAnswer).self) { group in
-      for (index, source) in sources.enumerated() {
-        group.addTask {
-          let start = clock.now
-          var answer = await ask(source, host, family)
-          answer.elapsed = clock.now - start
-          return (index, answer)
-        }
-      }
-      var answers: [(Int, SourceAnswer)] = []
-      for await one in group { answers.append(one) }
-      return Comparison(answers.sorted { $0.0 < $1.0 }.map(\.1))
+    let answers = await sources.mapAtOnce { source -> SourceAnswer in
+      let start = clock.now
+      var answer = await ask(source, host, family)
+      answer.elapsed = clock.now - start
+      return answer
     }
+    return Comparison(answers)
   }
 
   private func ask(_ source: Source, _ host: HostName, _ family: IPAddress.Family) async -> SourceAnswer {

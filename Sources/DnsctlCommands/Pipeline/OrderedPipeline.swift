@@ -132,3 +132,15 @@ enum PipelineError: Error, Sendable, Hashable {
     return .streams
   }
 }
+
+extension Array where Element: Sendable {
+  /// What a closure makes of each element, all of them at a time; in the order of the elements.
+  func mapAtOnce<Value: Sendable>(_ make: @escaping @Sendable (Element) async -> Value) async -> [Value] {
+    await withTaskGroup(of: (Int, Value).self) { group in
+      for (index, element) in enumerated() { group.addTask { (index, await make(element)) } }
+      var all: [(Int, Value)] = []
+      for await one in group { all.append(one) }
+      return all.sorted { $0.0 < $1.0 }.map(\.1)
+    }
+  }
+}

@@ -37,20 +37,13 @@ struct RecordLookups: Sendable {
         // One error for an invalid name, however many types it would have been asked for.
         return [outcome(types[0], .failure(error))]
       }
-      return await withTaskGroup(of: (Int, RecordOutcome).self) { group in
-        for (index, type) in types.enumerated() {
-          group.addTask {
-            do throws(DirectDNSError) {
-              return (index, outcome(type, .success(try await lookUp(name, type))))
-            } catch {
-              let isName = isReverse && type == .ptr
-              return (index, outcome(type, .failure(isName ? Self.nameless(item.text, name, error) : error)))
-            }
-          }
+      return await types.mapAtOnce { type -> RecordOutcome in
+        do throws(DirectDNSError) {
+          return outcome(type, .success(try await lookUp(name, type)))
+        } catch {
+          let isName = isReverse && type == .ptr
+          return outcome(type, .failure(isName ? Self.nameless(item.text, name, error) : error))
         }
-        var all: [(Int, RecordOutcome)] = []
-        for await one in group { all.append(one) }
-        return all.sorted { $0.0 < $1.0 }.map(\.1)
       }
     }
     let style = TextStyle(isOn: context.usesColour)
