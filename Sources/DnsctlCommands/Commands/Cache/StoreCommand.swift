@@ -24,9 +24,8 @@ extension StoreCommand {
       return status
     } catch {
       guard let message = error.message else { return error.status }
-      let hint = error.status == .usage ? " See dnsctl cache \(Self.configuration.commandName ?? "") --help." : ""
-      context.reportError(hint.isEmpty ? message : message.asSentence + hint)
-      return error.status
+      let command = "cache \(Self.configuration.commandName ?? "")"
+      return SettingsError(error.status, message).status(in: context, of: command)
     }
   }
 }
