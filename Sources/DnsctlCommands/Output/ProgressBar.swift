@@ -46,14 +46,21 @@ struct ProgressBar: Sendable {
     } else if let expected, speed > 0, expected >= received {
       figures += "  \(Self.clock(.seconds(Self.quotient(expected - received, speed)))) left"
     }
-    guard let share else { return Self.fit("\(label)  \(figures)", width) }
+    return Self.drawn("\(label)  ", share, figures, most: 40, usual: Self.figuresWidth, width: width)
+  }
+
+  /// A percentage behind a text, a bar of so many columns at most, and figures with their usual width.
+  static func drawn(_ label: String, _ share: Int?, _ figures: String, most: Int, usual: Int, width: Int) -> String {
+    // A line that wrapped could not be drawn over.
+    let width = max(0, width)
+    guard let share else { return "\(label)\(figures)".fitted(to: width) }
     let percent = "\(share)%"
-    let head = "\(label)  \(String(repeating: " ", count: max(0, 4 - percent.count)))\(percent)  "
+    let head = "\(label)\(String(repeating: " ", count: max(0, 4 - percent.count)))\(percent)  "
     // Minus the brackets and two blanks after them; a shorter bar is left out. The bar's width does not change with
     // that of the figures.
-    let room = min(40, width - head.columns - max(figures.count, Self.figuresWidth) - 4)
-    guard room >= 5 else { return Self.fit("\(head)\(figures)", width) }
-    let filled = Int(Int64(room) * Int64(share) / 100)
+    let room = min(most, width - head.columns - max(figures.count, usual) - 4)
+    guard room >= 5 else { return "\(head)\(figures)".fitted(to: width) }
+    let filled = room * share / 100
     return
       "\(head)[\(String(repeating: "#", count: filled))\(String(repeating: "-", count: room - filled))]  \(figures)"
   }
@@ -80,9 +87,6 @@ struct ProgressBar: Sendable {
     let (hours, minutes) = (seconds / 3600, seconds / 60 % 60)
     return hours > 0 ? "\(hours):\(two(minutes)):\(two(seconds % 60))" : "\(minutes):\(two(seconds % 60))"
   }
-
-  /// A line that wrapped could not be drawn over.
-  private static func fit(_ text: String, _ width: Int) -> String { text.fitted(to: max(0, width)) }
 }
 
 /// The bytes per second over the last few seconds, as curl counts them: it neither jumps nor depends on old values.

@@ -17,17 +17,9 @@ struct WarmupBar: Sendable {
 
   /// The line for a terminal, no wider than `width` columns.
   func line(_ report: WarmupReport, now: ResolverInstant, width: Int) -> String {
-    let figures = figures(report, now: now)
-    guard let total = total(report), total > 0 else { return String(figures.prefix(max(0, width))) }
-    let share = min(100, report.done * 100 / total)
-    let percent = String(repeating: " ", count: share < 10 ? 2 : share < 100 ? 1 : 0) + "\(share)%  "
-    // Minus the brackets and two blanks after them; a shorter bar is left out. The bar's width does not change with
-    // that of the figures.
-    let room = min(30, width - percent.count - max(figures.count, Self.figuresWidth) - 4)
-    guard room >= 5 else { return String((percent + figures).prefix(max(0, width))) }
-    let filled = room * share / 100
-    return
-      "\(percent)[\(String(repeating: "#", count: filled))\(String(repeating: "-", count: room - filled))]  \(figures)"
+    let share = total(report).flatMap { $0 > 0 ? min(100, report.done * 100 / $0) : nil }
+    return ProgressBar.drawn(
+      "", share, figures(report, now: now), most: 30, usual: Self.figuresWidth, width: width)
   }
 
   /// The width that most figures fit in: `99999 of 99999 names  9999/s  99 failed  0:00 left`.
