@@ -209,9 +209,6 @@ struct KeepAliveMachine: Sendable {
     }
   }
 
-  /// Asks soon for the names that failed: the pause that they are in is due to servers that have changed.
-  mutating func refreshFailingSoon(at now: ResolverInstant) { refreshSoon(failing, at: now) }
-
   /// Begins anew with a name whose answers have been forgotten: what is under way decides nothing any more.
   mutating func beginAnew(_ host: HostName, at now: ResolverInstant) {
     self[host]?.open = []

@@ -128,7 +128,8 @@ extension LookupMachine {
     if configuration.keepAlive != before.keepAlive {
       keepAlive(keptAlive.names(configuration.keepAlive, inPlaceOf: before.keepAlive), at: now)
     }
-    keptAlive.refreshFailingSoon(at: now)
+    // The pause that they are in is due to servers that have changed.
+    keptAlive.refreshSoon(keptAlive.failing, at: now)
     if configuration.localZones != before.localZones || configuration.providers.isEmpty != before.providers.isEmpty {
       moveNames(from: before, at: now)
     }

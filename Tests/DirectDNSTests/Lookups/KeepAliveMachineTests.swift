@@ -211,12 +211,12 @@ struct KeepAliveMachineTests {
 
   @Test func `those that failed are asked for within two seconds, when servers have changed`() throws {
     var machine = pausing()
-    machine.refreshFailingSoon(at: Sample.at(65))
+    machine.refreshSoon(machine.failing, at: Sample.at(65))
     #expect((65...67).contains(try next(&machine)))
     var fine = self.machine([host])
     #expect(due(&fine, known(100, 100), at: 0) == [])
     let before = try next(&fine)
-    fine.refreshFailingSoon(at: Sample.at(1))
+    fine.refreshSoon(fine.failing, at: Sample.at(1))
     #expect(try next(&fine) == before)
     fine.refreshSoon([host], at: Sample.at(1))
     #expect((1...3).contains(try next(&fine)))
