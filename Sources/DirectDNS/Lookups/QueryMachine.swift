@@ -156,9 +156,6 @@ struct QueryMachine: StateMachine {
   /// Whether that server is still configured.
   func has(_ server: DNSServer.Number) -> Bool { states.all.contains { $0.number == server } }
 
-  /// The servers in the configured order, with their health and how their queries ended.
-  var serverStates: [DNSServerState] { states.all }
-
   /// How many names the first server takes in one query.
   func batchLimit(at now: ResolverInstant) -> Int { states.batchServer(at: now)?.limit ?? 1 }
 

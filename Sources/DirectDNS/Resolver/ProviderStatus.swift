@@ -37,7 +37,7 @@ public struct ProviderStatus: Sendable, Hashable {
 extension DirectResolver {
   /// The state of each provider, in the order of the configuration.
   public var providerStatus: [ProviderStatus] {
-    lookups.look { $0.servers.serverStates.map { ProviderStatus($0.configuration.provider, $0.health) } }
+    lookups.look { $0.servers.states.all.map { ProviderStatus($0.configuration.provider, $0.health) } }
   }
 
   /// The counts of queries by source, in the order of asking; the system's DNS comes last.
@@ -45,7 +45,7 @@ extension DirectResolver {
   /// A server keeps its number when the configuration changes; the system's DNS has none.
   var tallies: [(source: String, server: DNSServer.Number?, tally: QueryTally)] {
     lookups.look { machine in
-      machine.servers.serverStates.map { ($0.configuration.provider.name, $0.number, $0.tally) }
+      machine.servers.states.all.map { ($0.configuration.provider.name, $0.number, $0.tally) }
         + [("system", nil, machine.systemTally)]
     }
   }

@@ -19,7 +19,7 @@ extension LookupMachineTests {
     #expect(words(&machine).isEmpty)
     machine.ended(2, reply(.addresses("192.0.2.1"), asked: 1), at: Sample.at(3.1))
     #expect(words(&machine) == ["answer \(caller): [\"192.0.2.1\"] fresh"])
-    #expect(machine.servers.serverStates[0].health.failuresInARow == 0)
+    #expect(machine.servers.states.all[0].health.failuresInARow == 0)
   }
 
   // MARK: Names that are forgotten

@@ -68,7 +68,7 @@ final class QueryFixture: QueryRecipient {
 
   func update(_ configuration: ResolverConfiguration) { send { $0.update(configuration, at: $1) } }
 
-  private var servers: [DNSServerState] { runner.look(\.serverStates) }
+  private var servers: [DNSServerState] { runner.look(\.states.all) }
   var tallies: [QueryTally] { servers.map(\.tally) }
   var status: [ProviderStatus] { servers.map { ProviderStatus($0.configuration.provider, $0.health) } }
   /// When somebody may be asked again, and who; nil unless all of them said 429.
