@@ -132,8 +132,8 @@ public struct ResponseBody: AsyncSequence, Sendable {
   public var trailerFields: HTTPFields {
     switch source {
     case .transfer(let reader):
-      guard case .success(let end)? = reader.transfer.end else { return [:] }
-      return FieldReader.fields(end.trailers)
+      guard case .success(let trailers)? = reader.transfer.end else { return [:] }
+      return FieldReader.fields(trailers)
     case .synthetic(let body): return body.trailerFields
     }
   }

@@ -34,7 +34,7 @@ internal import Synchronization
     /// Whether the transfer is among ``PendingDeliveries``.
     var isDue = false
     var head: TransferHead?
-    var end: Result<TransferEnd, TransferFailure>?
+    var end: Result<[UInt8], TransferFailure>?
   }
 
   // MARK: Shared
@@ -49,7 +49,8 @@ internal import Synchronization
     var bodyWaiter: UnsafeContinuation<Void, Never>?
     var head: TransferHead?
     var body = BodyBuffer()
-    var end: Result<TransferEnd, TransferFailure>?
+    /// The trailer fields, as they came.
+    var end: Result<[UInt8], TransferFailure>?
   }
 
   let shared: Locked<Shared>
@@ -74,7 +75,7 @@ internal import Synchronization
   /// Delivers what has come since the last time.
   ///
   /// - Returns: the tasks that wait for it, which have to be resumed.
-  func deliver(head: TransferHead? = nil, end: Result<TransferEnd, TransferFailure>? = nil) -> Waiters {
+  func deliver(head: TransferHead? = nil, end: Result<[UInt8], TransferFailure>? = nil) -> Waiters {
     var waiters = Waiters()
     shared.withLock { shared in
       if let head { shared.head = head }
@@ -149,13 +150,13 @@ internal import Synchronization
   }
 
   /// The failure of a transfer that ended before its head came.
-  private static func failure(endedWith end: Result<TransferEnd, TransferFailure>?) -> TransferFailure {
+  private static func failure(endedWith end: Result<[UInt8], TransferFailure>?) -> TransferFailure {
     if case .failure(let failure)? = end { return failure }
     return TransferFailure(.connectionLost("the response ended before its head"))
   }
 
   /// What there is to read: bytes, and whether the transfer has to be resumed; the end; or nothing at the moment.
-  enum Reading { case bytes([UInt8], resumes: Bool), end(Result<TransferEnd, TransferFailure>), nothingYet }
+  enum Reading { case bytes([UInt8], resumes: Bool), end(Result<[UInt8], TransferFailure>), nothingYet }
 
   /// Takes the part of the body that is there.
   func take() -> Reading {
@@ -185,7 +186,7 @@ internal import Synchronization
 
   var hasEnded: Bool { isOver.load(ordering: .acquiring) }
 
-  var end: Result<TransferEnd, TransferFailure>? { shared.withLock { $0.end } }
+  var end: Result<[UInt8], TransferFailure>? { shared.withLock { $0.end } }
 }
 
 /// A response's head, and how it was received.
@@ -214,10 +215,4 @@ final class TransferHead: Sendable {
     self.wait = wait
     self.hasSentBody = hasSentBody
   }
-}
-
-/// What follows a response's body.
-struct TransferEnd: Sendable {
-  /// Trailer fields, as they came.
-  var trailers: [UInt8]
 }

@@ -101,8 +101,7 @@ extension CurlTransfers {
 
   private func end(_ id: Machine.TransferID, _ result: Result<Void, TransferFailure>) {
     guard let transfer = running[id.index].transfer else { return }
-    transfer.pending.end = result.map { TransferEnd(trailers: transfer.carrier?.lines?.trailers ?? []) }.mapError {
-      failure in
+    transfer.pending.end = result.map { transfer.carrier?.lines?.trailers ?? [] }.mapError { failure in
       guard case .pulled(let upload) = transfer.request.body else { return failure }
       return failure.changed { $0.bodyFailure = upload.failure }
     }
