@@ -47,7 +47,7 @@ struct Checkup: Sendable {
     } catch {
       throw SettingsError(error)
     }
-    if !settings.resolver.providers.isEmpty, !reports.contains(where: \.isAnswered) {
+    if !settings.resolver.providers.isEmpty, !reports.contains(where: { $0.result.error == nil }) {
       let rest = system.isAnswering ? "lookups go to the system's DNS alone" : "no name can be looked up"
       findings.append(.fail("providers", "none answers: \(rest)", "See the lines of the providers."))
     }
@@ -217,8 +217,4 @@ extension Checkup {
     let file = realPath(path)
     return [file, WritableFile.folder(of: file)].first { !isWritable($0) }
   }
-}
-
-extension ProbeReport {
-  fileprivate var isAnswered: Bool { if case .success = result { true } else { false } }
 }

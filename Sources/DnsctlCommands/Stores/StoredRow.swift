@@ -22,9 +22,6 @@ struct StoredRow: Sendable {
   /// The addresses; empty for a negative answer.
   var addresses: [IPAddress] { if case .addresses(let addresses) = answer.content { addresses } else { [] } }
 
-  /// The rest of its lifetime, negative once it has expired.
-  var timeLeft: String { state.timeLeft.rough }
-
   /// What --help says of its JSON.
   static let jsonHelp = """
     One compact object for each answer. Every key is always there, in this order, and null where there is nothing.

@@ -92,7 +92,7 @@ struct CacheListCommand: StoreCommand {
       for row in rows {
         let host = row.answer.question.host.text
         table.add([
-          .init(host) { style.bold($0) }, .init("\(row.answer.question.type)"), .init(row.timeLeft),
+          .init(host) { style.bold($0) }, .init("\(row.answer.question.type)"), .init(row.state.timeLeft.rough),
           .init(row.freshness.rawValue) { style.freshness(row, $0) }, .init(row.state.age.rough),
           .init(row.answer.provider), .init(row.content),
         ])

@@ -36,7 +36,9 @@ struct CacheShowCommand: StoreCommand {
     var status = ExitStatus.answered
     let style = TextStyle(isOn: context.coloured(colours).usesColour)
     for text in hosts {
-      guard let host = context.storedName(text) else {
+      let host: HostName
+      do throws(DirectDNSError) { host = try HostName(text) } catch {
+        context.errors.say(ErrorText.lines(text, error))
         status = status.joined(.noAnswer)
         continue
       }
@@ -65,15 +67,5 @@ struct CacheShowCommand: StoreCommand {
       add(name, "\(instant.text) (\(distance < .zero ? "\((.zero - distance).rough) ago" : "in \(distance.rough)"))")
     }
     return "\(style.bold(answer.question.description))\n\(table.text)"
-  }
-}
-
-extension CommandContext {
-  /// A name as it is stored; for an invalid one nil, and a message.
-  func storedName(_ text: String) -> HostName? {
-    do throws(DirectDNSError) { return try HostName(text) } catch {
-      errors.say(ErrorText.lines(text, error))
-      return nil
-    }
   }
 }
