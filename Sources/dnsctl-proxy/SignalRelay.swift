@@ -97,14 +97,9 @@ final class SignalRelay: Sendable {
   /// Whether the process that started us can continue us: one at the same terminal with another process group, as shells
   /// with job control are.
   private static var isJob: Bool {
-    guard let terminal = openTerminal() else { return false }
+    let terminal = unsafe open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC)
+    guard terminal >= 0 else { return false }
     close(terminal)
     return getsid(getppid()) == getsid(0) && getpgid(getppid()) != getpgrp()
-  }
-
-  /// Our terminal; nil if there is none.
-  private static func openTerminal() -> Int32? {
-    let terminal = unsafe open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC)
-    return terminal >= 0 ? terminal : nil
   }
 }

@@ -71,7 +71,7 @@ package enum CommandSignals {
   private static func endProcess(at number: Int32) {
     let previous =
       if number == SIGINT {
-        signal(number) { _ in CommandSignals.terminateBySIGINT() }
+        signal(number) { _ in CommandSignals.end(by: SIGINT) }
       } else {
         signal(number, SIG_DFL)
       }
@@ -106,7 +106,8 @@ package enum CommandSignals {
   ///
   /// Everything is written by now; `exit` would run the destructors of libraries whose threads are still running.
   package static func end(_ status: ExitStatus) -> Never {
-    if status == .interrupted { terminateBySIGINT() }
+    // Shells report it as 130 too, but end a loop or a script only if the signal has ended the program.
+    if status == .interrupted { end(by: SIGINT) }
     end(with: status.rawValue)
   }
 
@@ -119,8 +120,4 @@ package enum CommandSignals {
     // The first process of a container does not die of it.
     _exit(128 + number)
   }
-
-  /// Ends the process by SIGINT, which shells report as 130: they end a loop or a script for it, but not if a program only exits
-  /// with 130.
-  private static func terminateBySIGINT() -> Never { end(by: SIGINT) }
 }
