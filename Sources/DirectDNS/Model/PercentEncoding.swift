@@ -6,11 +6,6 @@ package enum PercentEncoding {
     private var low: UInt64
     private var high: UInt64
 
-    private init(low: UInt64, high: UInt64) {
-      self.low = low
-      self.high = high
-    }
-
     private func adding(_ bytes: StaticString) -> EncodeSet {
       var result = self
       for scalar in "\(bytes)".unicodeScalars where scalar.isASCII {

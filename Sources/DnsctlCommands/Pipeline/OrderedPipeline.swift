@@ -3,24 +3,12 @@ internal import DirectDNS
 
 /// Reads items as they come, works on many at once, and hands the results on in the order of reading.
 struct OrderedPipeline<Outcome: Sendable>: Sendable {
+  /// Standard input.
   let input: any InputSource
-  let lines: LineSplitter
+  /// What counts as a line of it.
+  var lines = LineSplitter()
+  /// What is done with a line or an argument.
   let work: @Sendable (Pipeline.Item) async -> Outcome
-
-  /// Creates a pipeline.
-  ///
-  /// - Parameters:
-  ///   - input: standard input.
-  ///   - lines: what counts as a line of it; one name each by default.
-  ///   - work: what is done with a line or an argument.
-  init(
-    input: any InputSource, lines: LineSplitter = LineSplitter(),
-    work: @escaping @Sendable (Pipeline.Item) async -> Outcome
-  ) {
-    self.input = input
-    self.lines = lines
-    self.work = work
-  }
 
   private enum Event: Sendable {
     case read(Result<[UInt8], StreamError>)
