@@ -117,7 +117,9 @@ extension DirectResolver {
         for family in IPAddress.Family.allCases {
           guard let entry = value[family].entry, entry.source == SourceNames.system, isSystemGone || entry.isNegative
           else { continue }
-          _ = cache.store(nil, inAnswerTo: AddressQuestion(name, family), now: clock.now)
+          let question = AddressQuestion(name, family)
+          // Not as one that was asked for in vain: that would wait until the other family is due.
+          _ = cache.store(nil, inAnswerTo: question, unkept: .neverAsked, now: clock.now)
           forgotten.insert(name)
         }
       }

@@ -115,4 +115,31 @@ extension ResolverUpdatingTests {
     try update(fixture) { $0.providers = [] }
     #expect(fixture.resolver.cached(Self.host)?.source == .provider("one"))
   }
+
+  @Test func `a family of which only the system's answer is forgotten is asked of the providers by the next lookup`()
+    async throws
+  {
+    let both = Script.addresses("2001:db8::1", "192.0.2.1", ttl: 3600)
+    let fixture = try ResolverFixture("one") { $0.families = .any }
+    fixture.transport.answer { $0.family == .ipv4 ? .down : both($0) }
+    fixture.system.answer(Script.addresses("192.0.2.66", ttl: 60))
+    for (families, text) in [(AddressFamilies.ipv4, "192.0.2.66"), (.ipv6, "2001:db8::1")] {
+      let options = LookupOptions(families: families)
+      #expect(try await fixture.resolver.resolve(Self.host, options: options).texts == [text])
+    }
+    fixture.transport.answer(both)
+    try update(fixture) { $0.usesSystemDNS = false }
+    #expect(Set(try await fixture.resolver.resolve(Self.host).texts) == ["2001:db8::1", "192.0.2.1"])
+
+    // Likewise its word that there is no IPv6 address, once there is a provider.
+    let alone = try ResolverFixture {
+      $0.providers = []
+      $0.families = .any
+    }
+    alone.system.answer(Script.addresses("192.0.2.66", ttl: 60))
+    #expect(try await alone.resolver.resolve(Self.host).texts == ["192.0.2.66"])
+    alone.transport.answer(both)
+    try update(alone) { $0.providers = providers("one") }
+    #expect(Set(try await alone.resolver.resolve(Self.host).texts) == ["2001:db8::1", "192.0.2.66"])
+  }
 }
