@@ -48,7 +48,7 @@ extension AnswerCache {
       let hasExpired = value?[question.family].entry.map { !$0.isNegative && $0.life.expireAt <= now.nanoseconds }
       let recheck = hasExpired == true ? state.failures.policy.failureRecheck : .zero
       state.failures.note(error, for: question, by: servers, recheck: recheck, at: now)
-      noteAsked(question, .unknown, value, now: now, &state)
+      noteAsked(question, .failed(until: now.nanoseconds), value, now: now, &state)
     }
   }
 

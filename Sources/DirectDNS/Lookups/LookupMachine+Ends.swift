@@ -75,7 +75,10 @@ extension LookupMachine {
     if outcome.isKept(at: now) {
       if let unkept = inFlight.other { cache.noteAsked(other, as: unkept, now: now) }
     } else if let number = questions.number(of: .init(question: other, server: inFlight.key.server)) {
-      let unkept: CachedName.Slot = if case .answered(let answer, _, _) = outcome { .unkept(answer) } else { .unknown }
+      // Of a failure that is remembered the cache knows for how long; any other counts as a first one.
+      let again = now + settings.configuration.cache.minimumFailureTTL
+      let unkept: CachedName.Slot =
+        if case .answered(let answer, _, _) = outcome { .unkept(answer) } else { .failed(until: again.nanoseconds) }
       questions[number]?.other = unkept
     }
   }

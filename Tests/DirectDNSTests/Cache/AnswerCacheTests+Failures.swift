@@ -95,6 +95,13 @@ extension AnswerCacheTests {
     #expect(find(cache, at: 1, .any)?.verdict == .serve(.ipv6, .fresh, refresh: true))
   }
 
+  @Test func `where failures are not remembered, it is asked for by the next lookup of the other`() {
+    let cache = cache(3, CachePolicy(minimumFailureTTL: .zero))
+    store(.addresses("192.0.2.1", ttl: 100), host.text, at: 0, in: cache)
+    cache.remember(error, for: AddressQuestion(host, .ipv6), now: Sample.at(1))
+    #expect(find(cache, at: 1, .any)?.verdict == .serve(.ipv4, .fresh, refresh: true))
+  }
+
   @Test func `one whose answer was not kept is asked for with the other family alone`() {
     let cache = cache()
     store(.addresses("2001:db8::1", ttl: 3600), host.text, at: 0, family: .ipv6, in: cache)

@@ -120,6 +120,48 @@ extension LookupMachineTests {
     }
   }
 
+  @Test func `a family that the request rate left no time for is asked for behind the next answer`() throws {
+    var machine = machine {
+      $0.families = .any
+      $0.usesSystemDNS = false
+      $0.providers[0].rateLimit = RateLimit(perSecond: 0.1, burst: 1)
+    }
+    _ = try #require(begin(&machine, request(.any)))
+    #expect(words(&machine) == ["send 1 to 0: [AAAA]"])
+    machine.ended(1, reply(.addresses("2001:db8::1", ttl: 3600)), at: Sample.at(0.01))
+    _ = words(&machine)
+    // The next request may be sent after 10 s.
+    let steps: [(Double, [String])] = [(1, []), (11, ["send 2 to 0: [A]"])]
+    for (seconds, asked) in steps {
+      guard case .known(.success(let resolution)) = machine.begin(request(.any), at: Sample.at(seconds)) else {
+        Issue.record("it waits for the other family")
+        return
+      }
+      #expect(resolution.texts == ["2001:db8::1"] && words(&machine) == asked)
+    }
+  }
+
+  @Test func `a family that a caller with little time gave up is asked for behind the answer that another waited for`()
+    throws
+  {
+    var machine = machine {
+      $0.families = .any
+      $0.usesSystemDNS = false
+    }
+    _ = try #require(begin(&machine, request(.ipv4)))
+    _ = try #require(begin(&machine, request(.any, timeout: .milliseconds(500))))
+    #expect(words(&machine) == ["send 1 to 0: [A]", "send 2 to 0: [AAAA]"])
+    let late = QueryMachine.Reply(
+      ProviderFailure(HTTPTransportError.timedOut), .timedOut, asked: Sample.at(0),
+      to: .one(AddressQuestion(Self.host, .ipv6)))
+    machine.ended(2, late, at: Sample.at(0.49))
+    machine.timePassed(at: Sample.at(0.5))
+    machine.ended(1, reply(.addresses("192.0.2.1", ttl: 3600)), at: Sample.at(1))
+    _ = words(&machine)
+    #expect(begin(&machine, request(.any), at: 2) == nil)
+    #expect(words(&machine) == ["send 3 to 0: [AAAA]"])
+  }
+
   /// A machine that has the IPv6 address of a name for an hour, and knows that the IPv4 address has TTL 0.
   private func knowingUnkept(endsFirst: Bool) throws -> LookupMachine {
     var machine = machine {
