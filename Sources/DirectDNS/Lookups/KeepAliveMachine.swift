@@ -227,8 +227,16 @@ struct KeepAliveMachine: Sendable {
 
   /// A server answers again: a question that it failed may be asked from that instant on.
   mutating func released(_ question: AddressQuestion, from instant: ResolverInstant, at now: ResolverInstant) {
-    guard var state = self[question.host], let next = state[question.family].next else { return }
-    state[question.family].next = min(next, max(instant, now))
+    let family = AddressFamilies(question.family)
+    guard var state = self[question.host], let next = state[question.family].next, !state.open.contains(family)
+    else { return }
+    let earliest = max(instant, now)
+    if !state.open.isEmpty, state.due.remove(family) != nil {
+      // It has no next time yet, and the end of what is under way is not to give it one.
+      state[question.family].next = earliest
+    } else {
+      state[question.family].next = min(next, earliest)
+    }
     self[question.host] = state
     if state.open.isEmpty { setTimer(question.host, state) }
   }

@@ -231,6 +231,23 @@ struct KeepAliveMachineTests {
     }
   }
 
+  @Test func `so it is where the other family, which was asked for along with it, is answered only then`() {
+    var machine = machine([host])
+    for now in [0.0, 1, 3, 7] {
+      #expect(due(&machine, at: now) == .any)
+      for family in IPAddress.Family.allCases { answered(&machine, family, isKept: false, at: now) }
+    }
+    #expect(due(&machine, at: 15) == .any)
+    answered(&machine, .ipv4, isKept: false, at: 15)
+    #expect(machine.failed.contains(AddressQuestion(host, .ipv4)))
+    for question in machine.failed { machine.released(question, from: Sample.at(17), at: Sample.at(16)) }
+    #expect(machine.next() == nil)
+    let known = known(10, 1000, asked: 15, fresh: .ipv6)
+    answered(&machine, .ipv6, isKept: true, known, at: 16)
+    #expect(machine.next() == Sample.at(17))
+    #expect(due(&machine, known, at: 17) == .ipv4)
+  }
+
   @Test func `a name that is forgotten is asked for anew at once, and what was under way decides nothing`() {
     var machine = machine([host])
     _ = due(&machine, at: 0)
