@@ -69,8 +69,8 @@ extension LookupMachine {
   /// Notes for the cache that a family was asked for and brought nothing to keep, or the next lookups would ask for it
   /// again: where the name has no record yet, as soon as it gets one by its other family.
   private mutating func noteUnkept(_ inFlight: InFlightQuestion, _ outcome: QuestionOutcome, at now: ResolverInstant) {
-    // What a former configuration's servers did not have, the present ones may have.
-    guard !inFlight.isInvalidated, inFlight.generation == generation else { return }
+    // What a former configuration's servers did not have, or another network's, the present ones may have.
+    guard !inFlight.isInvalidated, inFlight.generation == generation, !isOfOldNetwork(inFlight) else { return }
     let other = inFlight.question.ofOtherFamily
     if outcome.isKept(at: now) {
       if let unkept = inFlight.other { cache.noteAsked(other, as: unkept, now: now) }

@@ -22,6 +22,19 @@ extension LookupMachineTests {
     #expect(machine.servers.states.all[0].health.failuresInARow == 0)
   }
 
+  @Test func `a family of which the old network's servers had nothing to keep is asked for on the new one`() throws {
+    var machine = machine { $0.usesSystemDNS = false }
+    _ = try #require(begin(&machine, request(.any)))
+    machine.ended(1, reply(.negative(.noAddress, ttl: nil)), at: Sample.at(0.5))
+    _ = words(&machine)
+    machine.networkDidChange(at: Sample.at(1))
+    #expect(words(&machine) == ["cancel 2", "send 3 to 0: [A]"])
+    machine.ended(3, reply(.addresses("192.0.2.1", ttl: 3600), asked: 1), at: Sample.at(1.5))
+    _ = words(&machine)
+    _ = try #require(begin(&machine, request(.any), at: 2))
+    #expect(words(&machine) == ["send 4 to 0: [AAAA]"])
+  }
+
   // MARK: Names that are forgotten
 
   @Test func `what was forgotten after a reload does not come back by a query from before both`() throws {
