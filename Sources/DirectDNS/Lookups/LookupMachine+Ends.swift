@@ -54,6 +54,11 @@ extension LookupMachine {
         lookup.wait.note(inFlight.question.family, outcome, at: now)
         proceed(lookup, at: now)
       case .keepAlive(let host):
+        if case .restored(let entry) = outcome {
+          // It has yet to be refreshed, which is no failure.
+          join(inFlight.key, deadlines(nil, from: now), waiter, restored: entry, at: now)
+          continue
+        }
         keptAlive.answered(inFlight.question, isKept: outcome.isKept(at: now), known(host, at: now), at: now)
       }
     }

@@ -224,6 +224,21 @@ extension LookupMachineTests {
     #expect(next.map { $0 > Sample.at(5.5) } == true)
   }
 
+  @Test func `a name that is kept alive is refreshed at once where a store has an expired answer`() {
+    var machine = machine(hasStore: true) { $0.families = .ipv4 }
+    machine.keepAlive([Self.host], at: Sample.at(10_000))
+    machine.timePassed(at: Sample.at(10_000))
+    #expect(words(&machine) == ["store 1"])
+    let expired = CacheEntry(
+      content: .addresses(Sample.addresses("192.0.2.7")), canonicalName: nil, source: SourceNames.store,
+      life: Sample.life(5000, 5100))
+    machine.storeRead(1, .found(expired), at: Sample.at(10_000))
+    #expect(words(&machine) == ["store 2"])
+    machine.storeRead(2, .found(expired), at: Sample.at(10_000))
+    #expect(words(&machine) == ["send 1 to 0: [A]"])
+    #expect(machine.keptAlive.failing.isEmpty)
+  }
+
   @Test func `of more names to keep alive than the cache has room for, the rest are counted`() {
     var machine = machine { $0.capacity = 2 }
     let names = ["a.test", "b.test", "c.test"].map { Sample.name($0) }
