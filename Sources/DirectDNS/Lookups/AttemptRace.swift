@@ -5,7 +5,7 @@
 struct AttemptRace: Sendable, Hashable {
   /// A decision that is due.
   enum Decision: Sendable, Hashable {
-    /// The first server takes longer than usual: a second one may be asked as well.
+    /// The server takes longer than usual: a second one may be asked as well.
     case hedge
     /// Another server is asked as well, which would not be asked in time otherwise.
     case another
@@ -42,7 +42,7 @@ struct AttemptRace: Sendable, Hashable {
   ///
   /// - Parameters:
   ///   - server: the server's number.
-  ///   - hedgingDelay: how long the first attempt is alone.
+  ///   - hedgingDelay: how long the attempt is alone, if no other one is under way.
   ///   - left: how long servers may be asked.
   ///   - others: how many servers there are to ask beside this one. Where an attempt may take all the time that is left, they
   ///     have a share of it each.
@@ -53,7 +53,8 @@ struct AttemptRace: Sendable, Hashable {
     _ server: DNSServer.Number, hedgingDelay: Duration, left: Duration, others: Int, isStopgap: Bool = false,
     at now: ResolverInstant
   ) {
-    if hedges, !hasBegun, !isStopgap { hedgeAt = now + hedgingDelay }
+    // Of attempts one after the other each has its own delay, as long as none has had a hedge.
+    if running.isEmpty, !hasBegun || hedgeAt != nil { hedgeAt = hedges && !isStopgap ? now + hedgingDelay : nil }
     hasBegun = true
     anotherAt = others > 0 && left <= time ? now + left / (others + 1) : nil
     running.append(Attempt(server: server, timeoutAt: now + (isStopgap ? min(hedgingDelay, time) : time)))

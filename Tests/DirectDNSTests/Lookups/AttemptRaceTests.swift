@@ -41,6 +41,25 @@ struct AttemptRaceTests {
     #expect(race.due(at: Sample.at(5)) == .timeout(of: 1))
   }
 
+  @Test func `an attempt that follows a failed one is alone for its own time, and there is one hedge in all`() {
+    var race = Self.race(hedges: true)
+    race.begin(0, hedgingDelay: Self.delay, left: .seconds(5), others: 2, at: Sample.at(0))
+    race.end(0)
+    race.begin(1, hedgingDelay: .milliseconds(20), left: .seconds(5), others: 1, at: Sample.at(0.14))
+    #expect(race.due(at: Sample.at(0.15)) == nil)
+    #expect(race.nextInstant == Sample.at(0.16))
+    #expect(race.due(at: Sample.at(0.16)) == .hedge)
+    race.end(1)
+    race.begin(2, hedgingDelay: Self.delay, left: .seconds(5), others: 0, at: Sample.at(0.17))
+    #expect(race.nextInstant == Sample.at(3.17))
+
+    var standingIn = Self.race(hedges: true)
+    standingIn.begin(0, hedgingDelay: Self.delay, left: .seconds(5), others: 2, at: Sample.at(0))
+    standingIn.end(0)
+    standingIn.begin(1, hedgingDelay: Self.delay, left: .seconds(5), others: 1, isStopgap: true, at: Sample.at(0.1))
+    #expect(standingIn.due(at: Sample.at(0.25)) == .timeout(of: 1), "a stopgap has no hedge")
+  }
+
   @Test(arguments: [150, 9000] as [Int64])
   func `a stopgap has as long as a hedge would wait, and no hedge, and the next attempt has its time`(_ delay: Int64) {
     var race = Self.race(hedges: true)
