@@ -112,7 +112,8 @@ struct ServerStates: Sendable {
     guard all[soonest].take(at: now) else { return .later(all[soonest].ready(at: now)) }
     budget.queried(at: now)
     let server = all[soonest].server
-    return all[soonest].isOpen(at: now) ? .alongside(server) : .replace(server)
+    // Its breaker is open also when it is to be tried again: only an answer closes it.
+    return all[soonest].health.openedAt != nil ? .alongside(server) : .replace(server)
   }
 
   /// Whether a server has failed, and is asked only because those that work may not be for a moment, such as by a rate

@@ -194,9 +194,12 @@ struct ServerStatesTests {
     #expect(Self.failover(&states, [1, 2], at: 3) == "replace three")
   }
 
-  @Test func `for one whose breaker is open it makes none, and that is asked beside it`() {
-    var states = ServerStates(Self.configuration("one", "two"), at: Sample.at(0))
-    Self.opened(&states, 1, at: 0)
+  @Test(arguments: [0.0, -27])
+  func `for one whose breaker is open, or that is tried again, it makes none, and that is asked beside it`(
+    _ opened: Double
+  ) {
+    var states = ServerStates(Self.configuration("one", "two"), at: Sample.at(opened))
+    Self.opened(&states, 1, at: opened)
     #expect(Self.failover(&states, [1], at: 3) == "alongside two")
   }
 
