@@ -170,10 +170,11 @@ struct StoreWriterTests {
     clock.advance(by: .seconds(1))
     await events.wait { $0 == ["failed"] }
     store.hang()
+    // The first one comes through, late.
+    #expect(await ProcessState.eventually { !store.memory.read([question("a")]).isEmpty })
     await clock.waitForSleepers()
     clock.advance(by: .seconds(1))
     await events.wait { $0 == ["failed", "recovered"] }
-    // By then the first one has come through, late.
     #expect(store.calls == [.write([question("a")]), .read([question("a")])])
   }
 

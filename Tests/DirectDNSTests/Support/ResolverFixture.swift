@@ -43,6 +43,12 @@ final class ResolverFixture: Sendable {
   static let host = Sample.name("www.example.net")
 
   var events: [ResolverEvent] { log.value }
+
+  /// Waits until the observer was told so much: what is done behind a call may be told of after its end.
+  func waitForEvents(_ condition: @escaping @Sendable ([ResolverEvent]) -> Bool) async {
+    await log.wait(until: condition)
+  }
+
   var attempts: [ResolverEvent.Attempt<AddressQuestion>] {
     events.compactMap { if case .attempt(let attempt) = $0 { attempt } else { nil } }
   }
