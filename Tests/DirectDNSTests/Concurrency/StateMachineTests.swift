@@ -161,7 +161,7 @@ struct StateMachineTests {
         wake: { woken.change { $0 += 1 } })
     }
     await clock.waitForSleepers()
-    #expect(await ProcessState.eventually { clock.sleeperCount == 1 })
+    #expect(clock.sleeperCount == 1)
     clock.advance(by: .seconds(3))
     await woken.wait { $0 == 1 }
   }

@@ -55,7 +55,11 @@ struct ResolverEventTests {
     _ = try await lookup.value.get()
     #expect(fixture.events.map(text).contains("two A hedge: 1 address, TTL 60 s"))
     // The loser is told of when its transport has let go of it.
-    #expect(await ProcessState.eventually { fixture.attempts.contains { $0.provider == "one" && !$0.isHedge } })
+    await fixture.waitForEvents { events in
+      events.contains { event in
+        if case .attempt(let attempt) = event { attempt.provider == "one" && !attempt.isHedge } else { false }
+      }
+    }
   }
 
   @Test func `an attempt's time is told`() async throws {

@@ -210,7 +210,7 @@ struct StoreWriterTests {
     // Nobody waits for what will never be written.
     let done = Watched(false)
     writer.add(.forget(clock.wallNow), to: question("one-too-many")) { done.change { $0 = true } }
-    #expect(await ProcessState.eventually { done.value })
+    #expect(await done.wait { $0 })
     store.hang()
     #expect(await flush() > 0)
     // What was dropped is no news any more.
@@ -220,12 +220,12 @@ struct StoreWriterTests {
   @Test func `what is to be done afterwards is done when it was written, and when it could not be`() async {
     let done = Watched(0)
     writer.add(.forget(clock.wallNow), to: question("a")) { done.change { $0 += 1 } }
-    #expect(await ProcessState.eventually { done.value == 1 })
+    #expect(await done.wait { $0 == 1 })
     store.fail()
     writer.add(.forget(clock.wallNow), to: question("a")) { done.change { $0 += 1 } }
-    #expect(await ProcessState.eventually { done.value == 2 })
+    #expect(await done.wait { $0 == 2 })
     // The store is not used for now: nobody waits for its next try.
     writer.add(.forget(clock.wallNow), to: question("b")) { done.change { $0 += 1 } }
-    #expect(await ProcessState.eventually { done.value == 3 })
+    #expect(await done.wait { $0 == 3 })
   }
 }

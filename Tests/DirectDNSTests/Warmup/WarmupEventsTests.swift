@@ -54,7 +54,7 @@ struct WarmupChannelTests {
         sent.change { $0 += 1 }
       }
     }
-    let isFree = await ProcessState.eventually { sent.value == WarmupChannel.room * 2 }
+    let isFree = await sent.wait { $0 == WarmupChannel.room * 2 }
     if !isFree { channel.release() }
     await sender.value
     return isFree
@@ -136,7 +136,7 @@ struct WarmupChannelTests {
       isDone.change { $0 = true }
     }
     reader.cancel()
-    #expect(await ProcessState.eventually { isDone.value })
+    #expect(await isDone.wait { $0 })
     #expect(await sendsFreely(channel))
   }
 }
