@@ -203,6 +203,7 @@ struct QueryMachineTests {
     let lookup = begin(upstreams, "n1.example")
     await clock.waitForSleepers()
     clock.advance(by: .seconds(1))
+    upstreams.timePassed()
     #expect(transport.count == 1)
     clock.advance(by: .seconds(1))
     #expect(try await lookup.value.get().asked == Sample.at(2))

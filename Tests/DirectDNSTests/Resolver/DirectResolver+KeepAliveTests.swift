@@ -71,8 +71,7 @@ struct KeepAliveTests {
   func `it is refreshed between 65 and 85 % of its TTL, again and again`(_ ttl: UInt32) async throws {
     let fixture = try await begun(ttl: ttl)
     for round in 1...5 {
-      await fixture.clock.waitForSleepers()
-      fixture.clock.advance(by: .seconds(Int64(ttl)) * 649 / 1000)
+      await fixture.pass(.seconds(Int64(ttl)) * 649 / 1000)
       #expect(fixture.transport.count == round)
       fixture.clock.advance(by: .seconds(Int64(ttl)) * 202 / 1000)
       await fixture.transport.waitForSent(round + 1)
@@ -121,14 +120,14 @@ struct KeepAliveTests {
     await fixture.settle()
     await fixture.clock.waitForSleepers()
     fixture.transport.answer(Script.addresses("192.0.2.2", ttl: 100))
-    fixture.clock.advance(by: .seconds(1))
+    await fixture.pass(.seconds(1))
     #expect(fixture.transport.count == 3)
     fixture.clock.advance(by: .seconds(1))
     await fixture.transport.waitForSent(4)
     await fixture.settle()
     await fixture.clock.waitForSleepers()
     #expect(fixture.resolver.cached(Self.host)?.texts == ["192.0.2.2"])
-    fixture.clock.advance(by: .seconds(64))
+    await fixture.pass(.seconds(64))
     #expect(fixture.transport.count == 4)
   }
 
@@ -183,8 +182,7 @@ struct KeepAliveTests {
   @Test func `a name that is no longer kept alive is left alone`() async throws {
     let fixture = try await begun()
     fixture.resolver.keepAlive([])
-    fixture.clock.advance(by: .seconds(90))
-    await fixture.settle()
+    await fixture.pass(.seconds(90))
     #expect(fixture.transport.count == 1)
     #expect(await fixture.clock.waitForNoSleepers())
   }

@@ -69,6 +69,7 @@ extension ResolverAskingTests {
     if rest > 0 {
       // It would have ended by now.
       fixture.clock.advance(by: .milliseconds(rest) - .nanoseconds(1))
+      fixture.resolver.lookups.send { $0.timePassed(at: $1) }
       #expect(fixture.resolver.lookups.look { $0.lookupCount } > 0)
       fixture.clock.advance(by: .nanoseconds(1))
     }

@@ -68,6 +68,9 @@ final class QueryFixture: QueryRecipient {
 
   func update(_ configuration: ResolverConfiguration) { send { $0.update(configuration, at: $1) } }
 
+  /// Tells the machine of the time, so that what is due has been done on return.
+  func timePassed() { send { $0.timePassed(at: $1) } }
+
   private var servers: [DNSServerState] { runner.look(\.states.all) }
   var tallies: [QueryTally] { servers.map(\.tally) }
   var status: [ProviderStatus] { servers.map { ProviderStatus($0.configuration.provider, $0.health) } }
