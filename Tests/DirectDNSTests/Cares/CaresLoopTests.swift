@@ -21,34 +21,46 @@ struct CaresLoopTests {
   }
 
   /// Looks up all names at once: each finds its own address.
+  ///
+  /// c-ares gives up after 2 s, which a busy machine may take: such a lookup begins again.
   private static func lookUpAll(at server: FakeNameServer, by loop: CaresLoop) async -> Int {
-    await withTaskGroup { group in
+    await withTaskGroup(of: Bool.self) { group in
       for (number, name) in names.enumerated() {
         group.addTask {
-          let found = try? await lookup(name, at: server).run(by: loop).get()
-          return found?.addresses == [.ipv4(0xC000_0200 + UInt32(number))]
+          var outcome = await lookup(name, at: server).run(by: loop)
+          for _ in 0..<5 where outcome == .failure(.timedOut) {
+            outcome = await lookup(name, at: server).run(by: loop)
+          }
+          return (try? outcome.get())?.addresses == [.ipv4(0xC000_0200 + UInt32(number))]
         }
       }
       return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
     }
   }
 
+  /// Waits until so many names were asked for: of one that has no answer after 0.7 s c-ares asks again.
+  private static func waitForNames(_ count: Int, at server: FakeNameServer) async {
+    var queries = count
+    while await server.waitForQueries(queries), Set(server.queries.map(\.name)).count < count { queries += 1 }
+  }
+
   @Test func `hundreds of lookups have one thread, 128 of them at a time, and each gets its own answer`() async {
     await #expect(processExitsWith: .success) {
+      let former = try await FakeNameServer.start(records: CaresLoopTests.records)
       let server = try await FakeNameServer.start(records: CaresLoopTests.records)
       let loop = CaresLoop()
       // Threads that the runtime begins with stay.
-      _ = await CaresLoopTests.lookUpAll(at: server, by: loop)
+      _ = await CaresLoopTests.lookUpAll(at: former, by: loop)
       let before = ProcessState.threads
-      let asked = server.queries.count
       server.misbehave(.hold)
       async let found = CaresLoopTests.lookUpAll(at: server, by: loop)
-      await server.waitForQueries(asked + 128)
+      await CaresLoopTests.waitForNames(128, at: server)
       #expect(ProcessState.threads < before + 20)
-      #expect(Set(server.queries.dropFirst(asked).map(\.name)).count == 128)
+      #expect(Set(server.queries.map(\.name)).count == 128)
       server.behave()
       server.release()
       #expect(await found == 600)
+      await former.stop()
       await server.stop()
     }
   }
@@ -97,7 +109,7 @@ struct CaresLoopTests {
     let begun = Self.names.prefix(128).map { name in
       Task { await Self.lookup(name, at: server, timeout: 2_000).run(by: loop) }
     }
-    await server.waitForQueries(128)
+    await Self.waitForNames(128, at: server)
     let waiting = Self.names.dropFirst(128).map { name in
       Task { await Self.lookup(name, at: server, timeout: 200).run(by: loop) }
     }
