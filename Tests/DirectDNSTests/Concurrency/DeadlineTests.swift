@@ -63,8 +63,9 @@ struct DeadlineTests {
   }
 
   @Test func `a late body is told that nobody waits`() async {
+    let told = Watched<Bool?>(nil)
     let wait = Task.immediate { [clock] in
-      await Deadline.wait(until: clock.now + .seconds(1), clock) {
+      await Deadline.wait(until: clock.now + .seconds(1), clock, late: { isTold in told.change { $0 = isTold } }) {
         try? await clock.sleep(until: clock.now + .seconds(1000))
         return Task.isCancelled
       }
@@ -72,5 +73,7 @@ struct DeadlineTests {
     await clock.waitForSleepers(2)
     clock.advance(by: .seconds(1))
     #expect(await wait.value == nil)
+    await told.wait { $0 != nil }
+    #expect(told.value == true)
   }
 }
