@@ -23,6 +23,7 @@ struct ClientFixture: Sendable {
     resolving.store = store
     var configuration = DirectClientConfiguration()
     configuration.policy = policy
+    configuration.attemptDelay = ClientSample.attemptDelay
     change(&configuration)
     client = try DirectClient(configuration, resolver: DirectResolver(resolving, clock: clock))
   }

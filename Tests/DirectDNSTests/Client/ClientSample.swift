@@ -6,6 +6,10 @@ import HTTPTypes
 
 /// A client whose names are pinned, and which may go to this machine.
 enum ClientSample {
+  /// So long that nothing but a failure brings the next address or the other family, however slow the machine is;
+  /// tests of a race have a shorter one.
+  static let attemptDelay = Duration.seconds(3600)
+
   static func client(
     names: [String: [String]] = ["shop.test": ["127.0.0.1"]], policy: AddressPolicy = .any,
     _ change: (inout DirectClientConfiguration) -> Void = { _ in }
@@ -16,6 +20,7 @@ enum ClientSample {
     }
     var configuration = DirectClientConfiguration()
     configuration.policy = policy
+    configuration.attemptDelay = attemptDelay
     change(&configuration)
     return try DirectClient(configuration, resolver: DirectResolver(resolving))
   }

@@ -8,14 +8,10 @@ import Testing
 /// RFC 8305, over real sockets: which address a request gets when several are known.
 @Suite(.timeLimit(.minutes(1)))
 struct HappyEyeballsTests {
-  private static let never = Duration.seconds(3600)
-
   @Test func `after a refusal the next address is tried at once, and every refused one is told`() async throws {
     let origin = try await FakeOrigin.start()
-    let client = try ClientSample.client(names: ["shop.test": ["::1", "127.0.0.2", "127.0.0.1"]]) {
-      // Only a refusal can bring the next one.
-      $0.attemptDelay = Self.never
-    }
+    // Only a refusal can bring the next one.
+    let client = try ClientSample.client(names: ["shop.test": ["::1", "127.0.0.2", "127.0.0.1"]])
     let log = RequestLog()
     let response = try await client.execute(
       ClientSample.get(origin.url("/", host: "shop.test")), options: log.options)
@@ -28,7 +24,7 @@ struct HappyEyeballsTests {
 
   @Test func `families are tried in turn`() async throws {
     let addresses = ["::1", "::ffff:127.0.0.2", "127.0.0.3", "127.0.0.4"]
-    let client = try ClientSample.client(names: ["shop.test": addresses]) { $0.attemptDelay = Self.never }
+    let client = try ClientSample.client(names: ["shop.test": addresses])
     let log = RequestLog()
     let error = await #expect(throws: DirectDNSError.self) {
       try await client.execute(ClientSample.get("http://shop.test:1/"), options: log.options)
@@ -47,7 +43,6 @@ struct HappyEyeballsTests {
     let file = try authority.makeFile()
     let client = try ClientSample.client(names: ["shop.test": ["127.0.0.2", "127.0.0.1"]]) {
       $0.trust = TrustStore(privateAuthorities: [file.path], environment: [:])
-      $0.attemptDelay = Self.never
     }
     let response = try await client.execute(ClientSample.get(origin.url("/", host: "shop.test")))
     #expect(response.connection.failedAddresses.map(\.description) == ["127.0.0.2"])
@@ -61,7 +56,9 @@ struct HappyEyeballsTests {
   func `an address that swallows packets is replaced after 250 ms`() async throws {
     let hole = try await BlackHole.start(address: .ipv4(0x7F00_0002))
     let origin = try await FakeOrigin.start(configuration: FakeOriginConfiguration(port: hole.port))
-    let client = try ClientSample.client(names: ["shop.test": ["127.0.0.2", "127.0.0.1"]])
+    let client = try ClientSample.client(names: ["shop.test": ["127.0.0.2", "127.0.0.1"]]) {
+      $0.attemptDelay = DirectClientConfiguration().attemptDelay
+    }
     let log = RequestLog()
     let began = ContinuousClock.now
     let response = try await client.execute(

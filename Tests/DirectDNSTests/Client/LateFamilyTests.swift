@@ -11,7 +11,6 @@ import Testing
 @Suite(.timeLimit(.minutes(1)))
 struct LateFamilyTests {
   static let name = "www.shop.test"
-  private static let never = Duration.seconds(3600)
 
   /// What is wrong with the family that answers first.
   enum Fault: String, CaseIterable, Sendable {
@@ -86,7 +85,6 @@ struct LateFamilyTests {
       let first = fault.address(late.other)
       let fixture = try await fixture(first: first, late: late, lateAddress: works(late)) {
         $0.trust = TrustStore(privateAuthorities: [file.path], environment: [:])
-        $0.attemptDelay = Self.never
       }
       let log = Log()
       let request = try ClientSample.get(origin.url("/", host: Self.name))
