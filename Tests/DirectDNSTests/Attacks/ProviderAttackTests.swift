@@ -72,6 +72,7 @@ struct ProviderAttackTests {
     ])
     configuration.trust = TrustStore(privateAuthorities: [lane.file.path], environment: [:])
     configuration.usesSystemDNS = false
+    configuration.timeout = .seconds(20)
     configuration.families = .ipv4
     let resolver = try DirectResolver(configuration)
     defer { resolver.shutdown() }

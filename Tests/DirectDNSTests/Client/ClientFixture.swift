@@ -20,6 +20,7 @@ struct ClientFixture: Sendable {
       ProviderConfiguration(provider: JSONProvider(name: "fake", url: try WebURL(provider.url("/resolve"))))
     ])
     resolving.usesSystemDNS = false
+    resolving.timeout = .seconds(20)
     resolving.store = store
     var configuration = DirectClientConfiguration()
     configuration.policy = policy

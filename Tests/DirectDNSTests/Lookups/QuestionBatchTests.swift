@@ -91,6 +91,7 @@ struct BatchReadingTests {
       providers: [try ProviderConfiguration("emas+\(server.baseURL)\(path)", credentials: credentials)])
     if let second { configuration.providers.append(try ProviderConfiguration("json+\(second.baseURL)/resolve")) }
     configuration.usesSystemDNS = false
+    configuration.timeout = .seconds(20)
     configuration.hedges = false
     configure(&configuration)
     let resolver = try DirectResolver(configuration)
