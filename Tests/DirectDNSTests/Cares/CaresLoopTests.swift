@@ -110,7 +110,7 @@ struct CaresLoopTests {
       Task { await Self.lookup(name, at: server, timeout: 2_000).run(by: loop) }
     }
     await Self.waitForNames(128, at: server)
-    let waiting = Self.names.dropFirst(128).map { name in
+    let waiting = Self.names.dropFirst(128).prefix(20).map { name in
       Task { await Self.lookup(name, at: server, timeout: 200).run(by: loop) }
     }
     for task in waiting { #expect(await task.value == .failure(.timedOut)) }
@@ -156,6 +156,8 @@ struct CaresLoopTests {
       #expect(await Self.lookup("host1.shop.test", at: server).run(by: loop).failure == nil)
       #expect(await ProcessState.eventually { !loop.loop.mailbox.isRunning })
     }
+    // A thread that is about to end is none any more, though it has yet to close what it had.
+    await loop.loop.end()
     #expect(Self.sockets(to: server) == 0)
     await server.stop()
   }
