@@ -119,6 +119,8 @@ struct OriginFaultTests {
     try await withSecureOrigin { origin, ca async throws in
       origin.isMute = true
       let reply = try await Curl.run("--cacert", ca, "--max-time", "0.2", origin.url())
+      // The kernel has the connection before the origin hears of it.
+      await origin.waitForConnections()
       #expect(reply.exit == 28 && origin.connectionCount == 1 && origin.requests.isEmpty)
     }
   }
