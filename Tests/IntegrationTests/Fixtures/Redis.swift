@@ -43,10 +43,11 @@ struct Redis {
 
   var url: String { "redis\(isSecure ? "s" : "")://127.0.0.1:\(port)" }
 
-  func store(password: String? = nil, timeout: Duration = .milliseconds(500)) throws -> RedisAnswerStore {
+  /// A store on it, which waits longer than a busy machine takes unless a test wants to see it give up.
+  func store(password: String? = nil, timeout: Duration = .seconds(20)) throws -> RedisAnswerStore {
     var configuration = try RedisStoreConfiguration(url: url)
     configuration.password = password.map { .init($0) }
-    configuration.timeout = timeout
+    (configuration.connectTimeout, configuration.timeout) = (timeout, timeout)
     return RedisAnswerStore(configuration)
   }
 
