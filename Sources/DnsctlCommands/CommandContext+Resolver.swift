@@ -57,6 +57,7 @@ extension CommandContext {
     let notice = StoreNotice(self)
     if let store {
       configuration.store = store
+      configuration.storeTimeout = Self.storeTimeout(within: configuration.timeout)
       configuration.observer = notice.observer(passingTo: configuration.observer)
     }
     let resolver: DirectResolver
@@ -75,6 +76,12 @@ extension CommandContext {
     notice.ended(flush)
     return try outcome.get().joined(status(flush))
   }
+
+  /// How long a lookup waits for the store, at most a fifth of its time.
+  ///
+  /// The first one of a process opens the store as well, which on a busy machine takes longer than the library's 50 ms,
+  /// and most commands have no other.
+  static func storeTimeout(within timeout: Duration) -> Duration { min(.seconds(1), timeout / 5) }
 
   /// Runs a body until it ends or a signal comes, after which it can write nothing more.
   ///

@@ -176,6 +176,23 @@ import Testing
     #expect(outcome.output.contains(#""age":49000,"freshness":"stale","source":"store""#))
   }
 
+  /// Opening it is a part of the first look, on a busy machine too.
+  @Test(arguments: [([], .seconds(1)), (["--timeout", "0.5"], .milliseconds(100))] as [([String], Duration)])
+  func `waits for it for a second, or a fifth of a lookup's time`(options: [String], time: Duration) async throws {
+    var fixture = CommandFixture(zone: zone)
+    fixture.store = MemoryAnswerStore()
+    var context = fixture.context
+    let (times, makeResolver) = (Locked<[Duration]>([]), context.makeResolver)
+    context.makeResolver = { configuration, servers throws(DirectDNSError) in
+      times.withLock { $0.append(configuration.storeTimeout) }
+      return try makeResolver(configuration, servers)
+    }
+    let words = ["resolve"] + Self.options + Self.some + options + ["www.example.com"]
+    let command = try #require(try Dnsctl.parseAsRoot(words) as? any ContextCommand)
+    #expect(await command.run(in: context) == .answered)
+    #expect(times.withLock(\.self) == [time])
+  }
+
   @Test func `has the refresh behind a stored answer stored before it ends`() async throws {
     let store = MemoryAnswerStore()
     let question = AddressQuestion(try HostName("www.example.com"), .ipv4)
