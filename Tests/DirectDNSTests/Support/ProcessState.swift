@@ -32,9 +32,11 @@ enum ProcessState {
     (try? FileManager.default.contentsOfDirectory(atPath: folder).count) ?? 0
   }
 
-  /// Waits until a condition holds, ten seconds at most: nobody tells when a thread or a descriptor has gone.
+  /// Waits until a condition holds, nearly as long as most tests may take.
+  ///
+  /// Nobody tells when a thread or a descriptor has gone.
   static func eventually(_ condition: () -> Bool) async -> Bool {
-    let deadline = ContinuousClock.now + .seconds(10)
+    let deadline = ContinuousClock.now + .seconds(50)
     while !condition() {
       guard ContinuousClock.now < deadline else { return false }
       try? await Task.sleep(for: .milliseconds(2))
