@@ -92,6 +92,7 @@ extension LiveConfiguration {
         metadata: ["reason": "\(error.message)"])
     }
     MetricSource().count(.configurationReads, label.rawValue)
-    observer(outcome, settings)
+    // The settings are read with the lock held: who goes by what it was told last goes by what is in force.
+    telling.withLock { _ in observer(outcome, settings) }
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreMetrics
 import DirectDNSPrometheus
+import Dispatch
 import Logging
 import Testing
 
@@ -69,6 +70,34 @@ final class LiveConfigurationReloadingTests: LiveConfigurationFixture {
       "change=timeout: 2.0 seconds → 3.0 seconds",
     ] { #expect(log.text.contains(line)) }
     resolver.shutdown()
+  }
+
+  @Test func `of two readings at once the one that is told of last has the settings that are in force`() async throws {
+    try folder.write("{ timeout: 2 }", to: "c.json5")
+    let (told, isHeld, proceed) = (Watched<[Duration]>([]), Watched(false), DispatchSemaphore(value: 0))
+    let live = try LiveConfiguration(
+      ConfigurationPath(name: path), interval: .seconds(1), clock: clock, logger: log.logger,
+      observer: { _, settings in
+        if settings.resolver.timeout == .seconds(3) {
+          isHeld.change { $0 = true }
+          proceed.wait()
+        }
+        told.change { $0.append(settings.resolver.timeout) }
+      }
+    ) { bytes, name throws(ConfigurationFault) in
+      try DirectSettings(
+        ConfigurationFile(checking: bytes, name: name), environment: EnvironmentSettings([:]),
+        overrides: SettingsOverrides())
+    }
+    try change("{ timeout: 3 }")
+    DispatchQueue.global().async { live.reloadIfChanged() }
+    await isHeld.wait { $0 }
+    try change("{ timeout: 4 }")
+    DispatchQueue.global().async { live.reloadIfChanged() }
+    while live.settings.resolver.timeout != .seconds(4) { await Task.yield() }
+    proceed.signal()
+    await told.wait { $0.count == 2 }
+    #expect(told.value == [.seconds(3), .seconds(4)])
   }
 
   @Test func `what the program cannot use changes nothing, not even what could be used of it`() throws {
