@@ -77,7 +77,7 @@ struct Session {
     }
   }
 
-  /// The library's own defaults, but for what the suites' README turns off and what the scenario sets.
+  /// The library's own defaults, but for a store's time, what the suites' README turns off and what the scenario sets.
   init(url: String, _ settings: Settings, store path: String) throws {
     guard settings.stale_reply_ttl.map({ .seconds($0) == Resolution.staleTimeToLive }) ?? true else {
       throw MissingField(name: "a setting for stale_reply_ttl: the library's is \(Resolution.staleTimeToLive)")
@@ -86,6 +86,8 @@ struct Session {
     configuration.hedges = false
     configuration.usesSystemDNS = settings.fallback == true
     configuration.store = SQLiteAnswerStore(SQLiteStoreConfiguration(path: path))
+    // A busy machine's file is read in time, too.
+    configuration.storeTimeout = .seconds(1)
     var cache = CachePolicy(grace: .zero, refreshesAhead: false)
     cache.minimumTTL = .seconds(settings.min_ttl ?? 0)
     if let seconds = settings.max_stale { cache.maximumStale = .seconds(seconds) }

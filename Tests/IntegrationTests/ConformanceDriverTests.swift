@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import DirectDNSTesting
 import Foundation
 import Testing
 
@@ -75,7 +76,21 @@ struct ConformanceDriverTests {
     #"{"request":{"method":"GET","url":"https://a.test/","headers":[]\#(history)},"response":{"status":302,"location":\#(location)}}"#
   }
 
-  @Test func `a session keeps its answers across a restart, and counts an error as what it is`() throws {
+  @Test func `a session keeps a provider's answers across a restart`() async throws {
+    var records = RecordTable()
+    records.add("a.test", "192.0.2.1", ttl: 300)
+    let provider = try await FakeProvider.start(records: records)
+    let resolve = #"{"cmd":"resolve","name":"a.test"}"#
+    let answers = try answers(
+      [resolve, #"{"cmd":"restart","restart":true}"#, resolve],
+      ["session", "--doh", provider.url("/dns-query"), "--config-json", "{}"])
+    try #require(answers.count == 3, "\(answers)")
+    #expect(answers[0].contains("192.0.2.1") && answers[1] == "{}" && answers[2].contains("192.0.2.1"), "\(answers)")
+    #expect(provider.requests.map(\.name) == ["a.test"])
+    await provider.stop()
+  }
+
+  @Test func `a session goes on after a restart, and counts an error as what it is`() throws {
     let none = "http://127.0.0.1:\(try LoopbackPort.free())/dns-query"
     let lines = [
       #"{"cmd":"resolve","name":"a.test"}"#, #"{"cmd":"fallback","fallback":{"addresses":["192.0.2.2","192.0.2.1"]}}"#,
