@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
 import Testing
 
 @testable import DirectDNS
@@ -16,6 +17,10 @@ import Testing
     let shown = await fixture.run("show", "--format", "json", "www.example.com")
     #expect(shown.output.contains(#""addresses":["192.0.2.20"]"#), "\(shown.output)")
     #expect(shown.output.contains(#""addresses":["2001:db8::20"]"#))
+  }
+
+  @Test func `says in its help which store is its default, unlike that of other commands that resolve`() {
+    #expect(CacheRefreshCommand.helpMessage(columns: 1000).contains("(default: memory; of cache refresh: sqlite)"))
   }
 
   @Test func `leaves what is stored where the providers fail, with the status of resolve`() async throws {

@@ -18,7 +18,7 @@ struct StoreOptions: ParsableArguments {
 
   /// The help of `--store` for commands that resolve.
   static let help = ArgumentHelp(
-    "Where answers are remembered: memory, sqlite, sqlite:PATH, a path, or redis[s]://[[USER]:PASSWORD@]HOST[:PORT][/DATABASE]; @FILE holds one of these in its first line. sqlite alone is directdns/answers.sqlite in $XDG_CACHE_HOME or ~/.cache. (default: memory)",
+    "Where answers are remembered: memory, sqlite, sqlite:PATH, a path, or redis[s]://[[USER]:PASSWORD@]HOST[:PORT][/DATABASE]; @FILE holds one of these in its first line. sqlite alone is directdns/answers.sqlite in $XDG_CACHE_HOME or ~/.cache. (default: memory; of cache refresh: sqlite)",
     valueName: "store")
 
   static let configurationHelp = ArgumentHelp(

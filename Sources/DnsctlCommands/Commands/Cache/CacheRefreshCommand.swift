@@ -10,7 +10,7 @@ struct CacheRefreshCommand: ContextCommand {
     commandName: "refresh",
     abstract: "Ask for names now, and store what is said.",
     discussion: """
-      The providers are asked about both families, however fresh what is stored may be. Where they fail, what is stored stays, and standard error says so. What the system's DNS says is shown and not stored.
+      The providers are asked about both families, or the one that is chosen, however fresh what is stored may be. Where they fail, what is stored stays, and standard error says so. What the system's DNS says is shown and not stored.
 
       EXAMPLES
         dnsctl cache refresh www.example.com
