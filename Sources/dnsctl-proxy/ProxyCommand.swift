@@ -23,7 +23,7 @@ struct ProxyCommand: ContextCommand {
     discussion: """
       Speaks HTTP (absolute-form requests, CONNECT, WebSockets), SOCKS5, SOCKS4 and SOCKS4a on one port. Names are looked up over HTTPS, every address is checked before it is connected to and again once it is connected, and dead addresses are skipped. What goes through a tunnel is not inspected: checking certificates is up to the client.
 
-      The first line on standard error says where it listens. A browser finds what it needs at /proxy.pac; /live and /ready say whether it works.
+      The line "proxy at …" on standard error says where it listens; nothing but warnings about files comes before it. A browser finds what it needs at /proxy.pac; /live and /ready say whether it works.
 
       Only this machine can use it, unless there are users: other addresses are refused without --users or --token. Who may use a Unix socket depends on the mode of its file, and on --peer-uid.
 
@@ -63,15 +63,17 @@ struct ProxyCommand: ContextCommand {
                     connection was used again
         durationMs  milliseconds from the first byte to the end
 
-      A reader that is slow holds nobody up: 8 MiB of lines wait for it, and a line {"dropped":N} counts those beyond.
+      A reader that is slow holds nobody up: 8 MiB of lines wait for it, and a line {"dropped":N} counts those beyond. When its reader has gone, a message says so, and requests go on without a log.
 
-      With combined it is as Apache and nginx write it: CLIENT - USER [TIME] "METHOD TARGET HTTP/VERSION" STATUS SENT, and two empty fields; lines that were dropped are counted behind a #.
+      With combined it is as Apache and nginx write it: CLIENT - USER [TIME] "METHOD TARGET HTTP/VERSION" STATUS SENT, and two empty fields; lines that were dropped are counted behind a #. CLIENT is unix: for a Unix socket, TARGET begins with - for the proxy's own pages, and SOCKS has socks5 or socks4 for METHOD, and no version.
 
       EXIT STATUS
           0  it was told to end, and did
          64  the command line is wrong
          74  it cannot listen there, or a file cannot be read
          78  the configuration is wrong
+        130  interrupted a second time, or before it served
+        143  terminated a second time, or before it served
       """)
 
   @OptionGroup(title: "Proxy options")

@@ -41,6 +41,20 @@ struct AccessLineTests {
     }
   }
 
+  @Test func `a combined line without a host, a client's address or a method has what the help says`() {
+    let ended = WallInstant(milliseconds: 1_700_000_000_000)
+    var own = ProxyAccess(.http, method: "GET")
+    (own.path, own.httpVersion, own.status) = ("/live", "1.1", 200)
+    let ownLine = AccessLine(own, .combined, showsPath: true, ended: ended).text
+    #expect(ownLine.hasPrefix("unix: - - [") && ownLine.contains(#"] "GET -/live HTTP/1.1" 200 0"#), "\(ownLine)")
+    let socks = AccessLine(ProxyAccess(.socks5, origin: "a.example:443"), .combined, showsPath: true, ended: ended).text
+    #expect(socks.contains(#"] "socks5 a.example:443" - 0"#), "\(socks)")
+    let help = ProxyCommand.configuration.discussion
+    for words in ["CLIENT is unix:", "TARGET begins with -", "socks5 or socks4 for METHOD"] {
+      #expect(help.contains(words), "\(words)")
+    }
+  }
+
   @Test func `combined is one line as Apache writes it, whatever clients say`() {
     #expect(
       line(.combined)
