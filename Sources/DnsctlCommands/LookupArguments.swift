@@ -13,7 +13,7 @@ package struct LookupArguments: ParsableArguments {
   @Option(
     name: .customLong("provider"),
     help: ArgumentHelp(
-      "A provider, in the order of asking: alidns, google, cloudflare, quad9, dnspod, the name of one in the configuration file, or a URL: doh+https://…, doh-post+https://…, json+https://…, dnspod+http(s)://…, emas+http(s)://…. Replaces those that are configured.",
+      "A provider; may be given again, in the order of asking: alidns, google, cloudflare, quad9, dnspod, the name of one in the configuration file, or a URL: doh+https://…, doh-post+https://…, json+https://…, dnspod+http(s)://…, emas+http(s)://…. Replaces those that are configured.",
       valueName: "name|url"),
     completion: .list(Self.presets))
   var providers: [String] = []
@@ -21,14 +21,16 @@ package struct LookupArguments: ParsableArguments {
   @Option(
     name: .customLong("bootstrap"),
     help: ArgumentHelp(
-      "An address of a provider's host, so that no DNS is needed to reach it. Replaces a preset's own.",
+      "An address of a provider's host, so that no DNS is needed to reach it; may be given again. Replaces a preset's own.",
       valueName: "name=ip"),
     transform: { text in try ConfigurationFault.shown { () throws(ConfigurationFault) in try BootstrapAddress(text) } })
   var bootstraps: [BootstrapAddress] = []
 
   @Option(
     name: .customLong("ca"),
-    help: ArgumentHelp("A file of further certificate authorities (PEM).", valueName: "file"),
+    help: ArgumentHelp(
+      "A file of further certificate authorities (PEM); may be given again. Replaces those that are configured.",
+      valueName: "file"),
     completion: .file(extensions: ["pem", "crt", "cer"]))
   var authorities: [String] = []
 

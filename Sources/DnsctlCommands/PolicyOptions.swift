@@ -19,7 +19,7 @@ package struct PolicyOptions: ParsableArguments {
   @Option(
     name: .customLong("allow"),
     help: ArgumentHelp(
-      "Another network or address that may be used, or a name whose hosts may have any address.",
+      "Another network or address that may be used, or a name whose hosts may have any address; may be given again.",
       valueName: "cidr|name"),
     transform: { text in try ConfigurationFault.shown { () throws(ConfigurationFault) in try PolicyRule(text) } })
   var allowed: [PolicyRule] = []
@@ -27,7 +27,7 @@ package struct PolicyOptions: ParsableArguments {
   @Option(
     name: .customLong("deny"),
     help: ArgumentHelp(
-      "A network or an address that may not be used, or a name that nothing is sent to; wins over --allow.",
+      "A network or an address that may not be used, or a name that nothing is sent to; may be given again, and wins over --allow.",
       valueName: "cidr|name"),
     transform: { text in try ConfigurationFault.shown { () throws(ConfigurationFault) in try PolicyRule(text) } })
   var denied: [PolicyRule] = []
