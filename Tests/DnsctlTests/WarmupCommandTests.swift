@@ -83,7 +83,8 @@ struct `dnsctl warmup` {
       ([], 64, "nothing to warm"), (["--hosts", "-", "-"], 64, "once"),
       (["--hosts", "/none"], 74, "/none: there is no such"),
       (["--hosts", "/unreadable/x"], 74, "Permission denied"), (["--min-success", "x", "a.example"], 64, "40 or 95%"),
-      (["--rate", "0", "a.example"], 64, "more than 0"), (["--deadline", "0", "a.example"], 64, "more than 0"),
+      (["--rate", "0", "a.example"], 64, "more than 0"), (["--rate", "1000001", "a.example"], 64, "at most 1000000"),
+      (["--deadline", "0", "a.example"], 64, "more than 0"),
       (["--concurrency", "0", "a.example"], 64, "1 or more"), (["--store", "nowhere", "a.example"], 64, "--store"),
     ] as [([String], Int32, String)])
   func `what is wrong on the command line is told`(arguments: [String], status: Int32, part: String) async {

@@ -13,7 +13,7 @@ struct CheckCommand: ContextCommand {
 
       With --proxy a proxy is checked instead: that it is ready, that it reaches the name's port 443, and that it refuses 169.254.169.254, where clouds keep credentials.
 
-      A query has 3 s, and a proxy's reply 10 s: --timeout, --connections and --expired change nothing here.
+      A query has 3 s, and a proxy's reply 10 s: --timeout, --connections and --expired change nothing here, and with --proxy no lookup option does.
 
       EXAMPLES
         dnsctl check

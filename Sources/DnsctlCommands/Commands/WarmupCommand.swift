@@ -64,7 +64,7 @@ struct WarmupCommand: ContextCommand {
     help: ArgumentHelp("The most names that begin in a second. (default: as fast as providers let it)", valueName: "n"),
     transform: { text in
       guard let rate = Double(text), rate > 0, rate <= 1_000_000 else {
-        throw ValidationError("Give a number of names a second, more than 0.")
+        throw ValidationError("Give a number of names a second, more than 0 and at most 1000000.")
       }
       return rate
     })

@@ -60,7 +60,7 @@ struct WatchCommand: ContextCommand {
 
   @Option(
     parsing: .unconditional,
-    help: ArgumentHelp("Seconds between two snapshots, decimals allowed. (default: 1)", valueName: "s"),
+    help: ArgumentHelp("Seconds between two snapshots, from 0.1, decimals allowed. (default: 1)", valueName: "s"),
     transform: { text in
       guard let interval = Seconds.timeout(text), interval >= .milliseconds(100) else {
         throw ValidationError("Give a number of seconds, from 0.1 to 86400.")
