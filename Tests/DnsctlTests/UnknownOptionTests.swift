@@ -12,8 +12,9 @@ struct UnknownOptionTests {
     ("fetch", "--proto", "http and https"), ("fetch", "--proto-redir", "--no-location"),
     ("fetch", "--stderr", "2> FILE"),
     ("fetch", "--remove-on-error", "rm"), ("fetch", "--path-as-is", "browsers"), ("fetch", "--ssl-reqd", "https://"),
-    ("fetch", "--no-keepalive", "connections"), ("fetch", "--pinnedpubkey", "--cacert"),
+    ("fetch", "--no-keepalive", "connections"), ("fetch", "--pinnedpubkey", "no key is pinned"),
     ("fetch", "--interface", "address to send from"), ("fetch", "--capath", "SSL_CERT_DIR"),
+    ("fetch", "--max-filesize", "head -c"), ("fetch", "--fail-early", "&&"), ("fetch", "--socks4a", "SOCKS5"),
     ("resolve", "-p", "@HOST:PORT"), ("resolve", "-J", "--json"), ("resolve", "--verbose", "--trace"),
   ])
   func `an option of another tool is answered with what to write here`(

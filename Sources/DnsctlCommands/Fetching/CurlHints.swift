@@ -21,8 +21,10 @@ enum CurlHints {
       "--retry-delay, --retry-max-time", ["--retry-all-errors", "--retry-connrefused"],
       "use --retry alone, which waits 1 s, 2 s, 4 s and so on"
     ),
-    ("--limit-rate, -Y", ["--speed-limit", "--max-filesize"], "-m ends what is slow, -y what is silent"),
-    ("--fail-with-body", ["--fail-early"], "-w '%{http_code}' shows the status"),
+    ("--limit-rate, -Y", ["--speed-limit"], "-m ends what is slow, -y what is silent"),
+    ("--max-filesize", [], "'| head -c N' takes N bytes and no more"),
+    ("--fail-with-body", [], "-w '%{http_code}' shows the status"),
+    ("--fail-early", [], "one command for each URL, with && between them"),
     ("--trace, --trace-ascii", ["--trace-time"], "-v"),
     ("-#, --progress-bar", ["--no-progress-meter"], "a terminal has progress, unless -s is given"),
     ("-j", ["--junk-session-cookies"], "take the session's cookies out of the file that -b reads"),
@@ -31,14 +33,13 @@ enum CurlHints {
       "--provider says who is asked"
     ),
     ("--interface", ["--local-port"], "the system chooses the address to send from"),
-    (
-      "--socks5, --preproxy", ["--socks4", "--socks4a", "--socks5-hostname"], "dnsctl proxy --upstream, and -x to that"
-    ),
-    ("-p, --proxytunnel", ["--proxy-header"], "https goes through a proxy's tunnel anyway"),
+    ("--socks5, --preproxy", ["--socks5-hostname"], "dnsctl proxy --upstream, and -x to that"),
+    ("--socks4", ["--socks4a"], "other proxies have to speak HTTP or SOCKS5"),
+    ("-p, --proxytunnel", [], "https goes through a proxy's tunnel anyway"),
     ("--proto, --proto-redir", ["--proto-default"], "only http and https are asked; see --no-location"),
     ("--ssl-reqd", ["--ssl"], "write https:// in the URL"),
     ("--capath", [], "SSL_CERT_DIR names the folder of authorities"),
-    ("--pinnedpubkey", [], "--cacert with the one authority that you trust"),
+    ("--pinnedpubkey", [], "no key is pinned; --cacert only adds an authority"),
     ("--path-as-is", [], "a path's . and .. are taken out, as in browsers"),
     ("--no-keepalive", ["--keepalive-time", "--keepalive-cnt"], "connections end with the command"),
     ("--stderr", [], "2> FILE, or 2>&1"),
