@@ -16,6 +16,7 @@ struct UnknownOptionTests {
     ("fetch", "--interface", "address to send from"), ("fetch", "--capath", "SSL_CERT_DIR"),
     ("fetch", "--max-filesize", "head -c"), ("fetch", "--fail-early", "&&"), ("fetch", "--socks4a", "SOCKS5"),
     ("resolve", "-p", "@HOST:PORT"), ("resolve", "-J", "--json"), ("resolve", "--verbose", "--trace"),
+    ("resolve", "--dnssec", "dnsctl compare --json"),
   ])
   func `an option of another tool is answered with what to write here`(
     _ command: String, _ option: String, _ advice: String

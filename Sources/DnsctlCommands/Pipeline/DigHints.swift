@@ -31,7 +31,8 @@ enum DigHints {
     case "-r": "--short"
     case "-J": "--json"
     case "-b": "the system chooses the address to ask from"
-    case "-d", "--dnssec": "with --json, authenticated says whether the provider has validated"
+    case "-d", "--dnssec":
+      "authenticated says whether the provider has validated: with -t and --json, for addresses by dnsctl compare --json"
     case "--ecs", "--subnet": "clientSubnet of a provider in the configuration file"
     case "-v", "--verbose", "--debug": "--trace"
     case "--time": "the time is shown"
