@@ -43,6 +43,8 @@ struct ExecCommand: AsyncParsableCommand {
         125  how the program ended is not known
         126  the program cannot be run
         127  there is no such program
+
+      The environment counts as for dnsctl resolve; proxies of the environment do not.
       """)
 
   @Flag(name: .customLong("java"), help: "Tell Java of the proxy, by JAVA_TOOL_OPTIONS.")

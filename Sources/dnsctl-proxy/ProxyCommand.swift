@@ -74,6 +74,8 @@ struct ProxyCommand: ContextCommand {
          78  the configuration is wrong
         130  interrupted a second time, or before it served
         143  terminated a second time, or before it served
+
+      The environment counts as for dnsctl resolve; proxies of the environment do not.
       """)
 
   @OptionGroup(title: "Proxy options")

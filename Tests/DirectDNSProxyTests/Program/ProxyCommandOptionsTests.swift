@@ -32,6 +32,12 @@ struct ProxyCommandOptionsTests {
     #expect(made.policy.objection(to: try #require(IPAddress("10.0.0.1"))) == nil)
   }
 
+  @Test func `the help of both commands says that the environment counts`() {
+    for help in [ProxyCommand.configuration.discussion, ExecCommand.configuration.discussion] {
+      #expect(help.contains("The environment counts as for dnsctl resolve; proxies of the environment do not."))
+    }
+  }
+
   @Test func `without options it is the library's`() throws {
     let (made, standard) = (try configuration(""), ProxyConfiguration())
     #expect(made.limits == standard.limits && made.listeners == standard.listeners && made.loops == standard.loops)

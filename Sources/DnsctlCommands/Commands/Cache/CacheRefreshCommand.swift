@@ -21,6 +21,8 @@ struct CacheRefreshCommand: ContextCommand {
 
       EXIT STATUS
       That of dnsctl resolve, and 74 if an answer could not be stored.
+
+      The environment counts as for dnsctl resolve.
       """)
 
   @OptionGroup(title: "Lookup options")
