@@ -145,6 +145,34 @@ struct TunnelTests {
 
   // MARK: Names
 
+  @Test(arguments: ["localhost", "first.test", "last.test"])
+  func `a name that leads to the proxy itself, and nowhere else, is refused for that`(host: String) async throws {
+    let proxy = try await ProxyFixture(
+      records: RecordTable { records in
+        records.add("first.test", "127.0.0.1", "127.0.0.3")
+        records.add("last.test", "127.0.0.3", "127.0.0.1")
+      })
+    let client = try await proxy.client()
+    try await client.send("CONNECT \(host):\(proxy.port) HTTP/1.1\r\n\r\n")
+    let refusal = await client.receive("\r\n\r\n")
+    #expect(refusal.hasPrefix("HTTP/1.1 403 ") && refusal.contains("error=proxy_loop_detected"), "\(refusal)")
+    await proxy.stop()
+  }
+
+  @Test func `of a name that leads to the proxy itself and elsewhere the other address is taken`() async throws {
+    let proxy = try await ProxyFixture(
+      records: RecordTable { $0.add("www.example.test", "127.0.0.1", "127.0.0.3") })
+    let origin = try await RawListener.start("127.0.0.3", port: proxy.port)
+    let client = try await proxy.client()
+    try await client.send("CONNECT www.example.test:\(proxy.port) HTTP/1.1\r\n\r\n")
+    #expect(await client.receive("\r\n\r\n") == Self.granted)
+    await client.close()
+    try await origin.connection().close()
+    #expect(await proxy.accesses(1).first?.address == IPAddress("127.0.0.3"))
+    await proxy.stop()
+    await origin.stop()
+  }
+
   @Test func `a name's addresses are tried until one answers`() async throws {
     let origin = try await RawListener.start()
     let proxy = try await ProxyFixture(

@@ -21,9 +21,12 @@ struct ConnectFailure {
 
   /// Whether it says something about the address, and not about this process or its policy.
   var isAboutAddress: Bool {
-    guard let code else { return refusal?.error != "proxy_loop_detected" }
+    guard let code else { return !isLoop }
     return ![EMFILE, ENFILE, ENOBUFS, ENOMEM, EADDRNOTAVAIL, EACCES, EPERM].contains(code)
   }
+
+  /// Whether the proxy itself is at the address.
+  var isLoop: Bool { refusal?.error == "proxy_loop_detected" }
 
   /// Whether this process, or its machine, has no file left for a connection.
   var isLackOfFiles: Bool { code == EMFILE || code == ENFILE }

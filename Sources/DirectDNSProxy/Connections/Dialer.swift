@@ -116,9 +116,7 @@ final class Dialer: Connector {
     if let found = others?.ask() { add(found) }
   }
 
-  private func add(_ found: [IPAddress]) {
-    race.add((try? RouteFinder.allowed(found, origin, policy, loop.shared, settings).get()) ?? [])
-  }
+  private func add(_ found: [IPAddress]) { race.add((try? policy.allowed(found, for: origin.host)) ?? []) }
 
   private func wait(until instant: NIODeadline) {
     timer?.cancel()
@@ -128,6 +126,13 @@ final class Dialer: Connector {
 
   private func connect(to address: IPAddress, _ number: Int) {
     attempts.append(Attempt(address: address, began: .now()))
+    // A request to the proxy itself would loop for ever. An address that this machine got since it started is noticed
+    // once it is connected to.
+    let machine = loop.shared.machine
+    guard !settings.places.contains(where: { $0.leads(from: address, port: origin.port, machine: machine) }) else {
+      race.failed(number)
+      return failures.append((address, ConnectFailure(Self.loopRefusal)))
+    }
     if let upstream { ask(upstream, for: address, number) } else { open(address, number) }
   }
 
@@ -177,6 +182,9 @@ final class Dialer: Connector {
     }
   }
 
+  /// The proxy itself is at an address.
+  private static let loopRefusal = ProxyRefusal(403, "proxy_loop_detected", "this proxy itself listens there")
+
   /// The address that a connection really leads to, whichever was asked for.
   ///
   /// - Throws: why the connection may not be used.
@@ -192,7 +200,7 @@ final class Dialer: Connector {
     if let local = channel.localAddress?.ipAddressValue,
       settings.places.contains(where: { $0.isReached(from: local, to: real, port: origin.port) })
     {
-      throw ProxyRefusal(403, "proxy_loop_detected", "this proxy itself listens there")
+      throw Self.loopRefusal
     }
     return real
   }
@@ -264,7 +272,8 @@ final class Dialer: Connector {
       let clients = loop.shared.clients.value
       reasons.append("the files are held by clients (\(clients) connected) and their connections to origins")
     }
-    let last = isLate ? nil : failures.last?.failure
+    // Whichever address was tried last.
+    let last = isLate ? nil : (failures.last(where: \.failure.isLoop) ?? failures.last)?.failure
     finish(
       .failed(
         ProxyRefusal(

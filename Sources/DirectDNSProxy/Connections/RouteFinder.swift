@@ -181,30 +181,12 @@ final class RouteFinder {
     guard useless.isEmpty || !addresses.isEmpty else {
       return .refused(ProxyRefusal(502, "destination_unavailable", "\(origin) has no other address."))
     }
-    return switch Self.allowed(addresses, origin, policy, loop.shared, settings) {
-    case .success(let allowed): .route(ChosenRoute(addresses: allowed, others: nil, upstream: upstream))
-    case .failure(let refusal): .refused(refusal)
+    do throws(DirectDNSError) {
+      let allowed = try policy.allowed(addresses, for: origin.host)
+      return .route(ChosenRoute(addresses: allowed, others: nil, upstream: upstream))
+    } catch {
+      return .refused(ProxyRefusal(error))
     }
-  }
-
-  /// The addresses that a policy allows, without those of this proxy.
-  static func allowed(
-    _ addresses: [IPAddress], _ origin: ForwardOrigin, _ policy: AddressPolicy, _ shared: ProxyShared,
-    _ settings: ProxySettings
-  ) -> Result<[IPAddress], ProxyRefusal> {
-    let allowed: [IPAddress]
-    do throws(DirectDNSError) { allowed = try policy.allowed(addresses, for: origin.host) } catch {
-      return .failure(ProxyRefusal(error))
-    }
-    // A request to the proxy itself would loop for ever. An address that this machine got since it started is noticed
-    // once it is connected to.
-    let others = allowed.filter { address in
-      !settings.places.contains { $0.leads(from: address, port: origin.port, machine: shared.machine) }
-    }
-    guard !others.isEmpty else {
-      return .failure(ProxyRefusal(403, "proxy_loop_detected", "\(origin) is this proxy itself."))
-    }
-    return .success(others)
   }
 }
 

@@ -45,7 +45,12 @@ struct ConnectFailureTests {
   @Test func `what another proxy has refused is told in its words`() {
     let named = ConnectFailure(ProxyRefusal(502, "dns_error", "It has no such name."))
     #expect(named.reason == "It has no such name" && named.type == "dns_error" && named.isAboutAddress)
-    #expect(ConnectFailure(ProxyRefusal(502, nil, "No.")).type == "destination_unavailable")
+    #expect(ConnectFailure(ProxyRefusal(502, nil, "No.")).type == "destination_unavailable" && !named.isLoop)
+  }
+
+  @Test func `that the proxy itself is there says nothing about reaching the address`() {
+    let failure = ConnectFailure(ProxyRefusal(403, "proxy_loop_detected", "this proxy itself listens there"))
+    #expect(failure.isLoop && !failure.isAboutAddress && failure.status == 403)
   }
 
   @Test func `whatever else failed is a failed connection`() {

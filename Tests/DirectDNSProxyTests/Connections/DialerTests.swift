@@ -53,14 +53,33 @@ struct DialerTests {
     await origin.stop()
   }
 
-  @Test func `a connection that comes back to the proxy itself is seen when it stands`() async throws {
+  @Test func `an address of the proxy itself is not connected to`() async throws {
     let origin = try await RawListener.start()
     let own = ListenAddress.tcp(.ipv4(0), port: origin.port)
     let refusal = try await refusal(.ipv4(0x7f00_0001), port: origin.port, by: .any, at: [own])
     #expect(refusal?.status == 403 && refusal?.error == "proxy_loop_detected", "\(String(describing: refusal))")
-    #expect(await (try origin.connection()).receiveToEnd().isEmpty)
+    #expect(origin.count == 0)
     #expect(try await self.refusal(.ipv4(0x7f00_0001), port: origin.port, by: .any) == nil)
     await origin.stop()
+  }
+
+  @Test func `a connection that comes back to the proxy itself is seen when it stands`() throws {
+    let resolver = try DirectResolver()
+    defer { resolver.shutdown() }
+    let settings = ProxySettings(ProxyConfiguration(), at: [.tcp(.ipv4(0), port: 3128)])
+    let address = IPAddress.ipv4(0xcb00_7107)
+    let dialer = Dialer(
+      ProxyLoop(EmbeddedEventLoop(), ProxyShared(resolver, settings)), settings,
+      ForwardOrigin(.name("public.test"), port: 3128), ChosenRoute(addresses: [address]), .any)
+    let channel = EmbeddedChannel()
+    defer { _ = try? channel.finish() }
+    channel.remoteAddress = try SocketAddress(ipAddress: "203.0.113.7", port: 3128)
+    // The machine has got this address since the proxy started.
+    channel.localAddress = try SocketAddress(ipAddress: "203.0.113.7", port: 40_000)
+    let refusal = #expect(throws: ProxyRefusal.self) { try dialer.peer(of: channel) }
+    #expect(refusal?.status == 403 && refusal?.error == "proxy_loop_detected")
+    channel.localAddress = try SocketAddress(ipAddress: "203.0.113.8", port: 40_000)
+    #expect(try dialer.peer(of: channel) == address)
   }
 
   @Test func `a connection that was reset at once is not told as a forbidden one`() throws {
