@@ -68,7 +68,7 @@ struct RequestContext: Sendable {
     case .connect(let reason): unconnected(failure, reason)
     case .refusedByProxy(let status): refused(status)
     case .noSocket(let reason): "\(origin) could not be connected to: \(reason)"
-    case .tls(let reason): "TLS with \(tlsPeers) failed: \(reason)\(Self.tlsAdvice(reason))"
+    case .tls(let reason): "TLS with \(tlsPeers) failed: \(reason)\(tlsAdvice(reason))"
     case .tlsSetup(let reason):
       "TLS with \(tlsPeers) could not be set up on this machine: \(reason); check the client's certificate and key, "
         + "and the authorities' files"
@@ -157,12 +157,18 @@ struct RequestContext: Sendable {
     return "\(origin) sent a response that cannot be read: \(reason)\(advice)"
   }
 
-  private static func tlsAdvice(_ reason: String) -> String {
-    if HTTPTransportError.isAboutClientCertificate(reason) {
-      return "; show the server a certificate that it takes (dnsctl: --cert)"
-    }
+  private func tlsAdvice(_ reason: String) -> String {
+    if HTTPTransportError.isAboutClientCertificate(reason) { return certificateAdvice }
     let isUntrusted = reason.contains("issuer") || reason.contains("self-signed") || reason.contains("self signed")
     return isUntrusted ? "; add the authority that signed it to the trust store (dnsctl: --cacert)" : ""
+  }
+
+  /// What to do where a client's certificate is wanted, which is shown to the origin alone.
+  private var certificateAdvice: String {
+    let advice = "; show the server a certificate that it takes (dnsctl: --cert)"
+    guard let proxy, proxy.scheme.isSecure else { return advice }
+    return (origin.scheme.isSecure ? advice : "")
+      + "; a proxy is shown none: put stunnel, which can show one, before it"
   }
 }
 

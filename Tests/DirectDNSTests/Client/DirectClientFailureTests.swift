@@ -88,6 +88,19 @@ struct DirectClientFailureTests {
     #expect(error.message == "TLS with https://shop.test failed: \(reason); \(advice)")
   }
 
+  @Test(arguments: [("http://shop.test/", false), ("https://shop.test/", true)])
+  func `where it may be a proxy that wants a certificate, it is said that none is shown to it`(
+    _ url: String, _ mayBeOrigin: Bool
+  ) throws {
+    var configuration = DirectClientConfiguration()
+    configuration.proxy = .url(try WebURL("https://proxy.test:3128"))
+    let context = RequestContext(
+      try WebURL(url), RequestTimeouts(), try ClientSettings(configuration), isRetryable: true)
+    let message = context.error(TransferFailure(.tls("tlsv13 alert certificate required"))).message
+    #expect(message.hasSuffix("; a proxy is shown none: put stunnel, which can show one, before it"))
+    #expect(message.contains("--cert)") == mayBeOrigin)
+  }
+
   @Test func `an address that is found forbidden when it is dialled is told as one that was before`() throws {
     let context = RequestContext(
       try WebURL("http://shop.test/"), RequestTimeouts(), try ClientSettings(DirectClientConfiguration()),
