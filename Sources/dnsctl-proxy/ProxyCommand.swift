@@ -134,9 +134,10 @@ struct ProxyCommand: ContextCommand {
       try await ProxyRun.serve(inputs, resolver, in: context) { run throws(SettingsError) in
         try checkPeers(at: run.places)
         let said = "proxy at \(run.places.map(\.description).joined(separator: ", "))"
-        context.reportError(said)
-        endpoint.say(in: context)
-        following = try follow(run, systemd, status: said, in: context)
+        following = try follow(run, systemd, status: said, in: context) {
+          context.reportError(said)
+          endpoint.say(in: context)
+        }
         await ending.begins()
         systemd.notify(.stopping)
       } stop: { server in
@@ -154,15 +155,21 @@ struct ProxyCommand: ContextCommand {
 
   /// Has the proxy take over files that change, and all of them at SIGHUP.
   ///
+  /// - Parameter announce: called once it does: whoever waits for that may send SIGHUP.
   /// - Returns: a task to cancel at the end; nil if there is nothing to follow.
   private func follow(
-    _ run: ProxyRun, _ systemd: Systemd, status: String, in context: CommandContext
+    _ run: ProxyRun, _ systemd: Systemd, status: String, in context: CommandContext,
+    announce: @escaping @Sendable () -> Void
   ) throws(SettingsError) -> Task<Void, any Error>? {
-    let begun = { @Sendable in systemd.notify(.ready(status: status)) }
+    let ready = { @Sendable in systemd.notify(.ready(status: status)) }
+    let begun = { @Sendable in
+      announce()
+      ready()
+    }
     let read = { @Sendable in
       systemd.notify(.reloading(microseconds: Systemd.microseconds))
       run.update()
-      begun()
+      ready()
     }
     if let following = try run.follow(lookupArguments, trapsHangUp: true, begun: begun, read: read) { return following }
     // Without a configuration file SIGHUP still has the other files read again, so that a reload never ends a service;

@@ -209,6 +209,20 @@ struct ProxyProgramTests {
     }
   }
 
+  @Test func `once the first line has come a hang-up ends nothing`() async throws {
+    let script = """
+      cd "$1" && mkfifo said
+      for round in 1 2 3 4 5 6 7 8; do
+        "$0" proxy --listen 127.0.0.1:0 --no-system 2>said &
+        { read -r line; kill -HUP $!; kill -TERM $!; cat >/dev/null; } <said
+        wait $!; echo $?
+      done
+      """
+    let folder = try ServerFixture.newFolder("hang-up")
+    let (_, output) = try await ServerFixture.run("sh", ["-c", script, Program.url.path, folder.path])
+    #expect(String(decoding: output, as: UTF8.self) == String(repeating: "0\n", count: 8))
+  }
+
   @Test(arguments: [true, false]) func `a token is taken from a file or a variable`(isFile: Bool) async throws {
     let (token, file) = ("0123456789abcdef", try ServerFixture.newFolder("token").appending(path: "token"))
     try "\(token)\n".write(to: file, atomically: false, encoding: .utf8)
