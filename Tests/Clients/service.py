@@ -99,7 +99,7 @@ def reload(folder, dnsctl, options):
 
 
 def files(folder, dnsctl, options):
-    """No file is left: clients wait until one goes, and that is said once."""
+    """No file is left: clients wait until one goes, and that is said once a minute."""
     service = Service(folder, [dnsctl, "proxy", "--listen", "127.0.0.1:0", *options], files=64)
     text = "GET /live HTTP/1.1\r\nHost: x\r\n\r\n"
     clients = [service.ask(text) for _ in range(80)]
@@ -111,8 +111,7 @@ def files(folder, dnsctl, options):
     first = clients[:40]
     for client in first:
         assert client.recv(4096).endswith(b"live\n")
-    # One after the other goes, and those that wait get what they asked for. The loop has a file to spare for a moment after
-    # each: it says nothing anew as long as it cannot accept one.
+    # One after the other goes, and those that wait get what they asked for.
     for gone, waiting in zip(clients, clients[40:]):
         gone.close()
         assert waiting.recv(4096).endswith(b"live\n")

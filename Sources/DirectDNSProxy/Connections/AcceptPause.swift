@@ -22,11 +22,14 @@ final class AcceptPause: ChannelInboundHandler {
   /// notice.
   static let interval = TimeAmount.seconds(1)
 
+  /// How long it says nothing more of the lack of descriptors: under load they come and go with every client.
+  static let silence = TimeAmount.minutes(1)
+
   private let clients: LimitedCount
   private let release: (@escaping @Sendable (Int) -> Void) -> Void
   private let notice: (String) -> Void
   private var timer: Scheduled<Void>?
-  private var hasSaidSo = false
+  private var lastNotice: NIODeadline?
   private var awaitsClient = false
 
   /// Weak references for the callbacks, which must not keep a closed listener alive.
@@ -40,13 +43,15 @@ final class AcceptPause: ChannelInboundHandler {
       pause.resume(channel)
     }
 
-    func released(_ count: Int) { count > 0 ? resume(becauseOneLeft: false) : pause?.say() }
+    func released(_ count: Int, at now: NIODeadline) {
+      count > 0 ? resume(becauseOneLeft: false) : pause?.say(at: now)
+    }
   }
 
   /// - Parameters:
   ///   - clients: tells when a client leaves.
   ///   - release: closes what holds descriptors and is not in use, and then says how many that were, on any thread.
-  ///   - notice: called when no descriptor is left, and again only if there were some in between.
+  ///   - notice: called when no descriptor is left, and once a minute while that happens.
   init(
     _ clients: LimitedCount, release: @escaping (@escaping @Sendable (Int) -> Void) -> Void,
     notice: @escaping (String) -> Void
@@ -57,12 +62,6 @@ final class AcceptPause: ChannelInboundHandler {
   }
 
   func handlerRemoved(context: ChannelHandlerContext) { timer?.cancel() }
-
-  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-    // There are descriptors again: the next lack of them is reported again.
-    hasSaidSo = false
-    context.fireChannelRead(data)
-  }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
     guard let code = (error as? IOError)?.errnoCode, [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(code) else {
@@ -78,12 +77,12 @@ final class AcceptPause: ChannelInboundHandler {
       clients.whenOneLeaves { eventLoop.execute { waiting.value.resume(becauseOneLeft: true) } }
     }
     timer = eventLoop.scheduleTask(in: Self.interval) { waiting.value.resume(becauseOneLeft: false) }
-    release { count in eventLoop.execute { waiting.value.released(count) } }
+    release { count in eventLoop.execute { waiting.value.released(count, at: eventLoop.now) } }
   }
 
-  private func say() {
-    guard !hasSaidSo else { return }
-    hasSaidSo = true
+  private func say(at now: NIODeadline) {
+    if let lastNotice, now - lastNotice < Self.silence { return }
+    lastNotice = now
     notice(
       "No file is left for another connection: clients (\(clients.value) connected) and their connections to origins hold them, and others wait until one goes. Raise the limit (ulimit -n, LimitNOFILE=)."
     )
