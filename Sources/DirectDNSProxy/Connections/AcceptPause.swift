@@ -84,7 +84,7 @@ final class AcceptPause: ChannelInboundHandler {
     if let lastNotice, now - lastNotice < Self.silence { return }
     lastNotice = now
     notice(
-      "No file is left for another connection: clients (\(clients.value) connected) and their connections to origins hold them, and others wait until one goes. Raise the limit (ulimit -n, LimitNOFILE=)."
+      "No file is left for another connection: clients (\(clients.value) connected) and their connections to origins hold them, and others wait until one goes. Raise the limit (ulimit -n, LimitNOFILE=), or have fewer clients than half of it (dnsctl: --max-clients)."
     )
   }
 

@@ -69,6 +69,7 @@ struct AcceptPauseTests {
     scene.channel.embeddedEventLoop.advanceTime(by: AcceptPause.silence)
     scene.fail(code)
     #expect(scene.notices.value.count == 2 && scene.notices.value[0].hasPrefix("No file is left"))
+    #expect(scene.notices.value[0].contains("--max-clients"))
   }
 
   @Test func `connections that nobody uses are closed first, and nothing is said while that helps`() {
