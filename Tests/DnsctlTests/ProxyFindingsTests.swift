@@ -31,7 +31,21 @@ struct ProxyFindingsTests {
     let proxy = try DrippingProxy()
     var probe = ProxyProbe(address: .ipv4(0x7F00_0001), port: proxy.port, credentials: nil)
     probe.timeout = .milliseconds(100)
-    #expect(await probe.ask("GET", "/live") == .failure(.init(reason: "no answer in 0 s")))
+    #expect(await probe.ask("GET", "/live") == .failure(.init(reason: "no answer in 0 s", isConnected: true)))
+  }
+
+  @Test(arguments: [(false, "Start it by"), (true, "first line")])
+  func `where something listens it is not advised to start a proxy there`(isConnected: Bool, advice: String) {
+    let failure = ProxyProbe.Failure(reason: "connection reset by peer", isConnected: isConnected)
+    let finding = Finding.proxyReady(.failure(failure), at: "127.0.0.1:3128", after: .zero)
+    #expect(finding.grade == .fail && finding.advice?.contains(advice) == true)
+  }
+
+  @Test func `a port where nobody listens is told from one where nobody answers`() async throws {
+    let listener = try #require(LoopbackListener())
+    close(listener.descriptor)
+    let probe = ProxyProbe(address: .ipv4(0x7F00_0001), port: listener.port, credentials: nil)
+    #expect(await probe.ask("GET", "/live") == .failure(.init(reason: "connection refused")))
   }
 
   @Test(arguments: [(200, "ok"), (503, "warn"), (404, "warn"), (400, "warn")])

@@ -10,7 +10,9 @@ extension Finding {
     case .failure(let failure):
       .fail(
         "proxy", "\(place): \(failure.reason)",
-        "Start it by dnsctl proxy --listen \(place), or see systemctl status directdns-proxy.")
+        failure.isConnected
+          ? "What listens there does not answer as a proxy does: take the address that dnsctl proxy says in its first line, or see its log."
+          : "Start it by dnsctl proxy --listen \(place), or see systemctl status directdns-proxy.")
     case .success(let reply) where reply.status == 200: .ok("proxy", "\(place) is ready, \(time.readable)")
     case .success(let reply) where reply.status == 503:
       .warn("proxy", "\(place) is ending", "It takes no more connections: check again when it has been restarted.")

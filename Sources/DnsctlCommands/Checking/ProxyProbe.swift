@@ -36,8 +36,13 @@ struct ProxyReply: Sendable, Hashable {
 
 /// Asks a proxy, with a new connection each time, by plain sockets: of a refused tunnel curl reports only the status.
 struct ProxyProbe: Sendable {
-  /// Why there was no reply, in words.
-  struct Failure: Error, Hashable { var reason: String }
+  /// Why there was no reply.
+  struct Failure: Error, Hashable {
+    /// In words.
+    var reason: String
+    /// Whether something listens there.
+    var isConnected = false
+  }
 
   let address: IPAddress
   let port: UInt16
@@ -70,6 +75,13 @@ struct ProxyProbe: Sendable {
     // For connect(2), too (socket(7)).
     Self.limit(SO_SNDTIMEO, of: descriptor, until: end)
     guard connect(descriptor) else { return .failure(failure()) }
+    return exchange(bytes, by: descriptor, until: end).mapError { Failure(reason: $0.reason, isConnected: true) }
+  }
+
+  /// The same on a connection.
+  private func exchange(
+    _ bytes: [UInt8], by descriptor: Int32, until end: ContinuousClock.Instant
+  ) -> Result<ProxyReply, Failure> {
     guard unsafe send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count else {
       return .failure(failure())
     }
