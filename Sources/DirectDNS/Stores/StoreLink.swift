@@ -163,7 +163,9 @@ final class StoreLink: Sendable {
 
   private func end(_ lease: StoreLease) async {
     guard let fleet else { return }
-    // If that fails, it expires.
-    do throws(DirectDNSError) { try await fleet.endLease(on: lease.question, holder: lease.holder) } catch {}
+    // If that fails, it expires. A call that never returns must not hold up what is written after it.
+    _ = await Deadline.wait(until: clock.now + StoreWriter.limit, clock, calling: fleet) {
+      do throws(DirectDNSError) { try await fleet.endLease(on: lease.question, holder: lease.holder) } catch {}
+    }
   }
 }
