@@ -69,6 +69,7 @@ struct PausedUploadTests {
     let (body, source) = paused()
     let url = origin.url("/", host: "shop.test")
     let outcome = Task { try await client.post(url, body: body).body.text() }
+    await origin.waitForConnections()
     // Another request's time for the first byte is over before the body goes on.
     let silent = try #require(TalkativeServer("", then: ""))
     let error = await #expect(throws: DirectDNSError.self) {
