@@ -130,6 +130,21 @@ class Disk:
             self.change()
 
 
+def stray(files, calls, folder):
+    """The files that a record leaves otherwise than they are: what it does not show no failure of the power can take."""
+    disk = Disk(files, folder)
+    for call in calls:
+        disk.do(call)
+    played, there = {name: bytes(inode.now) for name, inode in disk.names.items()}, snapshot(folder)
+    return sorted(name for name in played.keys() | there.keys()
+                  if not is_rebuilt(name) and played.get(name) != there.get(name))
+
+
+def is_rebuilt(name):
+    """Whether it is SQLite's index of its log, which is mapped into memory, rebuilt, and never synced."""
+    return name.endswith("-shm")
+
+
 def states(files, calls, folder, chance):
     """What may be found when the power fails behind each call, and once more when the program has ended well: the folder's
     files, whether it has ended, and how that came, in words."""
@@ -146,8 +161,7 @@ def states(files, calls, folder, chance):
             for label, content in (("nothing that was not synced", lambda inode: inode.safe),
                                    ("all of it", lambda inode: bytes(inode.now)),
                                    ("some blocks", lambda inode: inode.some(chance))):
-                # SQLite's index of its log is rebuilt, and never synced.
-                found = {name: content(inode) for name, inode in names.items() if not name.endswith("-shm")}
+                found = {name: content(inode) for name, inode in names.items() if not is_rebuilt(name)}
                 key = hash((is_ended, *sorted(found.items())))
                 if key not in seen:
                     seen.add(key)
