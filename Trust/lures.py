@@ -166,13 +166,18 @@ def proxied(lab, folder, own_port):
                                         env={"PATH": "/usr/bin:/bin"})
                 return answer.stdout, answer.stderr
 
+            def ask_public():
+                said, why = ask(name(PUBLIC) if takes_names else PUBLIC)
+                tally.allowed(said == trials.SMALL.decode() + "200", f"{PUBLIC}: {said} {why}")
+
             takes_names = way != "proxy-socks5-address"
-            said, why = ask(name(PUBLIC) if takes_names else PUBLIC)
-            tally.allowed(said == trials.SMALL.decode() + "200", f"{PUBLIC}: {said} {why}")
+            ask_public()
             for address in FORBIDDEN:
                 for host in [name(address), address] if takes_names else [address]:
                     said, why = ask(host)
                     tally.note(trials.SMALL.decode() not in said, f"{host}: {said[-60:]}")
+            # A proxy that has ended or hangs leads nobody anywhere, and has refused nothing.
+            ask_public()
             tally.say()
     finally:
         os.killpg(process.pid, signal.SIGTERM)
