@@ -25,9 +25,8 @@ class Scenario:
     """A command, and what is right of it.
 
     `command` is the verb and its arguments. `answer` must stand in its output when it says 0, and `statuses` are those that
-    it may say else, as its help has them: never 1, for the names are there. `keep` names what is in the folder before it
-    runs and must be whole afterwards: a store, a cookie file, a body. `needs` are functions that it must call, beside those
-    that every process does.
+    it may say else, as its help has them: never 1, for the names are there. However it ends, a store, a cookie file and an
+    export are whole. `needs` are functions that it must call, beside those that every process does.
     """
 
     program = "dnsctl"
@@ -74,8 +73,7 @@ class Scenario:
             found.append(f"status {ended.status} without a word of why")
         for store in ("answers.sqlite",):
             found += [wrong for wrong in [trials.whole_store(os.path.join(folder, store))] if wrong]
-        found += cookie_faults(os.path.join(folder, "cookies"))
-        return found
+        return found + cookie_faults(os.path.join(folder, "cookies")) + export_faults(folder)
 
 
 def cookie_faults(path):
@@ -88,6 +86,17 @@ def cookie_faults(path):
     if not content.startswith(b"# Netscape") or not content.endswith(b"\n") or any(line.count("\t") != 6 for line in lines):
         return [f"the cookie file is broken: {content[-80:]!r}"]
     return []
+
+
+def export_faults(folder):
+    """An export is whole, or is not there."""
+    if not os.path.exists(os.path.join(folder, "export.jsonl")):
+        return []
+    try:
+        count = len([json.loads(line) for line in text_of(folder, "export.jsonl").splitlines()])
+    except ValueError as error:
+        return [f"the export is broken: {error}"]
+    return [] if count == 8 else [f"the export has {count} lines of 8"]
 
 
 def has_file(name, content):
@@ -108,6 +117,10 @@ def text_of(folder, name):
             return file.read()
     except OSError:
         return ""
+
+
+def has_export(lab, folder):
+    return [] if os.path.exists(os.path.join(folder, "export.jsonl")) else ["says 0, and there is no export"]
 
 
 def both(*checks):
@@ -286,13 +299,8 @@ SCENARIOS = [
                                         if name.startswith("answers.sqlite")]], check=has_stored(7),
              needs=("fsync", "unlink", "ftruncate")),
     Scenario("export", ["cache", "export", *STORED, "export.jsonl"], prepare=with_stale_store,
-             check=lambda lab, folder: export_faults(folder), needs=("fsync", "rename", "unlink")),
+             check=has_export, needs=("fsync", "rename", "unlink")),
     Following("reload and shut-down", ["watch", "--interval", "0.1", "--config", "{folder}/directdns.json5", *STORED],
               ready="kept.lab.test", reload=lambda lab, wait: wait("more.lab.test"), ends=(0, 143),
               needs=(*ASKING, "fsync")),
 ]
-
-
-def export_faults(folder):
-    count = len([json.loads(line) for line in text_of(folder, "export.jsonl").splitlines()])
-    return [] if count == 8 else [f"says 0, and the export has {count} lines of 8"]
