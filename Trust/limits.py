@@ -30,7 +30,7 @@ class Excuse:
 NO_OTHER_ERROR = r"\A(?!(?s:.)*Fatal error: (?!failed to allocate))"
 
 # libdispatch ends the process by a trap when it gets none of its own four descriptors, or when it cannot open
-# /proc/self/task/N/stat to look how its threads do. It says nothing.
+# /proc/THREAD/stat to look how its threads do. It says nothing.
 NO_DESCRIPTORS = [Excuse("died of signal 4", crashed="libdispatch.", errors=NO_OTHER_ERROR)]
 
 NO_MEMORY = [

@@ -281,9 +281,13 @@ int pthread_create(pthread_t *made, const pthread_attr_t *attributes, void *(*st
   return fault > 0 ? fault : REAL(pthread_create)(made, attributes, start, argument);
 }
 
-// libdispatch looks how its threads do, and ends the process where it cannot ("workq: registered worker exited
-// prematurely"), also for want of a descriptor.
-static int is_dispatchs(const char *path) { return !strncmp(path, "/proc/self/task/", 16); }
+// libdispatch looks once a second how its threads do, in /proc/THREAD/stat, and ends the process where it cannot ("workq:
+// registered worker exited prematurely"), also for want of a descriptor.
+static int is_dispatchs(const char *path) {
+  if (strncmp(path, "/proc/", 6)) return 0;
+  size_t digits = strspn(path + 6, "0123456789");
+  return digits > 0 && !strcmp(path + 6 + digits, "/stat");
+}
 
 // The mode is passed on whether it was given or not, as the C library's own wrappers do.
 #define OPENING(name)                                                                                                  \
