@@ -31,9 +31,13 @@ struct ProxyAttackTests {
     await hostile.play(HostileScript(seed: seed, language: .http1))
     var dice = Dice(seed: ~seed)
     let client = try await fixture.client()
+    // Nearly all that is wrong with a request keeps it from the origin, whose turn it is behind one without a fault.
+    let hasFault = !dice.chance(4)
+    let method = dice.one(of: ["GET", "GET", "HEAD"])
+    let asked = "\(method) http://bad.test:\(hostile.port)/ HTTP/1.1\r\nHost: bad.test\r\n\r\n"
     // The proxy may end the connection before all is out.
-    try? await client.send(ProxySpeech.bytes(port: hostile.port, &dice))
-    if dice.chance(3) { try? await client.finish() }
+    try? await client.send(hasFault ? ProxySpeech.bytes(port: hostile.port, &dice) : Array(asked.utf8))
+    if !hasFault || dice.chance(3) { try? await client.finish() }
     // Its times end what nobody goes on with; of what has no end a part is enough.
     if dice.chance(8) { try? await client.reset() } else { await client.receive(count: 1 << 18) }
     await client.close()
@@ -57,7 +61,7 @@ struct ProxyAttackTests {
     }
     let fixture = try await ProxyFixture(records: records) { $0.limits = Self.limits }
     let open = Self.openFiles
-    try await withThrowingTaskGroup(of: Void.self) { group in
+    let answers = try await withThrowingTaskGroup(of: Int.self, returning: Int.self) { group in
       for lane in 0..<Self.lanes {
         group.addTask {
           let hostile = try await HostileServer.start()
@@ -68,12 +72,15 @@ struct ProxyAttackTests {
             #expect(ContinuousClock.now - began < .seconds(30), "DIRECTDNS_SEED=\(seed): too late")
           }
           await hostile.stop()
+          return hostile.answerCount
         }
       }
-      try await group.waitForAll()
+      return try await group.reduce(0, +)
     }
     await good.stop()
     await fixture.stop()
+    let count = (0..<Self.lanes).reduce(0) { $0 + Self.seeds($1).count }
+    #expect(count < 30 || answers > count / 8, "\(answers) answers of hostile origins to \(count) clients")
     // Not one for each client: those of pools and of servers that are being closed are few.
     #expect(Self.openFiles - open < 64)
   }
