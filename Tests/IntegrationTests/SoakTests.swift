@@ -98,6 +98,8 @@ struct SoakTests {
         samples.append(Usage.now(tally.take()))
       }
       try await group.waitForAll()
+      // What was under way at the end may have failed since, and what hangs has by its time limit.
+      samples.append(Usage.now(tally.take()))
       return samples
     }
     await client.shutdown()
