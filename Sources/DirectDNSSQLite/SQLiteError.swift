@@ -11,6 +11,7 @@ enum SQLiteError: Error, Hashable, Sendable {
   /// The database is damaged, and cannot be set aside.
   case stuck
   case full
+  case noMemory
   case busy
   case unusable(String)
   /// The file is a database, and not ours or not of this version.
@@ -31,6 +32,9 @@ enum SQLiteError: Error, Hashable, Sendable {
     // A user's share of the disk may be used up before the disk is.
     let isFull = reason == ENOSPC || reason == EDQUOT
     switch code & 0xff {
+    case SQLITE_NOMEM: self = .noMemory
+    // SQLITE_IOERR_NOMEM; and the index of a log is mapped into memory.
+    case SQLITE_IOERR where code >> 8 == 12 || reason == ENOMEM: self = .noMemory
     case SQLITE_IOERR where isFull, SQLITE_CANTOPEN where isFull: self = .full
     // SQLITE_IOERR_SHMMAP
     case SQLITE_IOERR where code >> 8 == 21:
@@ -50,7 +54,7 @@ enum SQLiteError: Error, Hashable, Sendable {
   var isAboutWriting: Bool {
     switch self {
     case .full, .unusable: true
-    case .damaged, .stuck, .busy, .foreign, .untrusted, .replaced, .statement, .failed: false
+    case .damaged, .stuck, .noMemory, .busy, .foreign, .untrusted, .replaced, .statement, .failed: false
     }
   }
 
@@ -62,6 +66,8 @@ enum SQLiteError: Error, Hashable, Sendable {
         "\(file) is damaged, and reading leaves it as it is. The next answer that is stored sets it aside and begins a new one, and so does dnsctl cache clear --yes of that store."
       case .stuck: "\(file) is damaged and could not be set aside. Remove it, or the damaged ones beside it."
       case .full: "\(file) has no room: the disk is full, or your share of it. Make some, or choose another path."
+      case .noMemory:
+        "\(file) cannot be used for want of memory, and stays as it is. Give this process more (ulimit -v, or the limit of its container)."
       case .busy: "\(file) is being written by another process that does not finish."
       case .unusable(let reason): "\(file) cannot be opened (\(reason)). Check its folder and permissions."
       case .foreign(let reason): "\(file) \(reason). Choose another path."

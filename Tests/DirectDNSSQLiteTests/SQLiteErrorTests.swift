@@ -14,6 +14,14 @@ struct SQLiteErrorTests {
     #expect(error.directDNSError("/x").message.contains("has no room: the disk is full, or your share of it"))
   }
 
+  /// SQLITE_NOMEM, SQLITE_IOERR_NOMEM, and SQLITE_IOERR_SHMMAP where mmap(2) says so.
+  @Test(arguments: [(7, 0), (10 | 12 << 8, 0), (10 | 21 << 8, ENOMEM)] as [(Int32, Int32)])
+  func `want of memory is nothing that the file has to be removed for`(_ code: Int32, _ reason: Int32) {
+    let error = SQLiteError(code, "some words", reason: reason)
+    #expect(error == .noMemory && !error.isAboutWriting)
+    #expect(error.directDNSError("/x").message.contains("want of memory, and stays as it is. Give this process more"))
+  }
+
   /// SQLITE_IOERR_SHMMAP, SQLITE_IOERR_READ and SQLITE_PROTOCOL.
   @Test(
     arguments: [
