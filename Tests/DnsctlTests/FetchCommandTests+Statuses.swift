@@ -125,7 +125,7 @@ extension `dnsctl fetch` {
     (["-H", "s3cret"], "'Name: value'"), (["-x", "ftp://u:s3cret@p"], "proxy"), (["--key", "k"], "--key needs --cert"),
     (["-d", "a", "--json", "b"], "one of them"), (["--max-redirs", "-2"], "-1 for any"),
     (["-X", "A B"], "not an HTTP method"),
-    (["-m", "0"], "number of seconds"), (["-us3cret"], "USER:PASSWORD"),
+    (["-m", "-1"], "number of seconds"), (["-us3cret"], "USER:PASSWORD"),
   ])
   func `says what is wrong with a command line, and no secret`(_ flags: [String], _ error: String) async throws {
     try await FetchFixture.with { fixture in

@@ -180,6 +180,9 @@ import Testing
     #expect(
       none.timeouts.connect == .seconds(5) && none.timeouts.firstByte == .seconds(30) && none.timeouts.idle == nil)
     #expect(none.timeouts.total > .seconds(86_400) && none.httpVersion == .automatic)
+    // 0 is the default, as in curl.
+    let zero = try ConnectionFlags.parse(["--connect-timeout", "0", "-m", "0", "-y", "0.0"])
+    #expect(zero.timeouts == none.timeouts)
   }
 
   @Test(

@@ -53,24 +53,25 @@ struct ConnectionFlags: ParsableArguments {
   @Option(
     name: .customLong("connect-timeout"), parsing: .unconditional,
     help: ArgumentHelp(
-      "Seconds that connecting may take, over all addresses. (default: 5)", valueName: "s"),
-    transform: { text in try Seconds.timeoutOption(text) })
+      "Seconds that connecting may take, over all addresses; 0 is the default, as in curl. (default: 5)",
+      valueName: "s"),
+    transform: { text in try Seconds.curlOption(text) })
   var connectTimeout: Duration?
 
   @Option(
     name: [.customShort("m"), .customLong("max-time")], parsing: .unconditional,
     help: ArgumentHelp(
-      "Seconds that a whole transfer may take. (default: any, but 30 for the first byte of the response)",
+      "Seconds that a whole transfer may take; 0 is the default, as in curl. (default: any, but 30 for the first byte of the response)",
       valueName: "s"),
-    transform: { text in try Seconds.timeoutOption(text) })
+    transform: { text in try Seconds.curlOption(text) })
   var wholeTimeout: Duration?
 
   @Option(
     name: [.customShort("y"), .customLong("speed-time")], parsing: .unconditional,
     help: ArgumentHelp(
-      "Seconds for which a response's body may bring nothing, as with curl's --speed-limit of 1. (default: any)",
+      "Seconds for which a response's body may bring nothing, as with curl's --speed-limit of 1; 0 is the default. (default: any)",
       valueName: "s"),
-    transform: { text in try Seconds.timeoutOption(text) })
+    transform: { text in try Seconds.curlOption(text) })
   var idleTimeout: Duration?
 
   @Option(
@@ -111,10 +112,13 @@ extension ConnectionFlags {
 
   /// `-m` is also the limit for the first byte, which is otherwise 30 s.
   var timeouts: RequestTimeouts {
-    var timeouts = RequestTimeouts(total: wholeTimeout ?? Self.unlimited)
-    if let connectTimeout { timeouts.connect = connectTimeout }
-    if let wholeTimeout { timeouts.firstByte = wholeTimeout }
-    timeouts.idle = idleTimeout
+    var timeouts = RequestTimeouts(total: Self.unlimited)
+    if let connectTimeout, connectTimeout > .zero { timeouts.connect = connectTimeout }
+    if let wholeTimeout, wholeTimeout > .zero {
+      timeouts.firstByte = wholeTimeout
+      timeouts.total = wholeTimeout
+    }
+    if let idleTimeout, idleTimeout > .zero { timeouts.idle = idleTimeout }
     return timeouts
   }
 
@@ -188,5 +192,13 @@ extension ConnectionFlags {
     try InputFile.check(String(file), of: "--cert")
     if let key { try InputFile.check(key, of: "--key") }
     return ClientIdentity(certificate: String(file), key: key, password: password.map { Secret($0) })
+  }
+}
+
+extension Seconds {
+  /// The value of one of curl's options, where 0 is the default.
+  fileprivate static func curlOption(_ text: String) throws -> Duration {
+    guard let time = wait(text) else { throw ValidationError(waitExpectation) }
+    return time
   }
 }
