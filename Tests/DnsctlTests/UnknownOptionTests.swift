@@ -14,7 +14,8 @@ struct UnknownOptionTests {
     ("fetch", "--remove-on-error", "rm"), ("fetch", "--path-as-is", "browsers"), ("fetch", "--ssl-reqd", "https://"),
     ("fetch", "--no-keepalive", "connections"), ("fetch", "--pinnedpubkey", "no key is pinned"),
     ("fetch", "--interface", "address to send from"), ("fetch", "--capath", "SSL_CERT_DIR"),
-    ("fetch", "--max-filesize", "head -c"), ("fetch", "--fail-early", "&&"), ("fetch", "--socks4a", "SOCKS5"),
+    ("fetch", "--proxy-header", "-U"), ("fetch", "-:", "one command"), ("fetch", "--max-filesize", "ulimit -f"),
+    ("fetch", "--fail-early", "&&"), ("fetch", "--parallel-max", "50"), ("fetch", "--socks4a", "SOCKS5"),
     ("resolve", "-p", "@HOST:PORT"), ("resolve", "-J", "--json"), ("resolve", "--verbose", "--trace"),
     ("resolve", "--dnssec", "dnsctl compare --json"),
   ])

@@ -3,7 +3,7 @@
 enum CurlHints {
   /// In the order of the manual: the names that it shows, and others.
   private static let all: [(shown: String, others: [String], advice: String)] = [
-    ("-k, --insecure", [], "certificates are always checked; see --cacert"),
+    ("-k, --insecure", ["--proxy-insecure", "--proxy-cacert"], "certificates are always checked; see --cacert"),
     ("--connect-to", [], "--resolve gives a name an address, which is checked"),
     ("--unix-socket", ["--abstract-unix-socket"], "there would be no address to check"),
     ("-n, --netrc", ["--netrc-file", "--netrc-optional"], "-u @FILE keeps a password off the command line"),
@@ -15,16 +15,17 @@ enum CurlHints {
     ("-J", ["--remote-header-name"], "a server would choose the file's name"),
     ("-R, --create-dirs, --output-dir", ["--remote-time"], "touch and mkdir do it"),
     ("-K, --config", ["-q", "--disable"], "no option files: --config is the configuration file"),
-    ("--next", [":"], "one command for each kind of request"),
+    ("--next", ["-:"], "one command for each kind of request"),
     ("--url, --url-query", [], "URLs are arguments; -G --data-urlencode adds to a query"),
     (
       "--retry-delay, --retry-max-time", ["--retry-all-errors", "--retry-connrefused"],
       "use --retry alone, which waits 1 s, 2 s, 4 s and so on"
     ),
     ("--limit-rate, -Y", ["--speed-limit"], "-m ends what is slow, -y what is silent"),
-    ("--max-filesize", [], "'| head -c N' takes N bytes and no more"),
+    ("--max-filesize", [], "ulimit -f bounds files, and | head -c what is piped"),
     ("--fail-with-body", [], "-w '%{http_code}' shows the status"),
     ("--fail-early", [], "one command for each URL, with && between them"),
+    ("--parallel-max", ["--parallel-immediate"], "-Z fetches 50 at once; xargs -P has any number"),
     ("--trace, --trace-ascii", ["--trace-time"], "-v"),
     ("-#, --progress-bar", ["--no-progress-meter"], "a terminal has progress, unless -s is given"),
     ("-j", ["--junk-session-cookies"], "take the session's cookies out of the file that -b reads"),
@@ -36,8 +37,12 @@ enum CurlHints {
     ("--socks5, --preproxy", ["--socks5-hostname"], "dnsctl proxy --upstream, and -x to that"),
     ("--socks4", ["--socks4a"], "other proxies have to speak HTTP or SOCKS5"),
     ("-p, --proxytunnel", [], "https goes through a proxy's tunnel anyway"),
+    (
+      "--proxy-header", ["--proxy-anyauth", "--proxy-basic", "--proxy-digest", "--proxy-negotiate", "--proxy-ntlm"],
+      "-U gives the proxy a name and a password, as Basic"
+    ),
     ("--proto, --proto-redir", ["--proto-default"], "only http and https are asked; see --no-location"),
-    ("--ssl-reqd", ["--ssl"], "write https:// in the URL"),
+    ("--ssl-reqd", ["--ssl", "--hsts"], "write https:// in the URL"),
     ("--capath", [], "SSL_CERT_DIR names the folder of authorities"),
     ("--pinnedpubkey", [], "no key is pinned; --cacert only adds an authority"),
     ("--path-as-is", [], "a path's . and .. are taken out, as in browsers"),
@@ -47,10 +52,14 @@ enum CurlHints {
     ("--location-trusted", [], "no other server gets a password"),
     ("--post301, --post302, --post303", [], "ask the new URL itself"),
     (
-      "--tlsv1.x, --ciphers", ["-1", "--tlsv1", "--tlsv1.0", "--tlsv1.1", "--tlsv1.2", "--tlsv1.3", "--tls-max"],
+      "--tlsv1.x, --ciphers",
+      [
+        "-1", "--tlsv1", "--tlsv1.0", "--tlsv1.1", "--tlsv1.2", "--tlsv1.3", "--tls-max", "--tls13-ciphers",
+        "--curves",
+      ],
       "what the system's OpenSSL allows is used"
     ),
-    ("-0, --http1.0", [], "1.1 is the oldest that is asked for"),
+    ("-0, --http1.0", ["--http0.9"], "1.1 is the oldest that is asked for"),
     ("--http3", ["--http3-only"], "the libcurl of most systems has none"),
     ("{a,b} and [1-9] in URLs", [], "the shell does it"),
     ("several files in one -F, ;encoder=, ;headers=", [], "give -F once for each file"),
