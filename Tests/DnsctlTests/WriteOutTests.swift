@@ -23,6 +23,9 @@ import Testing
 
   @Test func `an unknown variable is told and stands for nothing`() async throws {
     #expect(WriteOut("a%{nope}b").unknown == ["nope"])
+    let later = WriteOut("a%output{f}b%header{etag:all:, }c%time{%Y}")
+    #expect(later.unknown == ["output{f}", "header{etag:all:, }", "time{%Y}"])
+    #expect(later.pieces == [.text("ab"), .text("c")])
     try await FetchFixture.with(handler: { _ in OriginResponse() }) { fixture in
       let outcome = await fixture.fetch(["-w", "a%{nope}b", fixture.url()])
       #expect(outcome.output == "ab" && outcome.status == 0)

@@ -55,7 +55,11 @@ struct WriteOut: Sendable, Hashable {
           text.append("%")
         } else if let name = braced("header") {
           flush()
-          pieces.append(.header(name))
+          // Later versions of curl have options there, behind a colon, which no field's name has.
+          if HTTPField.Name(name) != nil { pieces.append(.header(name)) } else { unknown.append("header{\(name)}") }
+        } else if let name = braced("output").map({ "output{\($0)}" }) ?? braced("time").map({ "time{\($0)}" }) {
+          // Of later versions of curl, too.
+          unknown.append(name)
         } else if let name = braced("") {
           flush()
           if let piece = Self.piece(name) { pieces.append(piece) } else { unknown.append(name) }
