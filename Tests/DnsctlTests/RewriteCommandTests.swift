@@ -223,6 +223,18 @@ import Testing
     )
   }
 
+  @Test func `says which line of standard input has no command line of curl`() async {
+    let outcome = await rewrite(
+      ["--format", "curl", "-"], input: [#"{"url":"http://shop.example/"}"# + "\n\n{}\n", "x\n"])
+    #expect(outcome.output.split(separator: "\n").count == 1 && outcome.status == 3)
+    #expect(
+      outcome.errors == """
+        dnsctl: standard input:3: url is missing. Give the request's URL.
+        dnsctl: standard input:4: the line is not JSON: write one object a line
+
+        """)
+  }
+
   @Test(arguments: [
     ("http://1.1.1.1\\@127.0.0.1:1/x", "http://1.1.1.1/@127.0.0.1:1/x"), ("http://010.8.8.8/", "http://8.8.8.8/"),
     ("http://1.1.1.1/\ntouch x #", "http://1.1.1.1/touch%20x%20"),

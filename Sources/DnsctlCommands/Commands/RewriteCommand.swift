@@ -100,8 +100,9 @@ struct RewriteCommand: ContextCommand {
       } catch {
         result = RewriteResult(text: item.text, outcome: .refused(error))
       }
-      if case .argument(_, let number) = item, count > 1 {
-        result.place = "URL \(number + 1) of \(count): "
+      switch item {
+      case .argument(_, let number): if count > 1 { result.place = "URL \(number + 1) of \(count): " }
+      case .line(_, let number), .unreadable(_, let number): result.place = "standard input:\(number): "
       }
       return result
     }

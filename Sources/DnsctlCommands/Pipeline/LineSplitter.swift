@@ -28,6 +28,10 @@ struct LineSplitter: Sendable {
 
   /// Invalid names are reported later, with their text.
   private func item(_ line: LineReader.Line) -> Pipeline.Item {
-    if content == .json, let fault = line.fault { .unreadable(fault) } else { .line(line.text) }
+    if content == .json, let fault = line.fault {
+      .unreadable(fault, number: line.number)
+    } else {
+      .line(line.text, number: line.number)
+    }
   }
 }

@@ -90,15 +90,15 @@ enum Pipeline {
   enum Item: Sendable, Hashable {
     /// Of the command line, and its number among the arguments, from 0.
     case argument(String, number: Int)
-    /// Of standard input.
-    case line(String)
+    /// Of standard input, and its number among the lines, from 1.
+    case line(String, number: Int)
     /// Of standard input, where it cannot be read: the reason.
-    case unreadable(String)
+    case unreadable(String, number: Int)
 
     /// What is to be worked on.
     var text: String {
       switch self {
-      case .argument(let text, _), .line(let text): text
+      case .argument(let text, _), .line(let text, _): text
       case .unreadable: ""
       }
     }

@@ -13,7 +13,7 @@ struct RestoreInput: Sendable {
   let rejectedFields: [String]
 
   init(_ item: Pipeline.Item) throws(DirectDNSError) {
-    if case .unreadable(let reason) = item { throw DirectDNSError(.invalidRequest, reason) }
+    if case .unreadable(let reason, _) = item { throw DirectDNSError(.invalidRequest, reason) }
     try self.init(line: item.text)
   }
 

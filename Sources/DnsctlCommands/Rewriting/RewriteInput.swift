@@ -17,8 +17,8 @@ struct RewriteInput: Sendable {
   init(_ item: Pipeline.Item, address: IPAddress?) throws(DirectDNSError) {
     switch item {
     case .argument(let text, _): try self.init(url: text, address: address)
-    case .line(let text): try self.init(line: text, address: address)
-    case .unreadable(let reason): throw DirectDNSError(.invalidRequest, reason)
+    case .line(let text, _): try self.init(line: text, address: address)
+    case .unreadable(let reason, _): throw DirectDNSError(.invalidRequest, reason)
     }
   }
 

@@ -8,7 +8,7 @@ struct RewriteResult: Sendable {
   var outcome: RewriteOutcome
   /// Why no address is known, if looking it up failed.
   var lookupError: DirectDNSError?
-  /// Which of several arguments it is, such as `URL 2 of 4: `.
+  /// Which of several arguments or lines it is, such as `URL 2 of 4: ` or `standard input:3: `.
   var place = ""
 
   /// The canonical URL, since another parser could read another host in the text.
