@@ -209,8 +209,10 @@ enum BodyLength {
   static func check(_ request: ClientRequest, _ body: RequestBody) throws(DirectDNSError) -> Int64? {
     let known = length(of: body)
     let (method, fields) = (request.method, request.fields)
-    if method == .head, body.kind != .none {
-      throw DirectDNSError(.invalidRequest, "a HEAD request has no body: leave it out, or use another method")
+    // RFC 9110 §9.3.8 forbids it for TRACE, whose response would repeat it.
+    if method == .head || method == .trace, body.kind != .none {
+      throw DirectDNSError(
+        .invalidRequest, "a \(method.rawValue) request has no body: leave it out, or use another method")
     }
     guard method != .connect else {
       throw DirectDNSError(.invalidRequest, "CONNECT is for proxies: name the proxy in the client's configuration")

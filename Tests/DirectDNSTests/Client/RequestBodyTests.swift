@@ -212,7 +212,8 @@ struct BodyLengthTests {
       (.post, [.contentLength: ""], stream, "not a number"), (.post, [.contentLength: "two"], stream, "not a number"),
       (.post, [.transferEncoding: "gzip, chunked"], stream, "Transfer-Encoding is the client's"),
       (.get, [.transferEncoding: "chunked"], .none, "Transfer-Encoding is the client's"),
-      (.head, [:], .bytes([1]), "a HEAD request has no body"), (.connect, [:], .none, "CONNECT is for proxies"),
+      (.head, [:], .bytes([1]), "a HEAD request has no body"), (.trace, [:], stream, "a TRACE request has no body"),
+      (.connect, [:], .none, "CONNECT is for proxies"),
     ]
     for (method, fields, body, reason) in lies {
       let error = #expect(throws: DirectDNSError.self) { try check(method, fields, body) }
