@@ -187,6 +187,15 @@ import Testing
 
   @Test(
     arguments: [
+      (["--http1.1", "--http2"], .automatic), (["--http2", "--http1.1"], .http1),
+      (["--http2-prior-knowledge", "--http1.1"], .http1), (["--http1.1", "--http2-prior-knowledge"], .http2),
+    ] as [([String], HTTPVersionChoice)])
+  func `of several versions of HTTP the last one counts`(_ flags: [String], _ version: HTTPVersionChoice) throws {
+    #expect(try ConnectionFlags.parse(flags).httpVersion == version)
+  }
+
+  @Test(
+    arguments: [
       ("shop.example", nil, "http://shop.example/"), ("localhost:8080/x", nil, "http://localhost:8080/x"),
       ("shop.example/?to=https://x.example", nil, "http://shop.example/?to=https://x.example"),
       ("HTTPS:shop.example", nil, "https://shop.example/"), ("http:/shop.example", nil, "http://shop.example/"),
@@ -208,7 +217,8 @@ import Testing
   @Test(arguments: [(["--max-redirs", "-1"], Int.max), (["--max-redirs", "3"], 3), ([], 20)])
   func `redirects have a limit`(_ arguments: [String], _ limit: Int) throws {
     #expect(try RequestFlags.parse(arguments).redirects?.limit == limit)
-    #expect(try RequestFlags.parse(arguments + ["--no-location"]).redirects == nil)
+    #expect(try RequestFlags.parse(arguments + ["-L", "--no-location"]).redirects == nil)
+    #expect(try RequestFlags.parse(arguments + ["--no-location", "-L"]).redirects?.limit == limit)
   }
 }
 

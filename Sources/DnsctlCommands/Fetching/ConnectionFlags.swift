@@ -41,14 +41,8 @@ struct ConnectionFlags: ParsableArguments {
   @Flag(name: [.customShort("k"), .customLong("insecure")], help: .hidden)
   var isInsecure = false
 
-  @Flag(name: .customLong("http1.1"), help: "Use HTTP/1.1 only.")
-  var isHTTP1 = false
-
-  @Flag(name: .customLong("http2"), help: "Use HTTP/2 if TLS negotiates it, which is the default.")
-  var isHTTP2 = false
-
-  @Flag(name: .customLong("http2-prior-knowledge"), help: "Use HTTP/2 without negotiation, over plain http too.")
-  var isHTTP2Known = false
+  @Flag(exclusivity: .chooseLast)
+  var versionFlag: HTTPVersionFlag?
 
   @Option(
     name: .customLong("connect-timeout"), parsing: .unconditional,
@@ -106,6 +100,27 @@ struct ConnectionFlags: ParsableArguments {
   var proxyExceptions: String = ""
 }
 
+/// Which version of HTTP is used; the last of the flags counts, as in curl.
+enum HTTPVersionFlag: EnumerableFlag, Sendable {
+  case http1, http2, http2Known
+
+  static func name(for version: HTTPVersionFlag) -> NameSpecification {
+    switch version {
+    case .http1: .customLong("http1.1")
+    case .http2: .customLong("http2")
+    case .http2Known: .customLong("http2-prior-knowledge")
+    }
+  }
+
+  static func help(for version: HTTPVersionFlag) -> ArgumentHelp? {
+    switch version {
+    case .http1: "Use HTTP/1.1 only."
+    case .http2: "Use HTTP/2 if TLS negotiates it, which is the default."
+    case .http2Known: "Use HTTP/2 without negotiation, over plain http too."
+    }
+  }
+}
+
 extension ConnectionFlags {
   /// A large file may take long, so there is no limit by default.
   private static let unlimited = Duration.seconds(Int64(Seconds.most))
@@ -122,7 +137,13 @@ extension ConnectionFlags {
     return timeouts
   }
 
-  var httpVersion: HTTPVersionChoice { isHTTP2Known ? .http2 : isHTTP1 ? .http1 : .automatic }
+  var httpVersion: HTTPVersionChoice {
+    switch versionFlag {
+    case .http1?: .http1
+    case .http2Known?: .http2
+    case .http2?, nil: .automatic
+    }
+  }
 
   /// Read here and not by the parser, whose messages repeat the value, which may contain a password.
   func proxyChoice(

@@ -146,11 +146,8 @@ struct RequestFlags: ParsableArguments {
   @Flag(name: [.customShort("g"), .customLong("globoff")], help: "Take URLs literally, which is the default.")
   var takesURLsAsTheyStand = false
 
-  @Flag(name: [.customShort("L"), .customLong("location")], help: "Follow redirects, which is the default.")
-  var follows = false
-
-  @Flag(name: .customLong("no-location"), help: "Do not follow redirects.")
-  var staysPut = false
+  @Flag(exclusivity: .chooseLast)
+  var redirectFlag: RedirectFlag?
 
   @Option(
     name: .customLong("max-redirs"), parsing: .unconditional,
@@ -164,10 +161,29 @@ struct RequestFlags: ParsableArguments {
   var redirectLimit = 20
 }
 
+/// Whether redirects are followed; the last of the flags counts, as in curl.
+enum RedirectFlag: EnumerableFlag, Sendable {
+  case follow, stay
+
+  static func name(for flag: RedirectFlag) -> NameSpecification {
+    switch flag {
+    case .follow: [.customShort("L"), .customLong("location")]
+    case .stay: .customLong("no-location")
+    }
+  }
+
+  static func help(for flag: RedirectFlag) -> ArgumentHelp? {
+    switch flag {
+    case .follow: "Follow redirects, which is the default."
+    case .stay: "Do not follow redirects."
+    }
+  }
+}
+
 extension RequestFlags {
   /// How redirects are followed; nil for not at all.
   var redirects: RedirectConfiguration? {
-    guard !staysPut else { return nil }
+    guard redirectFlag != .stay else { return nil }
     return RedirectConfiguration(
       limit: redirectLimit < 0 ? .max : redirectLimit, secretFields: Set(secretHeaders))
   }
