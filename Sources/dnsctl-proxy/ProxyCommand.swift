@@ -155,8 +155,8 @@ struct ProxyCommand: ContextCommand {
 
   /// Has the proxy take over files that change, and all of them at SIGHUP.
   ///
-  /// - Parameter announce: called once it does: whoever waits for that may send SIGHUP.
-  /// - Returns: a task to cancel at the end; nil if there is nothing to follow.
+  /// `announce` is called once it does: whoever waits for that may send SIGHUP. Returns a task to cancel at the end; nil if
+  /// there is nothing to follow.
   private func follow(
     _ run: ProxyRun, _ systemd: Systemd, status: String, in context: CommandContext,
     announce: @escaping @Sendable () -> Void

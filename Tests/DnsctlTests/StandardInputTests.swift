@@ -122,7 +122,8 @@ import Testing
     #expect(outcome.status == 1)
     #expect(outcome.output == "192.0.2.1\n")
     var lines = LineSplitter()
-    #expect(lines.feed(Array("a\0b\n".utf8) + [0xff, 0x0a]) == [.line("a\0b", number: 1), .line("\u{fffd}", number: 2)])
+    let items = lines.feed(Array("a\0b\n".utf8) + [0xff, 0x0a])
+    #expect(items == [.line("a\0b", number: 1), .line("\u{fffd}", number: 2)])
   }
 
   @Test func `an empty input is no error`() async {

@@ -169,8 +169,9 @@ final class StoreWriter: Sendable {
           .storeFailed, "The \(store.name) store did not write within \(Self.limit): lookups go on without it."))
   }
 
-  /// Notes how a write ended. One that failed ends writing before anyone is told, so that a flush that comes then tries
-  /// once more.
+  /// Notes how a write ended.
+  ///
+  /// One that failed ends writing before anyone is told, so that a flush that comes then tries once more.
   ///
   /// - Returns: the tasks that have waited for the end of writing.
   private func note(_ result: Result<Void, DirectDNSError>) -> [CheckedContinuation<Void, Never>] {
