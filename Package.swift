@@ -336,9 +336,10 @@ let package = Package(
     .testTarget(
       name: "FuzzingTests",
       dependencies: [
-        "DirectDNS", "DirectDNSConfiguration", "DirectDNSProxy", "DirectDNSRedis", "DnsctlCommands",
-        "CDirectDNSCares", "CDirectDNSCurl", "CDirectDNSHiredis",
+        "DirectDNS", "DirectDNSConfiguration", "DirectDNSPrometheus", "DirectDNSProxy", "DirectDNSRedis",
+        "DnsctlCommands", "CDirectDNSCares", "CDirectDNSCurl", "CDirectDNSHiredis",
         .product(name: "HTTPTypes", package: "swift-http-types"),
+        .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: proxy)),
       ],
       path: "Fuzzing", exclude: ["Driver", "Seeds", "README.md"], swiftSettings: house),
     .testTarget(name: "HouseTests", swiftSettings: house),

@@ -12,7 +12,7 @@ struct FuzzTarget: Sendable {
   }
 
   static let all =
-    messages + jsonTexts + names + cookies + stores + rewriting + proxy
+    messages + jsonTexts + names + cookies + stores + rewriting + proxy + metrics
 
   /// The target of that name.
   static func named(_ name: String) -> FuzzTarget? { all.first { $0.name == name } }

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
+import NIOCore
+
 @testable import DirectDNS
 @testable import DirectDNSProxy
 
 extension FuzzTarget {
-  /// What clients and origins say to the proxy.
+  /// What clients, origins and other proxies say to the proxy.
   static let proxy = [
     FuzzTarget("proxy-request", proxyRequest),
     FuzzTarget("proxy-response", proxyResponse),
     FuzzTarget("chunked-body", chunkedBody),
     FuzzTarget("socks", socks),
+    FuzzTarget("upstream-reply", upstreamReply),
   ]
 
   /// The end of the head in some bytes, which is the same however they come.
@@ -153,6 +156,47 @@ extension FuzzTarget {
       }
     }
     return steps
+  }
+
+  /// What another proxy says, whose kind the first byte names: the same comes of it however its bytes come.
+  private static func upstreamReply(_ bytes: [UInt8]) throws(BrokenRule) {
+    let urls = ["http://u:p@192.0.2.1", "socks5://192.0.2.1", "socks5://u:p@192.0.2.1"]
+    guard let first = bytes.first else { return }
+    let url = urls[Int(first) % urls.count]
+    guard let upstream = try? UpstreamProxy(url) else { throw BrokenRule(description: "\(url) is no proxy") }
+    let reply = Array(bytes.dropFirst())
+    let whole = steps(of: upstream, replying: reply, by: Swift.max(1, reply.count))
+    let parts = steps(of: upstream, replying: reply, by: 1)
+    try require(parts.steps == whole.steps, "other steps byte by byte: \(parts.steps), \(whole.steps)")
+    switch whole.steps.last {
+    case .connected?: try require(parts.rest == whole.rest, "\(whole.rest) bytes are the origin's, or \(parts.rest)")
+    case .failed(let failure)?:
+      let message = failure.refusal.message
+      try require(message.printable == message, "a refusal cannot be shown: \(message.debugDescription)")
+    case .send?, .wait?, nil: break
+    }
+  }
+
+  /// What a handshake does, and how many bytes are left behind it.
+  private static func steps(
+    of upstream: UpstreamProxy, replying bytes: [UInt8], by size: Int
+  ) -> (steps: [UpstreamHandshake.Step], rest: Int) {
+    let target = ForwardOrigin(.address(.ipv4(0xC000_0201)), port: 443)
+    var handshake = UpstreamHandshake(upstream, to: target, headSize: 1024)
+    var steps: [UpstreamHandshake.Step] = []
+    var buffer = ByteBuffer()
+    for start in stride(from: 0, to: bytes.count, by: size) {
+      let end = Swift.min(start + size, bytes.count)
+      buffer.writeBytes(bytes[start..<end])
+      while true {
+        let step = handshake.read(&buffer)
+        if step == .wait { break }
+        steps.append(step)
+        if case .send = step { continue }
+        return (steps, bytes.count - end + buffer.readableBytes)
+      }
+    }
+    return (steps, buffer.readableBytes)
   }
 }
 
