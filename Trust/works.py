@@ -22,7 +22,8 @@ class Work:
     curl, and whoever has lost it fetches it again.
     """
 
-    duration = 0.1
+    # Seconds, and those behind its first write.
+    duration = writing = 0.1
 
     def __init__(self, name, command, prepare=None, check=None, next=None, outlives_power=True,
                  is_synced=True):
