@@ -272,8 +272,8 @@ final class Dialer: Connector {
       let clients = loop.shared.clients.value
       reasons.append("the files are held by clients (\(clients) connected) and their connections to origins")
     }
-    // Whichever address was tried last.
-    let last = isLate ? nil : (failures.last(where: \.failure.isLoop) ?? failures.last)?.failure
+    // Whichever address was tried last, and however long another one was silent.
+    let last = (failures.last(where: \.failure.isLoop) ?? (isLate ? nil : failures.last))?.failure
     finish(
       .failed(
         ProxyRefusal(

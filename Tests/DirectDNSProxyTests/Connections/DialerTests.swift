@@ -18,7 +18,7 @@ import Testing
 struct DialerTests {
   /// Why a connection did not come about, which is judged by the strictest policy unless another is given; nil where it did.
   private func refusal(
-    _ address: IPAddress, port: UInt16, through upstream: UpstreamProxy? = nil,
+    _ addresses: IPAddress..., port: UInt16, through upstream: UpstreamProxy? = nil,
     by policy: AddressPolicy = .publicOnly, at places: [ListenAddress] = [],
     _ change: (inout ProxyConfiguration) -> Void = { _ in }
   ) async throws -> ProxyRefusal? {
@@ -33,7 +33,7 @@ struct DialerTests {
       let promise = eventLoop.makePromise(of: ProxyRefusal?.self)
       let dialer = Dialer(
         ProxyLoop(eventLoop, shared), settings, ForwardOrigin(.name("public.test"), port: port),
-        ChosenRoute(addresses: [address], upstream: upstream), policy)
+        ChosenRoute(addresses: addresses, upstream: upstream), policy)
       dialer.start { outcome in
         switch outcome {
         case .connected: promise.succeed(nil)
@@ -198,6 +198,21 @@ struct DialerTests {
     #expect(
       refusal?.message
         == "public.test:443 cannot be connected to. 192.0.2.1: the upstream proxy \(upstream) has not connected to it in time."
+    )
+    await silent.stop()
+  }
+
+  @Test func `a loop is told as one also where another address of the name is silent`() async throws {
+    let silent = try await RawListener.start()
+    let upstream = try UpstreamProxy("http://127.0.0.1:\(silent.port)")
+    let (own, other) = (IPAddress.ipv4(0x7f00_0001), IPAddress.ipv4(0xc000_0201))
+    let refusal = try await refusal(own, other, port: 443, through: upstream, by: .any, at: [.tcp(own, port: 443)]) {
+      $0.limits.connectTimeout = .milliseconds(200)
+    }
+    #expect(refusal?.status == 403 && refusal?.error == "proxy_loop_detected")
+    #expect(
+      refusal?.message
+        == "public.test:443 cannot be connected to. 127.0.0.1: this proxy itself listens there; 192.0.2.1: the upstream proxy \(upstream) has not connected to it in time."
     )
     await silent.stop()
   }
