@@ -34,7 +34,7 @@ struct ProxyFindingsTests {
     #expect(await probe.ask("GET", "/live") == .failure(.init(reason: "no answer in 0 s", isConnected: true)))
   }
 
-  @Test(arguments: [(false, "Start it by"), (true, "first line")])
+  @Test(arguments: [(false, "Start it by"), (true, "proxy at")])
   func `where something listens it is not advised to start a proxy there`(isConnected: Bool, advice: String) {
     let failure = ProxyProbe.Failure(reason: "connection reset by peer", isConnected: isConnected)
     let finding = Finding.proxyReady(.failure(failure), at: "127.0.0.1:3128", after: .zero)
@@ -57,7 +57,7 @@ struct ProxyFindingsTests {
   @Test(
     arguments: [
       (200, nil, "ok", ""), (407, nil, "fail", "--proxy-user"), (502, "dns_error", "fail", "providers"),
-      (504, "connection_timeout", "fail", "log"), (501, nil, "fail", "first line"), (405, nil, "fail", "first line"),
+      (504, "connection_timeout", "fail", "log"), (501, nil, "fail", "proxy at"), (405, nil, "fail", "proxy at"),
       (400, "http_request_error", "fail", "log"),
     ] as [(Int, String?, String, String)])
   func `a tunnel that does not open is told with what to do`(

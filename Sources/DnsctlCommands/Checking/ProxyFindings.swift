@@ -11,7 +11,7 @@ extension Finding {
       .fail(
         "proxy", "\(place): \(failure.reason)",
         failure.isConnected
-          ? "What listens there does not answer as a proxy does: take the address that dnsctl proxy says in its first line, or see its log."
+          ? "What listens there does not answer as a proxy does: take the address in dnsctl proxy's line \"proxy at …\", or see its log."
           : "Start it by dnsctl proxy --listen \(place), or see systemctl status directdns-proxy.")
     case .success(let reply) where reply.status == 200: .ok("proxy", "\(place) is ready, \(time.readable)")
     case .success(let reply) where reply.status == 503:
@@ -40,7 +40,7 @@ extension Finding {
     case .success(let reply) where reply.knowsNoTunnels:
       return .fail(
         subject, "\(target): \(reply.status), as a server says that is no proxy",
-        "Take the address that dnsctl proxy says in its first line.")
+        "Take the address in dnsctl proxy's line \"proxy at …\".")
     case .success(let reply):
       let reason = [reply.error, reply.details].compactMap(\.self).joined(separator: ": ").printable
       return .fail(
