@@ -20,7 +20,7 @@ extension CommandContext {
     let store = try settings.store.flatMap { setting throws(SettingsError) in try openStore(setting) }
     let signal = SignalWait()
     defer { signal.cancel() }
-    return try await withResolver(settings, store, { _ in .answered }) { resolver throws(SettingsError) in
+    return try await withResolver(settings.forOneRun, store, { _ in .answered }) { resolver throws(SettingsError) in
       // Without a store there is nothing to save: a signal ends the process at once.
       store == nil ? try await body(resolver, self) : try await untilInterrupted(resolver, signal, body)
     }
@@ -32,7 +32,7 @@ extension CommandContext {
   ) async throws(SettingsError) -> ExitStatus {
     let signal = SignalWait()
     defer { signal.cancel() }
-    return try await withResolver(settings, store, Self.exitStatus(of:)) {
+    return try await withResolver(settings.forOneRun, store, Self.exitStatus(of:)) {
       resolver throws(SettingsError) in try await untilInterrupted(resolver, signal, body)
     }
   }
@@ -57,7 +57,6 @@ extension CommandContext {
     let notice = StoreNotice(self)
     if let store {
       configuration.store = store
-      configuration.storeTimeout = Self.storeTimeout(within: configuration.timeout)
       configuration.observer = notice.observer(passingTo: configuration.observer)
     }
     let resolver: DirectResolver
@@ -76,12 +75,6 @@ extension CommandContext {
     notice.ended(flush)
     return try outcome.get().joined(status(flush))
   }
-
-  /// How long a lookup waits for the store, at most a fifth of its time.
-  ///
-  /// The first one of a process opens the store as well, which on a busy machine takes longer than the library's 50 ms,
-  /// and most commands have no other.
-  static func storeTimeout(within timeout: Duration) -> Duration { min(.seconds(1), timeout / 5) }
 
   /// Runs a body until it ends or a signal comes, after which it can write nothing more.
   ///
@@ -127,5 +120,18 @@ extension SettingsError {
   package func status(in context: CommandContext, of command: String) -> ExitStatus {
     context.reportError(status == .usage ? "\(message.asSentence) See dnsctl \(command) --help." : message)
     return status
+  }
+}
+
+extension DirectSettings {
+  /// The same for a command that ends with its answers: its lookups wait for the store for a second, at most a fifth of
+  /// their time.
+  ///
+  /// The first one opens the store as well, which on a busy machine takes longer than the library's 50 ms, and most such
+  /// commands have no other.
+  var forOneRun: DirectSettings {
+    var settings = self
+    settings.resolver.storeTimeout = min(.seconds(1), resolver.timeout / 5)
+    return settings
   }
 }

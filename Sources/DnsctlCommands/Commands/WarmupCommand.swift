@@ -122,6 +122,7 @@ struct WarmupCommand: ContextCommand {
       if keepsAlive {
         settings.resolver.capacity = Self.capacity(settings.resolver.capacity, keeping: lists.expected)
       } else {
+        settings = settings.forOneRun
         settings.resolver.keepAlive = []
       }
       // Services that start after a warm-up wait until it is ready, but not for ever: with fewer names than required
