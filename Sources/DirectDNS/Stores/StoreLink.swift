@@ -89,7 +89,8 @@ final class StoreLink: Sendable {
       change = .forget(clock.wallNow)
     }
     guard let lease else { return writer.add(change, to: question) }
-    writer.add(change, to: question) { await self.end(lease) }
+    // Not waited for: a call that is slow or never returns must not hold up what is written after it.
+    writer.add(change, to: question) { self.endSoon(lease) }
   }
 
   /// Has the answer to a question removed.
@@ -152,20 +153,13 @@ final class StoreLink: Sendable {
     }
   }
 
-  /// Ends a lease in the background.
+  /// Ends a lease in the background; if that fails, it expires.
   func endSoon(_ lease: StoreLease) {
+    guard let fleet else { return }
     ending.withLock { $0.count += 1 }
     Task {
-      await end(lease)
-      for continuation in ending.withLock({ $0.end() }) { continuation.resume() }
-    }
-  }
-
-  private func end(_ lease: StoreLease) async {
-    guard let fleet else { return }
-    // If that fails, it expires. A call that never returns must not hold up what is written after it.
-    _ = await Deadline.wait(until: clock.now + StoreWriter.limit, clock, calling: fleet) {
       do throws(DirectDNSError) { try await fleet.endLease(on: lease.question, holder: lease.holder) } catch {}
+      for continuation in ending.withLock({ $0.end() }) { continuation.resume() }
     }
   }
 }
