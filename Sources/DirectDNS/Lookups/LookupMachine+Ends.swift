@@ -54,7 +54,7 @@ extension LookupMachine {
         lookup.wait.note(inFlight.question.family, outcome, at: now)
         proceed(lookup, at: now)
       case .keepAlive(let host):
-        if case .restored(let entry) = outcome {
+        if case .restored(let entry) = outcome, keptAlive.names.contains(host) {
           // It has yet to be refreshed, which is no failure.
           join(inFlight.key, deadlines(nil, from: now), waiter, restored: entry, at: now)
           continue
