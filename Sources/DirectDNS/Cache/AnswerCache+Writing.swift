@@ -68,6 +68,17 @@ extension AnswerCache {
     change(question.host, now: now, &state) { $0[question.family] = noted }
   }
 
+  /// Notes that a family which failed beside the other one has failed once more.
+  ///
+  /// That is for failures which are not remembered: after the first one's time each lookup would ask for it.
+  func failedAgain(_ question: AddressQuestion, until instant: ResolverInstant, now: ResolverInstant) {
+    state.withLock { state in
+      guard case .failed(let before)? = table.value(question.host)?[question.family], before < instant.nanoseconds
+      else { return }
+      change(question.host, now: now, &state) { $0[question.family] = .failed(until: instant.nanoseconds) }
+    }
+  }
+
   /// Whether an entry may be refreshed now; not if the last attempt failed a moment ago.
   func mayRefresh(_ question: AddressQuestion, at now: ResolverInstant) -> Bool {
     state.withLock { $0.failures.mayRefresh(question, at: now) }

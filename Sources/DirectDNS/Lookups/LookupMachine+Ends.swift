@@ -76,16 +76,18 @@ extension LookupMachine {
   private mutating func noteUnkept(_ inFlight: InFlightQuestion, _ outcome: QuestionOutcome, at now: ResolverInstant) {
     // What a former configuration's servers did not have, or another network's, the present ones may have.
     guard !inFlight.isInvalidated, inFlight.generation == generation, !isOfOldNetwork(inFlight) else { return }
-    let other = inFlight.question.ofOtherFamily
+    let (question, server) = (inFlight.question, inFlight.key.server)
     if outcome.isKept(at: now) {
-      if let unkept = inFlight.other { cache.noteAsked(other, as: unkept, now: now) }
-    } else if let number = questions.number(of: .init(question: other, server: inFlight.key.server)) {
-      // Of a failure that is remembered the cache knows for how long; any other counts as a first one.
-      let again = now + settings.configuration.cache.minimumFailureTTL
-      let unkept: CachedName.Slot =
-        if case .answered(let answer, _, _) = outcome { .unkept(answer) } else { .failed(until: again.nanoseconds) }
-      questions[number]?.other = unkept
+      if let unkept = inFlight.other { cache.noteAsked(question.ofOtherFamily, as: unkept, now: now) }
+      return
     }
+    // Of a failure that is remembered the cache knows for how long; any other counts as a first one.
+    let again = now + settings.configuration.cache.minimumFailureTTL
+    if case .failed = outcome, server != .systemAlone { cache.failedAgain(question, until: again, now: now) }
+    guard let number = questions.number(of: .init(question: question.ofOtherFamily, server: server)) else { return }
+    let unkept: CachedName.Slot =
+      if case .answered(let answer, _, _) = outcome { .unkept(answer) } else { .failed(until: again.nanoseconds) }
+    questions[number]?.other = unkept
   }
 
   /// The deadlines of a waiter for whom a failed question is asked once more; nil if it is not.

@@ -138,6 +138,12 @@ extension LookupMachineTests {
         return
       }
       #expect(resolution.texts == ["2001:db8::1"] && words(&machine) == asked)
+      // That nothing could be sent counts as a failure each time: it is not tried by each lookup.
+      guard asked.isEmpty else { continue }
+      for (later, refresh) in [(0.9, false), (1, true)] {
+        let found = machine.cache.find(Self.host, .any, .allowed, prefersIPv6: true, at: Sample.at(seconds + later))
+        #expect(found?.verdict == .serve(.ipv6, .fresh, refresh: refresh))
+      }
     }
   }
 
