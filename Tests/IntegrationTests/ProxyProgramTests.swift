@@ -229,7 +229,8 @@ struct ProxyProgramTests {
     let (token, file) = ("0123456789abcdef", try ServerFixture.newFolder("token").appending(path: "token"))
     try "\(token)\n".write(to: file, atomically: false, encoding: .utf8)
     let place = isFile ? "@\(file.path)" : "$PROXY_TOKEN"
-    let lines = try await running(["--token", place], environment: isFile ? [] : ["PROXY_TOKEN=\(token)"]) { port, _ in
+    let lines = try await running(["--token", place], environment: isFile ? [] : ["PROXY_TOKEN=\(token)"]) {
+      port, _ async throws in
       // The address policy is behind the password.
       #expect(try await status("http://x:\(token)@127.0.0.1:\(port)") == "403")
       #expect(try await status("http://x:y\(token)@127.0.0.1:\(port)") == "407")
