@@ -65,6 +65,7 @@ enum NetscapeCookieText {
   }
 
   private static let tab = UInt8(ascii: "\t")
+  private static let quotationMark = UInt8(ascii: "\"")
 
   /// A number of seconds; one that is too large becomes the largest, which is later than any cookie may last.
   ///
@@ -96,8 +97,8 @@ enum NetscapeCookieText {
   /// The path as curl reads it, which writes what a server has sent: without quotation marks, and `/` for what is none.
   private static func path(_ field: String) -> String {
     var text = field.utf8[...]
-    if text.first == UInt8(ascii: "\"") { text = text.dropFirst() }
-    if text.last == UInt8(ascii: "\"") { text = text.dropLast() }
+    if text.first == quotationMark { text = text.dropFirst() }
+    if text.last == quotationMark { text = text.dropLast() }
     return text.first == ASCII.slash ? String(Substring(text)) : "/"
   }
 
@@ -132,7 +133,9 @@ enum NetscapeCookieText {
   private static func line(_ cookie: Cookie) -> String {
     let fields = [
       // A dot if and only if the flag is TRUE, which Python's reader requires.
-      (cookie.isHostOnly ? "" : ".") + cookie.domain.description, cookie.isHostOnly ? "FALSE" : "TRUE", cookie.path,
+      (cookie.isHostOnly ? "" : ".") + cookie.domain.description, cookie.isHostOnly ? "FALSE" : "TRUE",
+      // Whoever reads it takes one quotation mark off its end.
+      cookie.path.utf8.last == quotationMark ? cookie.path + "\"" : cookie.path,
       cookie.isSecure ? "TRUE" : "FALSE", "\(cookie.expires?.secondsSince1970 ?? 0)", cookie.name, cookie.value,
     ]
     return (cookie.isHeld ? held : "") + (cookie.isHTTPOnly ? httpOnly : "") + fields.joined(separator: "\t") + "\n"

@@ -124,6 +124,12 @@ struct NetscapeCookieTextTests {
     #expect(decode(lines(cookie).joined()).cookies.first == cookie)
   }
 
+  @Test func `a path that ends in a quotation mark has one more, which readers take off`() {
+    let cookie = Sample.cookie("a=1; path=/y\"", from: "http://192.0.2.1/")
+    #expect(lines(cookie) == ["192.0.2.1\tFALSE\t/y\"\"\tFALSE\t0\ta\t1"])
+    #expect(decode(lines(cookie).joined()).cookies.first == cookie)
+  }
+
   @Test func `what the format cannot say is left out and returned`() {
     let cookies = ["a", "b=1\t2", "c\t=1", "d=1; path=/\tx", "e=1"].compactMap { Sample.cookie($0) }
     #expect(cookies.count == 5)
@@ -138,7 +144,9 @@ struct NetscapeCookieTextTests {
     let urls = [
       "https://www.a.example/", "http://192.0.2.1/x/y", "https://[::1]/", "http://localhost/", "https://b.co.uk/",
     ]
-    let attributes = ["; secure", "; httponly", "; path=/z", "; max-age=60", "; domain=a.example", "; expires=x"]
+    let attributes = [
+      "; secure", "; httponly", "; path=/z", "; path=/z\"", "; max-age=60", "; domain=a.example", "; expires=x",
+    ]
     var written = 0
     for _ in 0..<100 {
       let field =
