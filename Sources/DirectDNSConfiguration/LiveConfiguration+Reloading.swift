@@ -92,7 +92,26 @@ extension LiveConfiguration {
         metadata: ["reason": "\(error.message)"])
     }
     MetricSource().count(.configurationReads, label.rawValue)
-    // The settings are read with the lock held: who goes by what it was told last goes by what is in force.
-    telling.withLock { _ in observer(outcome, settings) }
+    tell(outcome)
+  }
+
+  /// Calls the observer, or leaves that to whoever is calling it: a changed file and SIGHUP may come at the same time, and
+  /// an observer may have the file read again.
+  private func tell(_ outcome: Result<SettingsDifference, DirectDNSError>) {
+    let isFirst = state.withLock { state in
+      state.untold.append(outcome)
+      return state.untold.count == 1
+    }
+    guard isFirst else { return }
+    while true {
+      // With the settings of this moment: who goes by what it was told last goes by what is in force.
+      let (outcome, settings) = state.withLock { ($0.untold[0], $0.settings) }
+      observer(outcome, settings)
+      let isLast = state.withLock { state in
+        state.untold.removeFirst()
+        return state.untold.isEmpty
+      }
+      if isLast { return }
+    }
   }
 }

@@ -29,8 +29,7 @@ public final class LiveConfiguration: Sendable {
   /// Checks further settings before anything is changed; throws if the program cannot use them.
   package typealias Check = @Sendable (DirectSettings) throws(DirectDNSError) -> Void
 
-  /// Called after each further reading, one call at a time, with the settings that are then in force; must not have the
-  /// file read again.
+  /// Called after each further reading, one call at a time, with the settings that are then in force.
   package typealias Observer = @Sendable (Result<SettingsDifference, DirectDNSError>, DirectSettings) -> Void
 
   struct State {
@@ -39,6 +38,8 @@ public final class LiveConfiguration: Sendable {
     var stamp: FileStamp?
     /// Why that failed, if another try may succeed with the same file.
     var passing: String?
+    /// Readings that the observer has yet to be told of; it is being told of the first.
+    var untold: [Result<SettingsDifference, DirectDNSError>] = []
     var kept = ConfiguredObjects()
   }
 
@@ -56,8 +57,6 @@ public final class LiveConfiguration: Sendable {
   /// Observers and readers of the settings need only ``state``: resolvers and clients call observers, which may read
   /// the settings.
   let changing = Locked<Void>(())
-  /// Locked while the observer is called: a changed file and SIGHUP may come at the same time.
-  let telling = Locked<Void>(())
 
   /// Reads a file for the first time.
   ///
@@ -68,7 +67,7 @@ public final class LiveConfiguration: Sendable {
   ///     call.
   ///   - adjust: changes the settings each time before they are applied, for what the program knows better.
   ///   - observer: called after every further reading with what it changed, or why it changed nothing; not after
-  ///     another try that failed as before. One call comes at a time, and must not have the file read again.
+  ///     another try that failed as before. One call comes at a time.
   /// - Throws: `invalidConfiguration` if the file cannot be used, or if the interval is not more than 0.
   public convenience init(
     path: String, environment: [String: String]? = nil, interval: Duration = .seconds(1),

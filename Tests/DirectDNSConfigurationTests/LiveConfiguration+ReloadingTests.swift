@@ -100,6 +100,21 @@ final class LiveConfigurationReloadingTests: LiveConfigurationFixture {
     #expect(told.value == [.seconds(3), .seconds(4)])
   }
 
+  @Test func `an observer may have the file read again, and is told of that when it has returned`() throws {
+    try folder.write("{ timeout: 2 }", to: "c.json5")
+    let (told, following) = (Locked<[String]>([]), Locked<LiveConfiguration?>(nil))
+    let live = try LiveConfiguration(path: path, environment: [:]) { outcome in
+      told.withLock { $0.append("\(outcome.map(\.changes.count))") }
+      if told.withLock(\.count) == 1 { _ = try? following.withLock(\.self)?.reload() }
+      told.withLock { $0.append("returned") }
+    }
+    following.withLock { $0 = live }
+    try change("{ timeout: 3 }")
+    try live.reload()
+    #expect(told.withLock(\.self) == ["success(1)", "returned", "success(0)", "returned"])
+    following.withLock { $0 = nil }
+  }
+
   @Test func `what the program cannot use changes nothing, not even what could be used of it`() throws {
     let live = try live(
       "{ timeout: 2 }",

@@ -103,8 +103,9 @@ struct ServerStates: Sendable {
     if let place = place(of: number) { all[place].bucket?.giveBack() }
   }
 
-  /// Takes a server to ask when the time of an attempt is used up, or when it has failed beside another: one whose breaker
-  /// is closed, or else one whose breaker is open.
+  /// Takes a server to ask when the time of an attempt is used up, or when it has failed beside another.
+  ///
+  /// One whose breaker is closed or is to be tried again, or else one whose breaker is open.
   mutating func takeFailover(
     among numbers: [DNSServer.Number], before deadline: ResolverInstant, at now: ResolverInstant
   ) -> Failover {
