@@ -44,6 +44,7 @@ enum Cares {
   static func message(_ bytes: [UInt8]) throws(BrokenRule) {
     let provider = MessageProvider(name: "fuzz", url: Asked.url)
     let reply = HTTPReply(status: .ok, contentType: "application/dns-message", body: bytes)
+    guard isInOrder(bytes) else { return }
     for question in Asked.questions {
       guard let answer = try? provider.answer(from: reply, to: question), case .addresses(let ours) = answer.content,
         let theirs = addresses(bytes, question.family)
@@ -52,9 +53,20 @@ enum Cares {
     }
   }
 
-  /// The addresses that c-ares finds; nil for a reply that it refuses.
+  /// Whether each alias and each address of a reply belongs to the name that those before it lead to.
   ///
-  /// It refuses what names no host in an alias, and takes every address for the question's, whoever owns it.
+  /// c-ares goes by their order: it takes any alias for that name's, and no address of another.
+  private static func isInOrder(_ bytes: [UInt8]) -> Bool {
+    guard let message = try? DNSMessage(decoding: bytes), var name = message.questions.first?.name else { return false }
+    for record in message.answers where record.recordClass == DNSQuestion.internetClass {
+      guard [.cname, .a, .aaaa].contains(record.type) else { continue }
+      guard record.owner == name else { return false }
+      if record.type == .cname, case .name(let target) = record.data { name = target }
+    }
+    return true
+  }
+
+  /// The addresses that c-ares finds; nil for a reply that it refuses, such as one with an alias for what is no host.
   private static func addresses(_ bytes: [UInt8], _ family: IPAddress.Family) -> Set<IPAddress>? {
     let most = 256
     var count = Int32(most)
