@@ -14,7 +14,7 @@ struct QueryPoolSimulationTests {
   private static var seeds: ClosedRange<UInt64> {
     let environment = ProcessInfo.processInfo.environment
     if let seed = environment["DIRECTDNS_SEED"].flatMap(UInt64.init) { return seed...seed }
-    return 1...(environment["DIRECTDNS_SEEDS"].flatMap(UInt64.init).map { max(1, $0) } ?? 300)
+    return 1...(environment["DIRECTDNS_SEEDS"].flatMap(UInt64.init).map { max(1, $0) } ?? 1500)
   }
 
   @Test func `whatever happens, every query is answered once and in time, on one connection, and nothing is left`() {
