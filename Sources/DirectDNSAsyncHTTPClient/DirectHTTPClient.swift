@@ -127,7 +127,7 @@
       let (addresses, fields) = try rewrite(request, to: url, using: found)
       let sent = try request.carrying(fields).naming(url)
       var rest = addresses
-      // Connections that stand, or come about for another request, are better than the best address.
+      // Connections that are established, or come about for another request, are better than the best address.
       if let known = clients[origin], known.isAlive, let index = rest.firstIndex(of: known.address) {
         rest.insert(rest.remove(at: index), at: 0)
       }

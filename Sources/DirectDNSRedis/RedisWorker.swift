@@ -80,7 +80,7 @@ actor RedisWorker {
   /// Sends commands that go on where others ended, such as a `SCAN` with a cursor: on the same connection.
   ///
   /// A cursor means nothing to a server that was restarted, or to another one that the address leads to by now; an empty
-  /// one would say that it has shown everything. A connection leads to one process of a server as long as it stands.
+  /// one would say that it has shown everything. A connection leads to one process of a server as long as it is open.
   ///
   /// - Parameters:
   ///   - commands: the commands.

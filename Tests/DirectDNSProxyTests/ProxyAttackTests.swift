@@ -9,13 +9,13 @@ import Testing
 /// Clients that say whatever they like to the proxy, which leads them to an origin that does so too.
 @Suite("Attacks on the proxy", .serialized, .timeLimit(.minutes(60)))
 struct ProxyAttackTests {
-  private static let lanes = 8
+  private static let workers = 8
 
-  private static func seeds(_ lane: Int) -> [UInt64] {
+  private static func seeds(_ worker: Int) -> [UInt64] {
     let environment = ProcessInfo.processInfo.environment
-    if let seed = environment["DIRECTDNS_SEED"].flatMap(UInt64.init) { return lane == 0 ? [seed] : [] }
+    if let seed = environment["DIRECTDNS_SEED"].flatMap(UInt64.init) { return worker == 0 ? [seed] : [] }
     let count = environment["DIRECTDNS_SEEDS"].flatMap(UInt64.init).map { max(1, $0) } ?? 80
-    return (1...count).filter { Int($0 % UInt64(lanes)) == lane }
+    return (1...count).filter { Int($0 % UInt64(workers)) == worker }
   }
 
   /// Who says nothing more is not waited for.
@@ -62,10 +62,10 @@ struct ProxyAttackTests {
     let fixture = try await ProxyFixture(records: records) { $0.limits = Self.limits }
     let open = Self.openFiles
     let answers = try await withThrowingTaskGroup(of: Int.self, returning: Int.self) { group in
-      for lane in 0..<Self.lanes {
+      for worker in 0..<Self.workers {
         group.addTask {
           let hostile = try await HostileServer.start()
-          for seed in Self.seeds(lane) {
+          for seed in Self.seeds(worker) {
             let began = ContinuousClock.now
             try await Self.attack(seed, fixture, hostile)
             try await Self.checkGood(seed, fixture, good)
@@ -79,7 +79,7 @@ struct ProxyAttackTests {
     }
     await good.stop()
     await fixture.stop()
-    let count = (0..<Self.lanes).reduce(0) { $0 + Self.seeds($1).count }
+    let count = (0..<Self.workers).reduce(0) { $0 + Self.seeds($1).count }
     #expect(count < 30 || answers > count / 8, "\(answers) answers of hostile origins to \(count) clients")
     // Not one for each client: those of pools and of servers that are being closed are few.
     #expect(Self.openFiles - open < 64)

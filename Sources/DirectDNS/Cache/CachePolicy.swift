@@ -118,7 +118,7 @@ public struct CachePolicy: Sendable, Hashable {
   }
 
   /// How long a failure is remembered after so many others in a row.
-  func failureMemory(after failures: Int) -> Duration {
+  func failureTTL(after failures: Int) -> Duration {
     guard minimumFailureTTL > .zero else { return .zero }
     return minimumFailureTTL.doubled(failures, atMost: maximumFailureTTL)
   }

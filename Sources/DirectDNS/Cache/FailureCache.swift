@@ -62,13 +62,13 @@ struct FailureCache: Sendable {
     at now: ResolverInstant
   ) {
     let known = failures[question]
-    let memory = policy.failureMemory(after: known?.count ?? 0)
-    guard max(memory, recheck) > .zero else { return }
+    let ttl = policy.failureTTL(after: known?.count ?? 0)
+    guard max(ttl, recheck) > .zero else { return }
     if known == nil, failures.count >= limit { makeRoom(at: now) }
     forget(question)
     failures[question] = Failure(
-      error: error, count: (known?.count ?? 0) + 1, failedAt: now, until: now + memory,
-      refreshAt: now + max(memory, recheck), servers: servers,
+      error: error, count: (known?.count ?? 0) + 1, failedAt: now, until: now + ttl,
+      refreshAt: now + max(ttl, recheck), servers: servers,
       vainTries: known.map { $0.isReleased ? $0.vainTries + 1 : $0.vainTries } ?? 0)
     noted += 1
     for server in servers { waiting[server, default: [:]][question] = noted }

@@ -6,7 +6,7 @@ internal import CDirectDNSCurl
   private(set) var open: Set<curl_socket_t> = []
   /// The local ports of idle connections that have ended, and that libcurl has not closed yet.
   ///
-  /// Since 8.22 libcurl looks at a connection that it keeps once a second at most, and else uses it as if it stood.
+  /// Since 8.22 libcurl looks at a connection that it keeps once a second at most, and else uses it as if it were open.
   private var endedPorts: [curl_socket_t: Int] = [:]
   private let poller: Poller?
   /// How many milliseconds sent bytes may stay unacknowledged before the kernel ends the connection: of the sockets that

@@ -3,7 +3,7 @@ internal import CDirectDNSCurl
 
 /// What is told of transfers to those alone who measure them.
 extension CurlTransfers {
-  /// A connection that an attempt has opened stands, and cannot take the request yet.
+  /// A connection that an attempt has opened is established, and cannot take the request yet.
   func opened(_ attempt: ConnectAttempt) {
     guard let transfer = attempt.transfer, transfer.carrier == nil else { return }
     transfer.request.watcher.observer?(.wire(.opened(attempt.address)))

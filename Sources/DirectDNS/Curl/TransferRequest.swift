@@ -56,7 +56,7 @@ enum CurlEvent: Sendable {
 
 /// What happens on the wire and is of use to those alone who measure it.
 package enum WireEvent: Sendable, Hashable {
-  /// A new connection stands, and what has to come before the request begins: TLS, or a proxy is asked for a tunnel.
+  /// A new connection is established, and what has to come before the request begins: TLS, or a proxy is asked for a tunnel.
   ///
   /// Through a proxy there is no address. A connection that needs neither is not told so.
   case opened(IPAddress?)

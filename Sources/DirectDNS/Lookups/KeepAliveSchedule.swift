@@ -19,7 +19,7 @@ enum KeepAliveSchedule {
   static func next(
     _ life: CacheLife?, failures: Int, jitter: Double, policy: CachePolicy, now: ResolverInstant
   ) -> ResolverInstant {
-    if failures > 0 { return now + max(policy.failureMemory(after: failures - 1), .seconds(1)) }
+    if failures > 0 { return now + max(policy.failureTTL(after: failures - 1), .seconds(1)) }
     return life.map { max(instant(in: $0, jitter: jitter), now) } ?? now
   }
 

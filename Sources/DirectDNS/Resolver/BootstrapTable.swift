@@ -47,7 +47,7 @@ struct BootstrapTable: Sendable {
   /// How long old addresses are used after a lookup has brought none, before the next one, even if connecting fails.
   static let recheck = Duration.seconds(30)
   /// How long a failure is remembered where there are no addresses: doubled with each further one, as for answers.
-  private static let failureMemory = (least: Duration.seconds(1), most: Duration.seconds(30))
+  private static let failureTTL = (least: Duration.seconds(1), most: Duration.seconds(30))
   /// For how long, in seconds, addresses are used at most and at least, whatever their TTL; at least as long also where
   /// connecting fails that were looked up because it had failed: a name may have others each time that are dead, too.
   fileprivate static let longestLife: UInt32 = 600
@@ -130,8 +130,8 @@ struct BootstrapTable: Sendable {
     }
     if let known = known[host] { return .success(known.addresses) }
     let count = failed[host]?.count ?? 0
-    let memory = Self.failureMemory.least.doubled(count, atMost: Self.failureMemory.most)
-    failed[host] = Failed(failure: failure, until: now + memory, count: count + 1)
+    let ttl = Self.failureTTL.least.doubled(count, atMost: Self.failureTTL.most)
+    failed[host] = Failed(failure: failure, until: now + ttl, count: count + 1)
     return .failure(failure)
   }
 

@@ -165,9 +165,9 @@ extension WarmupJob {
     var task = task
     task.last = [outcome]
     if wasRateLimited { task.rejections += 1 } else { task.failures += 1 }
-    let memory = resolver.configuration.cache.failureMemory(after: outcome.tries - 1)
+    let failureTTL = resolver.configuration.cache.failureTTL(after: outcome.tries - 1)
     let instant = plan.retry.next(
-      after: error.code, failures: task.failures, rejections: task.rejections, memory: memory,
+      after: error.code, failures: task.failures, rejections: task.rejections, failureTTL: failureTTL,
       jitter: .random(in: 0...1), at: now)
     return instant.map { (task, $0) }
   }

@@ -147,17 +147,17 @@ public struct WarmupRetry: Sendable, Hashable {
   ///   - code: why there is no answer.
   ///   - failures: the tries that failed, including this one, without those that were refused with 429.
   ///   - rejections: the tries that were refused with 429, including this one.
-  ///   - memory: how long the resolver remembers the failure: an earlier try would only get that.
+  ///   - failureTTL: how long the resolver remembers the failure: an earlier try would only get that.
   ///   - jitter: from 0 to 1, so that not all names are tried again at the same time.
   ///   - now: the present.
   /// - Returns: the instant.
   func next(
-    after code: DirectDNSError.Code, failures: Int, rejections: Int, memory: Duration, jitter: Double,
+    after code: DirectDNSError.Code, failures: Int, rejections: Int, failureTTL: Duration, jitter: Double,
     at now: ResolverInstant
   ) -> ResolverInstant? {
     guard codes.contains(code), failures <= limit, rejections <= Self.rejectionLimit else { return nil }
     let pause = backoff.doubled(failures + rejections - 1, atMost: maximumBackoff)
-    let longest = max(pause, memory)
+    let longest = max(pause, failureTTL)
     return now + longest + .nanoseconds(saturating: Double(longest.wholeNanoseconds) * 0.1 * min(max(jitter, 0), 1))
   }
 }

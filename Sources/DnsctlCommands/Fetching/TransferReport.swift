@@ -19,7 +19,7 @@ final class TransferReport: Sendable {
     var isFollowed = false
     /// How many connections were opened for requests.
     var connects = 0
-    /// How many stand that the request has not gone out on: their TLS handshakes, or tunnels, are under way.
+    /// How many are established that the request has not gone out on: their TLS handshakes, or tunnels, are under way.
     var waiting = 0
     /// Where the last connection leads, also if no response has come over it: to the proxy where there is one.
     var remote: (address: IPAddress, port: UInt16)?

@@ -48,7 +48,7 @@ struct DialerTests {
     let origin = try await RawListener.start()
     let refusal = try await refusal(.ipv4(0x7f00_0001), port: origin.port)
     #expect(refusal?.status == 403 && refusal?.error == "destination_ip_prohibited")
-    // It stood, and was closed before a byte went over it.
+    // It was established, and was closed before a byte went over it.
     #expect(await (try origin.connection()).receiveToEnd().isEmpty)
     await origin.stop()
   }
@@ -63,7 +63,7 @@ struct DialerTests {
     await origin.stop()
   }
 
-  @Test func `a connection that comes back to the proxy itself is seen when it stands`() throws {
+  @Test func `a connection that comes back to the proxy itself is seen once it is established`() throws {
     let resolver = try DirectResolver()
     defer { resolver.shutdown() }
     let settings = ProxySettings(ProxyConfiguration(), at: [.tcp(.ipv4(0), port: 3128)])

@@ -146,7 +146,7 @@ struct TransportMisbehaviourTests {
     }
   }
 
-  @Test func `a dripping body arrives whole, or is cut by the client's patience`() async throws {
+  @Test func `a dripping body arrives whole, or is cut by the client's timeout`() async throws {
     try await withProvider { server async throws in
       server.misbehave(.drip(bytes: 50, every: .milliseconds(1)), times: 1)
       server.misbehave(.drip(bytes: 1, every: .seconds(5)))

@@ -10,7 +10,7 @@ import Testing
 @Suite("Attacks by origins", .serialized, .timeLimit(.minutes(60)))
 struct OriginAttackTests {
   /// What one client asks of one hostile origin and of a good one.
-  private struct Lane: Sendable {
+  private struct Worker: Sendable {
     let client: DirectClient
     let hostile: HostileServer
     let good: FakeOrigin
@@ -72,20 +72,20 @@ struct OriginAttackTests {
     }
   }
 
-  private static let lanes = 8
+  private static let workers = 8
 
   @Test func `whatever an origin says, a request ends once and in time, and the next one is fine`() async throws {
     let tally = Locked<[String: Int]>([:])
     let warm = Locked(0)
     let most = Locked(0)
     try await withThrowingTaskGroup(of: Void.self) { group in
-      for number in 0..<Self.lanes {
+      for number in 0..<Self.workers {
         group.addTask {
-          let lane = try await Lane()
-          for (index, seed) in AttackSeeds.seeds(number, of: Self.lanes, usually: 80).enumerated() {
+          let worker = try await Worker()
+          for (index, seed) in AttackSeeds.seeds(number, of: Self.workers, usually: 80).enumerated() {
             do {
-              try await lane.attack(seed, tally)
-              try await lane.checkGood(seed)
+              try await worker.attack(seed, tally)
+              try await worker.checkGood(seed)
             } catch {
               Issue.record("DIRECTDNS_SEED=\(seed): \(error)")
             }
@@ -93,7 +93,7 @@ struct OriginAttackTests {
             if index == 250 { warm.withLock { $0 = max($0, ProcessState.memory) } }
             if index > 250 { most.withLock { $0 = max($0, ProcessState.memory) } }
           }
-          await lane.stop()
+          await worker.stop()
         }
       }
       try await group.waitForAll()

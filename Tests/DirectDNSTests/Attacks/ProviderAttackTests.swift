@@ -31,7 +31,7 @@ struct ProviderAttackTests {
   }
 
   /// Who answers: a hostile provider without TLS for HTTP/1.1, one with TLS for HTTP/2, and an honest one.
-  private struct Lane: Sendable {
+  private struct Worker: Sendable {
     let plain: HostileServer
     let secure: HostileServer
     let honest: FakeProvider
@@ -56,11 +56,11 @@ struct ProviderAttackTests {
     }
   }
 
-  private static func attack(_ seed: UInt64, _ lane: Lane) async throws -> String {
+  private static func attack(_ seed: UInt64, _ worker: Worker) async throws -> String {
     var dice = Dice(seed: ~seed)
     let format = dice.one(of: ["doh", "json"])
     let script = HostileScript(seed: seed, content: content(format, &dice))
-    let hostile = script.language == .http1 ? lane.plain : lane.secure
+    let hostile = script.language == .http1 ? worker.plain : worker.secure
     await hostile.play(script)
     let origin = script.language == .http1 ? "http://127.0.0.1" : "https://dns.test"
     let url = try WebURL("\(origin):\(hostile.port)/dns-query")
@@ -68,9 +68,9 @@ struct ProviderAttackTests {
       format == "doh" ? MessageProvider(name: "hostile", url: url) : JSONProvider(name: "hostile", url: url)
     var configuration = ResolverConfiguration(providers: [
       ProviderConfiguration(provider: first, bootstrap: script.language == .http1 ? [] : [.ipv4(0x7F00_0001)]),
-      ProviderConfiguration(provider: JSONProvider(name: "honest", url: try WebURL(lane.honest.url("/resolve")))),
+      ProviderConfiguration(provider: JSONProvider(name: "honest", url: try WebURL(worker.honest.url("/resolve")))),
     ])
-    configuration.trust = TrustStore(privateAuthorities: [lane.file.path], environment: [:])
+    configuration.trust = TrustStore(privateAuthorities: [worker.file.path], environment: [:])
     configuration.usesSystemDNS = false
     configuration.timeout = .seconds(20)
     configuration.families = .ipv4
@@ -105,19 +105,19 @@ struct ProviderAttackTests {
     try await withThrowingTaskGroup(of: Void.self) { group in
       for number in 0..<4 {
         group.addTask {
-          let lane = try await Lane()
+          let worker = try await Worker()
           for seed in AttackSeeds.seeds(number, of: 4, usually: 80) {
             do {
-              let outcome = try await Self.attack(seed, lane)
+              let outcome = try await Self.attack(seed, worker)
               tally.withLock { $0[outcome, default: 0] += 1 }
             } catch {
               Issue.record("DIRECTDNS_SEED=\(seed): \(error)")
             }
           }
-          await lane.stop()
+          await worker.stop()
           answers.withLock {
-            $0.plain += lane.plain.answerCount
-            $0.secure += lane.secure.answerCount
+            $0.plain += worker.plain.answerCount
+            $0.secure += worker.secure.answerCount
           }
         }
       }

@@ -163,11 +163,11 @@ struct CachePolicyTests {
 
   @Test(arguments: [(0, 1), (1, 2), (2, 4), (3, 8), (4, 16), (5, 30), (6, 30), (62, 30), (1000, 30)])
   func `a failure is remembered for 1 s, doubling to 30 s`(_ failures: Int, _ seconds: Int) {
-    #expect(CachePolicy().failureMemory(after: failures) == .seconds(seconds))
+    #expect(CachePolicy().failureTTL(after: failures) == .seconds(seconds))
   }
 
   @Test func `failures are not remembered at all when the least memory is none`() {
-    #expect(CachePolicy(minimumFailureTTL: .zero).failureMemory(after: 9) == .zero)
+    #expect(CachePolicy(minimumFailureTTL: .zero).failureTTL(after: 9) == .zero)
   }
 
   @Test(arguments: [

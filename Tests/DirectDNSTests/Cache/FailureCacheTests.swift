@@ -55,7 +55,7 @@ struct FailureCacheTests {
     #expect(memory.error(for: question, at: Sample.at(1)) == nil)
   }
 
-  @Test func `a policy without failure memory remembers nothing`() {
+  @Test func `a policy whose failures have no TTL remembers none`() {
     var memory = FailureCache(policy: CachePolicy(minimumFailureTTL: .zero), capacity: 10)
     memory.note(error, for: question, at: Sample.at(0))
     #expect(memory.error(for: question, at: Sample.at(0)) == nil)

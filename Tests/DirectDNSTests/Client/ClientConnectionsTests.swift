@@ -255,7 +255,7 @@ struct ClientConnectionsTests {
       let (listener, port) = (place.descriptor, place.port)
       let client = try client { $0.timeouts.connect = .milliseconds(41_234) }
       let silent = Task { try await client.get("https://shop.test:\(port)/") }
-      // Its connection stands only when TLS does.
+      // Its connection is established only when TLS is.
       let connection = await withCheckedContinuation { continuation in
         Thread { continuation.resume(returning: accept(listener, nil, nil)) }.start()
       }

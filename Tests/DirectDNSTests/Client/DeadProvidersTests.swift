@@ -27,7 +27,7 @@ struct DeadProvidersTests {
     let grace = try await ask()
     #expect(grace.freshness == .grace && grace.resolution?.expiredFor == .seconds(10))
     clock.advance(by: .seconds(3_600))
-    // The provider refuses at once: the request waits for that, not for the patience that it would have.
+    // The provider refuses at once: the request waits for that, not for the client response timeout.
     let stale = try await ask()
     #expect(stale.freshness == .stale && stale.resolution?.expiredFor == .seconds(3_610))
     clock.advance(by: .seconds(82_000))
@@ -50,7 +50,7 @@ struct DeadProvidersTests {
     await fixture.stop()
   }
 
-  @Test func `providers that are silent delay a stale answer by the patience alone`() async throws {
+  @Test func `providers that are silent delay a stale answer by the client response timeout alone`() async throws {
     let origin = try await FakeOrigin.start()
     let clock = ManualClock()
     let fixture = try await ClientFixture(

@@ -75,7 +75,7 @@ struct HappyEyeballsTests {
 
   @Test func `the slower attempt is closed as soon as another one stands`() async throws {
     let authority = try TestCertificateAuthority()
-    // TCP stands at once; a server that says nothing to TLS is not connected yet.
+    // TCP connects at once; a server that says nothing to TLS is not connected yet.
     let origins = try await OriginGroup.start(
       ["127.0.0.2", "127.0.0.1"], identity: try authority.issue(names: ["shop.test"]))
     origins[0].isMute = true
@@ -149,7 +149,7 @@ struct HappyEyeballsTests {
 
   // MARK: What is learnt
 
-  @Test func `requests stay on the address whose connection stands, however answers rotate`() async throws {
+  @Test func `requests stay on the address whose connection is established, however answers rotate`() async throws {
     let origins = try await OriginGroup.start(["127.0.0.1", "127.0.0.2", "127.0.0.3"])
     let clock = ManualClock()
     let fixture = try await ClientFixture(

@@ -192,7 +192,7 @@ struct LoadTests {
     // More than libcurl takes of a response that nobody reads.
     let count = Sanitizer.volume(of: 100_000_000, atLeast: 40_000_000)
     // Over HTTP/2 the others may wait for the slow one, and do so for as long as they are given.
-    let patience = version == .http2 ? Duration.seconds(2) : .seconds(100)
+    let timeout = version == .http2 ? Duration.seconds(2) : .seconds(100)
     let written = Locked(0)
     let gate = Gate()
     await staged(
@@ -210,7 +210,7 @@ struct LoadTests {
     ) { fixture in
       let before = ProcessState.memory
       let early = Task.immediate {
-        let options = RequestOptions(timeouts: RequestTimeouts(total: patience))
+        let options = RequestOptions(timeouts: RequestTimeouts(total: timeout))
         return try await fixture.client.execute(fixture.request("/early"), options: options).body.text()
       }
       await gate.waitForArrivals()
@@ -235,7 +235,7 @@ struct LoadTests {
       let began = ContinuousClock.now
       let isEarlyDone = (try? await early.value) != nil
       let afterEarly = ContinuousClock.now
-      let options = RequestOptions(timeouts: RequestTimeouts(total: patience))
+      let options = RequestOptions(timeouts: RequestTimeouts(total: timeout))
       let isLaterDone =
         (try? await fixture.client.execute(fixture.request("/later"), options: options).body.text()) != nil
       print(

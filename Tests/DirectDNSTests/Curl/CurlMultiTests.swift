@@ -23,8 +23,8 @@ struct CurlMultiTests {
     while end == nil {
       if multi.due <= LoopTime.now { multi.actOnTimers() }
       unsafe multi.reap { end = $1 }
-      let patience = end == nil ? max(0, min(multi.due, LoopTime.now + 10_000) - LoopTime.now) : 0
-      _ = poller.wait(patience)
+      let time = end == nil ? max(0, min(multi.due, LoopTime.now + 10_000) - LoopTime.now) : 0
+      _ = poller.wait(time)
       poller.forEach { socket, ready, owner in
         #expect(owner == 0)
         multi.act(on: socket, ready)

@@ -49,7 +49,7 @@ struct CurlSocketsTests {
     try fetch("http://127.0.0.1:1/", sockets) { #expect(sockets.open == []) }
   }
 
-  /// Sends a request without a loop; `body` runs while its connection stands.
+  /// Sends a request without a loop; `body` runs while its connection is open.
   private func fetch(_ url: String, _ sockets: CurlSockets, _ body: () -> Void) throws {
     let request = QueryRequest.sample(url)
     let easy = try #require(QueryHandle(request.route, sockets: sockets))

@@ -24,19 +24,19 @@ struct ProviderFixture: Sendable {
   }
 
   /// Longer than hundreds of requests at once take on a busy machine under a sanitizer.
-  static let patience = Duration.seconds(50)
+  static let usualTimeout = Duration.seconds(50)
 
   /// Sends one request.
   @discardableResult
   func send(
-    _ path: String = "/resolve?name=www.shop.test", fields: HTTPFields = [:], timeout: Duration = patience
+    _ path: String = "/resolve?name=www.shop.test", fields: HTTPFields = [:], timeout: Duration = usualTimeout
   ) async throws(HTTPTransportError) -> HTTPReply {
     try await transport.send(
       HTTPMessage(url: "\(endpoint.origin)\(path)", fields: fields), to: endpoint, timeout: timeout)
   }
 
   /// What became of one request: nothing for a reply, or the error.
-  func failure(_ path: String = "/resolve?name=www.shop.test", timeout: Duration = patience) async
+  func failure(_ path: String = "/resolve?name=www.shop.test", timeout: Duration = usualTimeout) async
     -> HTTPTransportError?
   {
     do throws(HTTPTransportError) {
@@ -48,7 +48,7 @@ struct ProviderFixture: Sendable {
   }
 
   /// Begins a request now, so that requests begun one after the other are queued in that order.
-  func begin(_ path: String = "/resolve?name=www.shop.test", timeout: Duration = patience) -> Task<
+  func begin(_ path: String = "/resolve?name=www.shop.test", timeout: Duration = usualTimeout) -> Task<
     Result<HTTPReply, HTTPTransportError>, Never
   > {
     Task.immediate {

@@ -33,7 +33,7 @@ struct KeepAliveScheduleTests {
     #expect(next(nil, failures: failures, now: 50) == Sample.at(50 + seconds))
   }
 
-  @Test func `without failure memory it waits for 1 s`() {
+  @Test func `where failures are not remembered it waits for 1 s`() {
     let policy = CachePolicy(minimumFailureTTL: .zero)
     #expect(
       KeepAliveSchedule.next(nil, failures: 1, jitter: 0, policy: policy, now: Sample.at(0)) == Sample.at(1))

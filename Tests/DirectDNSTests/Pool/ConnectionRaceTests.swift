@@ -64,7 +64,7 @@ struct ConnectionRaceTests {
     expect(race.step(at: 260), .wait(until: 510))
   }
 
-  @Test func `who stands first wins, and nobody starts after`() {
+  @Test func `who is established first wins, and nobody starts after`() {
     var race = ConnectionRace(v6 + v4, delay: 250)
     _ = race.step(at: 0)
     _ = race.step(at: 250)

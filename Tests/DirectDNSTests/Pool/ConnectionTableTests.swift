@@ -8,7 +8,7 @@ struct ConnectionTableTests {
   private let near = IPAddress.ipv4(1)
   private let far = IPAddress.ipv4(2)
 
-  @Test func `a connection is there from its socket on, and stands once`() {
+  @Test func `a connection is there from its socket on, and is established once`() {
     var table = ConnectionTable<String>()
     table.opened(7, of: "a", to: near, in: 0)
     #expect(table.count == 1 && table[7]?.address == near && table[7]?.isEstablished == false && table[8] == nil)
@@ -18,7 +18,7 @@ struct ConnectionTableTests {
     #expect(closed.map { $0?.pool } == ["a", nil] && table.count == 0)
   }
 
-  @Test func `only those that stand are found`() {
+  @Test func `only those that are established are found`() {
     var table = ConnectionTable<String>()
     for socket in 1...3 { table.opened(Int32(socket), of: "a", to: socket == 3 ? far : near, in: 0) }
     _ = table.established(2)

@@ -112,7 +112,7 @@ struct PoolLoadTests {
     #expect(pool.weight == 0 && !pool.isEmpty)
   }
 
-  @Test func `a request that opens a connection takes no room on those that stand`() {
+  @Test func `a request that opens a connection takes no room on those that are established`() {
     var unknown = pool(.unknown)
     unknown.started(near, opens: true)
     unknown.established(near)
@@ -233,7 +233,7 @@ struct PoolLoadTests {
     #expect(pool.ordered(addresses) == addresses && pool.isEmpty)
   }
 
-  @Test func `an address that died while it was used comes first no more, until a connection to it stands`() throws {
+  @Test func `an address that died while it was used comes first no more, until it is connected to`() throws {
     let addresses = [try #require(far), try #require(near)]
     let dead = addresses[1]
     var pool = pool(.never)

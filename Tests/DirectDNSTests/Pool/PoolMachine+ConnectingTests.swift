@@ -70,7 +70,7 @@ final class PoolMachineConnectingTests: PoolFixture {
 
   // MARK: Who joined
 
-  @Test func `who uses a connection that stood has joined it, and who opened one has not`() {
+  @Test func `who uses an established connection has joined it, and who opened one has not`() {
     let first = start(.always)
     _ = connect(first, 7)
     #expect(joins == 0)

@@ -127,7 +127,7 @@ final class PoolMachineConnectionsTests: PoolFixture {
     #expect(machine.connections.cacheSizes == [0])
   }
 
-  @Test func `idle connections are ended by their address, and only those that stand`() {
+  @Test func `idle connections are ended by their address, and only those that are established`() {
     let id = start()
     _ = connect(id, 7)
     machine.ended(id, attempt: 0, .complete, at: 1)

@@ -76,7 +76,7 @@ final class PoolOutageTests {
     #expect(pass(until: 15_000) == ["fail 2 timed out, its own", "connect 3"])
   }
 
-  @Test func `a connection that stands makes what was lost before forgotten`() {
+  @Test func `an established connection makes what was lost before forgotten`() {
     _ = start()
     now = 1
     _ = [start(), start()]

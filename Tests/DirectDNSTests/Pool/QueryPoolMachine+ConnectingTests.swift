@@ -85,7 +85,7 @@ final class QueryPoolMachineConnectingTests: QueryPoolFixture {
     machine.ended(1, .failed(.cancelled, .other), at: 300)
     #expect(
       taken() == ["stop 0", "stop 2", "begin 1 by 2 at 0.0.0.2", "forget 0", "stop 1"],
-      "who waits for another address goes to the one that stands")
+      "who waits for another address goes to the one that is established")
     #expect(order() == ["0.0.0.2", "0.0.0.1", "0.0.0.3"])
   }
 

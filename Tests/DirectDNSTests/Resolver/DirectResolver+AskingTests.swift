@@ -106,7 +106,7 @@ struct ResolverAskingTests {
     #expect(await fixture.failure()?.code == .upstreamFailed)
   }
 
-  // MARK: One flight
+  // MARK: One query for many callers
 
   @Test func `any number of callers for one name share one query`() async throws {
     let fixture = try ResolverFixture()

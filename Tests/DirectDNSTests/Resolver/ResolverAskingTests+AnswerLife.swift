@@ -39,7 +39,7 @@ extension ResolverAskingTests {
     #expect(await fixture.clock.waitForNoSleepers())
   }
 
-  @Test func `patience ends after 300 ms with the stale answer, and the refresh goes on`() async throws {
+  @Test func `after the client response timeout the stale answer serves, and the refresh goes on`() async throws {
     let fixture = try await knowing(age: .seconds(200))
     fixture.transport.answer(Script.addresses("192.0.2.2", after: .seconds(1)))
     let lookup = fixture.begin()
@@ -57,7 +57,7 @@ extension ResolverAskingTests {
   }
 
   @Test(arguments: [(0, 300), (100, 200), (299, 1), (300, 0), (2000, 0)])
-  func `patience is the refresh's, and whoever comes while it is under way waits for the rest of it`(
+  func `the client response timeout is the refresh's, and whoever comes while it is under way waits for the rest of it`(
     _ after: Int, _ rest: Int
   ) async throws {
     let fixture = try await knowing(age: .seconds(200))
@@ -97,7 +97,7 @@ extension ResolverAskingTests {
     #expect(fixture.transport.count == 2)
   }
 
-  @Test func `patience is not waited out when the refresh fails`() async throws {
+  @Test func `the client response timeout is not waited out when the refresh fails`() async throws {
     let fixture = try await knowing(age: .seconds(200))
     fixture.transport.answer { _ in .down }
     let resolution = try await fixture.resolver.resolve(Self.host)
@@ -106,7 +106,7 @@ extension ResolverAskingTests {
     #expect(fixture.clock.now == Sample.at(200))
   }
 
-  @Test func `a caller with less time than patience waits for less`() async throws {
+  @Test func `a caller with less time than the client response timeout waits for less`() async throws {
     let fixture = try await knowing(age: .seconds(200))
     fixture.transport.answer { _ in .silence }
     let lookup = fixture.begin(options: LookupOptions(timeout: .milliseconds(50)))

@@ -45,7 +45,7 @@ extension ResolverStoreTests {
     #expect(second.transport.asked.isEmpty)
   }
 
-  @Test func `a member whose holder died asks itself after its patience`() async throws {
+  @Test func `a member whose holder died asks itself after the client response timeout`() async throws {
     #expect(store.memory.takeLease(on: Self.question, holder: "dead", for: .seconds(6)))
     let fixture = try member()
     fixture.transport.answer(Script.addresses("192.0.2.1"))

@@ -2,13 +2,13 @@
 @testable import DirectDNS
 
 /// What libcurl does in a ``PoolWorld``: it finds connections or opens them, repeats what may be repeated, and keeps what
-/// stands.
+/// is open.
 extension PoolWorld {
   struct Attempt {
     let caller: Int
     let address: IPAddress?
     let waits: Bool
-    /// Its connection, standing or not.
+    /// Its connection, established or not.
     var socket: Int32?
     var isSent = false
     /// Whether a server may have acted on what was sent last.
@@ -135,7 +135,7 @@ extension PoolWorld {
     use(socket, id)
   }
 
-  /// Sends an attempt's request on a connection that stands, if it may be sent.
+  /// Sends an attempt's request on an established connection, if it may be sent.
   private mutating func use(_ socket: Int32, _ id: AttemptID) {
     sockets[socket]?.users.insert(id)
     attempts[id]?.socket = socket

@@ -37,10 +37,11 @@ struct WarmupPlanTests {
 struct WarmupRetryTests {
   private func next(
     _ rule: WarmupRetry = WarmupRetry(), _ code: DirectDNSError.Code = .upstreamFailed, failures: Int = 1,
-    rejections: Int = 0, memory: Duration = .zero, jitter: Double = 0
+    rejections: Int = 0, failureTTL: Duration = .zero, jitter: Double = 0
   ) -> ResolverInstant? {
     rule.next(
-      after: code, failures: failures, rejections: rejections, memory: memory, jitter: jitter, at: Sample.at(100))
+      after: code, failures: failures, rejections: rejections, failureTTL: failureTTL, jitter: jitter,
+      at: Sample.at(100))
   }
 
   @Test(arguments: [(1, 101.0), (2, 102)])
@@ -61,7 +62,7 @@ struct WarmupRetryTests {
   @Test func `no pause is too long to reckon with`() {
     let rule = WarmupRetry(limit: .max, backoff: .seconds(Int64.max), maximumBackoff: .seconds(Int64.max))
     #expect(
-      next(rule, failures: 1_000_000, memory: .seconds(Int64.max), jitter: 1) == ResolverInstant(nanoseconds: .max))
+      next(rule, failures: 1_000_000, failureTTL: .seconds(Int64.max), jitter: 1) == ResolverInstant(nanoseconds: .max))
   }
 
   @Test(arguments: [
@@ -73,7 +74,7 @@ struct WarmupRetryTests {
   }
 
   @Test func `no try comes while the resolver remembers the failure`() {
-    #expect(next(memory: .seconds(4)) == Sample.at(104))
+    #expect(next(failureTTL: .seconds(4)) == Sample.at(104))
   }
 
   @Test(arguments: [(0.0, 101.0), (0.5, 101.05), (1, 101.1), (9, 101.1), (-9, 101)])
