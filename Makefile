@@ -22,7 +22,7 @@ RACES = DirectDNSTests DirectDNSProxyTests DirectDNSSQLiteTests DirectDNSRedisTe
 .DEFAULT_GOAL := help
 .PHONY: help demo pipeline examples recipes test simulate bench lint conformance browsers docs api release install uninstall package package-check clean
 # What make trust runs.
-.PHONY: trust mutate fuzz attack races torture crashes promises soak repeat coverage
+.PHONY: trust mutate faults fuzz attack races torture crashes promises soak repeat coverage
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -82,6 +82,10 @@ simulate: ## Lead the deciding machines through SEEDS=N made-up worlds; SEED=S t
 mutate: ## Change each operator, constant and condition of the deciding code, or ONLY=Policy of it: a test has to notice
 	@Scripts/prerequisites build
 	@Trust/mutate $(if $(ONLY),--only '$(ONLY)')
+
+faults: ## Put faults of the past back, one at a time: the simulation has to find each
+	@Scripts/prerequisites build
+	@Trust/faults
 
 fuzz: ## Fuzz TARGET=NAME for SECONDS=N; without a target each of them (see Fuzzing/README.md)
 	@Scripts/prerequisites build

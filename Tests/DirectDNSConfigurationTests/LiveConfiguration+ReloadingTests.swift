@@ -103,11 +103,13 @@ final class LiveConfigurationReloadingTests: LiveConfigurationFixture {
   @Test func `an observer may have the file read again, and is told of that when it has returned`() throws {
     try folder.write("{ timeout: 2 }", to: "c.json5")
     let (told, following) = (Locked<[String]>([]), Locked<LiveConfiguration?>(nil))
-    let live = try LiveConfiguration(path: path, environment: [:]) { outcome in
-      told.withLock { $0.append("\(outcome.map(\.changes.count))") }
-      if told.withLock(\.count) == 1 { _ = try? following.withLock(\.self)?.reload() }
-      told.withLock { $0.append("returned") }
-    }
+    let live = try LiveConfiguration(
+      path: path, environment: [:],
+      observer: { outcome in
+        told.withLock { $0.append("\(outcome.map(\.changes.count))") }
+        if told.withLock(\.count) == 1 { _ = try? following.withLock(\.self)?.reload() }
+        told.withLock { $0.append("returned") }
+      })
     following.withLock { $0 = live }
     try change("{ timeout: 3 }")
     try live.reload()
