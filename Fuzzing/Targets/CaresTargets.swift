@@ -61,7 +61,10 @@ enum Cares {
     for record in message.answers where record.recordClass == DNSQuestion.internetClass {
       guard [.cname, .a, .aaaa].contains(record.type) else { continue }
       guard record.owner == name else { return false }
-      if record.type == .cname, case .name(let target) = record.data { name = target }
+      guard record.type == .cname else { continue }
+      // It takes the name at the beginning of what is no alias for us, too.
+      guard case .name(let target) = record.data else { return false }
+      name = target
     }
     return true
   }
