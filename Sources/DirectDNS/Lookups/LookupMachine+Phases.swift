@@ -225,7 +225,7 @@ extension LookupMachine {
 
   /// The addresses that came, and for a caller who would not learn of later ones the expired ones of a family of which
   /// none came.
-  private func withStale(
+  func withStale(
     _ outcomes: FamilyOutcomes, _ caller: LookupCaller, at now: ResolverInstant
   ) -> Resolution? {
     let request = caller.request

@@ -53,7 +53,7 @@ extension LookupMachine {
     _ lookup: Lookup, _ known: FamilyOutcomes, failed: AddressFamilies, at now: ResolverInstant
   ) {
     let (caller, request, outcomes) = (lookup.caller, lookup.request, lookup.wait.outcomes)
-    if let found = resolution(outcomes, request, at: now) { return finish(caller, .success(found)) }
+    if let found = withStale(outcomes, caller, at: now) { return finish(caller, .success(found)) }
     // The providers have been taken away meanwhile, so that the store was read before the system's DNS.
     if outcomes.hasRestored { return ask(caller, isSecondLook: true, at: now) }
     let errors = failed.members.compactMap { known[$0]?.error }

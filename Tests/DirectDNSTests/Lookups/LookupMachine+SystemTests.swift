@@ -47,6 +47,27 @@ extension LookupMachineTests {
     #expect(way(script, &machine) { $0.wanted = .any } == ["provider AAAA", "provider A"] + expected)
   }
 
+  @Test func `a family's expired addresses that came meanwhile stay beside what it says of the other one`() throws {
+    var machine = machine { $0.families = .any }
+    let number = try #require(begin(&machine, request(.any), at: 10_000))
+    for (query, family) in zip([1, 2] as [QueryMachine.QueryNumber], [IPAddress.Family.ipv6, .ipv4]) {
+      let refused = QueryMachine.Reply(
+        ProviderFailure(.transport, "refused"), .connect("refused"), asked: Sample.at(10_000),
+        to: .one(AddressQuestion(Self.host, family)))
+      machine.ended(query, refused, at: Sample.at(10_000))
+    }
+    let asked = words(&machine).filter { $0.hasPrefix("system ") }
+    try #require(asked.count == 2)
+    let expired = CacheEntry(
+      content: .addresses(Sample.addresses("2001:db8::7")), canonicalName: nil, source: SourceNames.store,
+      life: Sample.life(5000, 5100))
+    _ = machine.cache.store(expired, for: AddressQuestion(Self.host, .ipv6), now: Sample.at(10_000))
+    let (ipv6, ipv4) = (try #require(system([asked[0]])), try #require(system([asked[1]])))
+    machine.systemAnswered(ipv6, .failure(ProviderFailure(.transport, "refused")), at: Sample.at(10_001))
+    machine.systemAnswered(ipv4, .success(.addresses("192.0.2.9")), at: Sample.at(10_001))
+    #expect(words(&machine) == ["answer \(number): [\"2001:db8::7\", \"192.0.2.9\"] stale"])
+  }
+
   @Test func `it is not asked once the lookup's time is over`() throws {
     var machine = machine()
     let number = try #require(begin(&machine, request()))
