@@ -119,8 +119,9 @@ final class BrowserLab: Sendable {
   private var scheme: BrowserScheme { trust == nil ? .http : .https }
 
   private func page(_ script: String) -> String {
+    // A browser would ask for an icon of its own accord, and a lookup of that is joined by one that comes after a step.
     """
-    <!doctype html><title>shop</title><body><script>
+    <!doctype html><title>shop</title><link rel="icon" href="data:,"><body><script>
     const site = name => `\(scheme)://${name}:\(port)`
     const tell = (path, body) => fetch(site('\(Self.report)') + path, { method: 'POST', mode: 'no-cors', body })
     const step = name => tell('/step', name)
