@@ -35,6 +35,8 @@ struct InFlightQuestion: Sendable {
   private var newest = Number<Lookup>(rawValue: .min)
   /// Its way through the store, if there is one.
   var turn: StoreTurn?
+  /// What the servers failed it by, while what the store has is awaited, which is late.
+  var failure: QueryMachine.QuestionFailure?
   /// What is noted of the name's other family, if that was asked for meanwhile and brought nothing to keep.
   var other: CachedName.Slot?
   /// What the store had for whoever asks once more, and is no news to him; the cache may have evicted it.

@@ -197,6 +197,7 @@ extension LookupMachine {
       questionOutcomes.append(
         (number, keep(answered.answer, entry, inFlight, source, isKept: isKept, asked: answered.asked, at: now)))
     case .failure(let failed):
+      if awaitStore(number, inFlight, after: failed, at: now) { return }
       endLease(of: number)
       guard !isShutDown else { return questionOutcomes.append((number, .failed(shutDownDuring(question.host)))) }
       let error = providersFailed(question, failed)

@@ -6,10 +6,58 @@ extension LookupMachine {
     _ number: Number<InFlightQuestion>, _ reading: StoreReading<CacheEntry>, at now: ResolverInstant
   ) {
     defer { advance(at: now) }
-    guard let inFlight = questions[number], inFlight.turn?.isReading == true else { return }
+    guard let inFlight = questions[number], let turn = inFlight.turn, turn.isReading || turn.isLate else { return }
     // Its answer may be the one that was invalidated.
     let restored = inFlight.isInvalidated ? .nothing : restored(inFlight, reading, at: now)
+    guard turn.isReading else { return readLate(number, inFlight, restored, at: now) }
     follow(questions[number]?.turn?.read(restored, at: now), number, at: now)
+  }
+
+  /// The store has been read for a question that has gone on without it: what it has still ends the question, or is
+  /// served as an expired answer.
+  private mutating func readLate(
+    _ number: Number<InFlightQuestion>, _ inFlight: InFlightQuestion, _ reading: StoreReading<QuestionOutcome>,
+    at now: ResolverInstant
+  ) {
+    if case .late = reading { return }
+    questions[number]?.turn?.isLate = false
+    if case .found(let outcome) = reading {
+      guard outcome.isRestored else {
+        endLease(of: number)
+        leaveBatch(number, inFlight, at: now)
+        deliver(number, outcome, at: now)
+        return servers.cancel(.init(sameAs: number))
+      }
+      for case .lookup(let waiting) in inFlight.waiters { serveExpired(waiting, at: now) }
+    }
+    if let failure = inFlight.failure { serversAnswered(number, .failure(failure), at: now) }
+  }
+
+  /// Has a lookup that waits for the providers, and has nothing yet, go on as one that begins with what the cache has.
+  private mutating func serveExpired(_ number: Number<Lookup>, at now: ResolverInstant) {
+    guard let lookup = lookups[number], case .asking = lookup.phase, lookup.wait.outcomes.all.isEmpty else { return }
+    switch find(lookup.caller, at: now)?.verdict {
+    case .serve: if serveCached(lookup.caller, at: now) { _ = lookups.remove(number) }
+    case .wait:
+      _ = lookups.remove(number)
+      refresh(lookup.caller, at: now)
+    case .negative, .miss, nil: break
+    }
+  }
+
+  /// Has a question that the servers have failed wait for what the store has, if that is late: for as long as an expired
+  /// answer would wait for the servers.
+  ///
+  /// - Returns: whether it waits.
+  mutating func awaitStore(
+    _ number: Number<InFlightQuestion>, _ inFlight: InFlightQuestion, after failed: QueryMachine.QuestionFailure,
+    at now: ResolverInstant
+  ) -> Bool {
+    let end = min(inFlight.asked + settings.configuration.cache.clientResponseTimeout, inFlight.deadlines.providers)
+    guard inFlight.turn?.isLate == true, !isShutDown, now < end else { return false }
+    questions[number]?.failure = failed
+    storeTimers.set(number, at: end)
+    return true
   }
 
   /// The store has said who holds the lease; it is given back if the question has gone on without it.
@@ -24,6 +72,7 @@ extension LookupMachine {
 
   /// The time is over that a question waits for the store, or for another process.
   mutating func storeTimePassed(_ number: Number<InFlightQuestion>, at now: ResolverInstant) {
+    if let failure = questions[number]?.failure { return serversAnswered(number, .failure(failure), at: now) }
     follow(questions[number]?.turn?.timePassed(at: now), number, at: now)
   }
 
@@ -76,6 +125,7 @@ extension LookupMachine {
     case .nothing:
       report(.storeRead(isHit: false))
       return .nothing
+    case .late: return .late
     case .unavailable: return .unavailable
     }
     let known = cache.value(question.host)?[question.family].entry ?? inFlight.restored

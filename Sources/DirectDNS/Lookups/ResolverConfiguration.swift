@@ -59,7 +59,8 @@ public struct ResolverConfiguration: Sendable {
   /// How long a lookup waits for the store before it goes on without it; a lease, and another look once it is taken, have
   /// what is left of that time.
   ///
-  /// Default 50 ms.
+  /// What the store has after that still serves a lookup that has no answer yet; one that the providers have failed waits
+  /// for it until ``CachePolicy/clientResponseTimeout`` is over. Default 50 ms.
   public var storeTimeout: Duration
   /// Called with every event as it happens, on any thread; it should return quickly, since lookups wait for it.
   ///

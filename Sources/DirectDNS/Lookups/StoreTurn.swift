@@ -45,6 +45,8 @@ struct StoreTurn: Sendable {
   private var end: ResolverInstant
   /// The lease that the question holds.
   private(set) var lease: StoreLease?
+  /// Whether what the store has may still come, although the question has gone on without it.
+  var isLate = false
 
   /// Begins by reading the store.
   ///
@@ -98,6 +100,9 @@ struct StoreTurn: Sendable {
       // The last holder of the lease has written its answer before it gave the lease back.
       stage = .over
       return .found(outcome)
+    case (.reading, .late), (.readingUnderLease, .late):
+      isLate = true
+      return ask()
     case (.reading, _), (.readingUnderLease, _): return ask()
     case (.takingLease, _), (.waiting, _), (.over, _): return nil
     }
@@ -128,7 +133,7 @@ struct StoreTurn: Sendable {
       stage = .reading(waitEnd)
       end = now + storeTimeout
       return .read(until: end)
-    case .reading, .readingUnderLease: return read(.unavailable, at: now)
+    case .reading, .readingUnderLease: return read(.late, at: now)
     case .takingLease: return lease(.unavailable, at: now)
     case .over: return nil
     }

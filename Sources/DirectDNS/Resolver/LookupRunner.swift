@@ -85,8 +85,7 @@ final class LookupRunner: QueryRecipient {
       }
     case .readStore(let number, let question):
       guard let store else { return }
-      Task.immediateDetached { [self] in
-        let reading = await store.read(question, source: SourceNames.store)
+      store.read(question, source: SourceNames.store) { [self] reading in
         send { $0.storeRead(number, reading, at: $1) }
       }
     case .takeLease(let number, let question, let duration):

@@ -53,23 +53,33 @@ final class StoreLink: Sendable {
   // MARK: Answers
 
   /// Reads the answer to a question, with its times converted to the resolver's clock.
-  func read(_ question: AddressQuestion, source: UInt16) async -> StoreReading<CacheEntry> {
-    let answer: StoredAnswer
+  ///
+  /// - Parameters:
+  ///   - question: the question.
+  ///   - source: the code of the answer's source.
+  ///   - reply: called as a ``StoreReader/Reply`` is.
+  func read(
+    _ question: AddressQuestion, source: UInt16, reply: @escaping @Sendable (StoreReading<CacheEntry>) -> Void
+  ) {
+    let found = { @Sendable [self] (answer: StoredAnswer) in
+      let life = readClocks().life(of: answer, policy.withLock(\.self))
+      reply(
+        .found(CacheEntry(content: answer.content, canonicalName: answer.canonicalName, source: source, life: life)))
+    }
     // A change that has yet to be written is newer than what the store has.
     switch writer.pending(question) {
-    case .keep(let pending)?: answer = pending
-    case .forget?: return .nothing
+    case .keep(let pending)?: found(pending)
+    case .forget?: reply(.nothing)
     case nil:
-      switch await reader.read(question) {
-      case .found(let stored) where stored.content.fits(question.family): answer = stored
-      case .found, .nothing: return .nothing
-      case .unavailable: return .unavailable
+      reader.read(question) { reading in
+        switch reading {
+        case .found(let stored) where stored.content.fits(question.family): found(stored)
+        case .found, .nothing: reply(.nothing)
+        case .late: reply(.late)
+        case .unavailable: reply(.unavailable)
+        }
       }
     }
-    return .found(
-      CacheEntry(
-        content: answer.content, canonicalName: answer.canonicalName, source: source,
-        life: readClocks().life(of: answer, policy.withLock(\.self))))
   }
 
   /// Has an answer written, or removed if it is not to be kept, and then ends the lease of its question.

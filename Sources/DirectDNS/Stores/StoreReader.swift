@@ -3,22 +3,26 @@
 enum StoreReading<Value: Sendable>: Sendable {
   case found(Value)
   case nothing
-  /// The store has failed, is late, or is not used for a while because of that.
+  /// The store has not said in time; what it has may still come.
+  case late
+  /// The store has failed, or is not used for a while because of that.
   case unavailable
 }
 
-/// Reads a store for lookups, and gives up a call that takes longer than the limit.
+/// Reads a store for lookups, and says when a call takes longer than the limit.
 ///
-/// There is one call at a time: reads that come while one is under way are combined into the next. How long a lookup
-/// waits in all, also for other calls, is decided by ``LookupMachine``.
+/// There is one call at a time that is not late: reads that come while one is under way are combined into the next. How
+/// long a lookup waits in all, also for other calls, is decided by ``LookupMachine``.
 final class StoreReader: Sendable {
-  private typealias Waiter = CheckedContinuation<StoreReading<StoredAnswer>, Never>
+  /// Called with the reading: with ``StoreReading/late`` first if it does not come in time, and not again if it never
+  /// comes.
+  typealias Reply = @Sendable (StoreReading<StoredAnswer>) -> Void
 
   private struct State {
     var health = StoreHealth()
     /// Separate for leases: a server that refuses them, such as a replica, can still be read.
     var leaseHealth = StoreHealth()
-    var waiting: [AddressQuestion: [Waiter]] = [:]
+    var waiting: [AddressQuestion: [Reply]] = [:]
     var isReading = false
   }
 
@@ -30,6 +34,9 @@ final class StoreReader: Sendable {
 
   /// The most questions in one call.
   static let batch = 256
+
+  /// How long a call goes on that is late: no lookup waits longer for its result by default.
+  static let longestCall = Duration.seconds(5)
 
   init(
     _ store: any AnswerStore, clock: any ResolverClock, limit: Duration,
@@ -45,34 +52,41 @@ final class StoreReader: Sendable {
   var isReading: Bool { state.withLock(\.isReading) }
 
   /// Reads the answer to a question.
-  func read(_ question: AddressQuestion) async -> StoreReading<StoredAnswer> {
-    guard isUsable(for: question) else { return .unavailable }
-    return await withCheckedContinuation { waiter in
-      let isFirst = state.withLock { state in
-        state.waiting[question, default: []].append(waiter)
-        defer { state.isReading = true }
-        return !state.isReading
-      }
-      if isFirst { Task.immediateDetached { await self.readPending() } }
+  func read(_ question: AddressQuestion, reply: @escaping Reply) {
+    guard isUsable(for: question) else { return reply(.unavailable) }
+    let isFirst = state.withLock { state in
+      state.waiting[question, default: []].append(reply)
+      defer { state.isReading = true }
+      return !state.isReading
     }
+    if isFirst { Task.immediateDetached { await self.readPending() } }
   }
 
   private func readPending() async {
     while let batch = take() {
-      guard let found = await readInTime(Array(batch.keys)) else {
-        // Reads that came meanwhile have waited long enough, too.
-        for waiter in (batch.values + takeAll()).joined() { waiter.resume(returning: .unavailable) }
-        continue
+      let result = await readInTime(Array(batch.keys)) { Self.answer(batch, $0) }
+      if let result { Self.answer(batch, result) }
+      switch result {
+      case .success?: continue
+      case .failure?: break
+      case nil: for reply in batch.values.joined() { reply(.late) }
       }
-      let answers = Dictionary(found.map { ($0.question, $0) }) { $1 }
-      for (question, waiters) in batch {
-        let reading = answers[question].map { StoreReading.found($0) } ?? .nothing
-        for waiter in waiters { waiter.resume(returning: reading) }
-      }
+      // Reads that came meanwhile have waited long enough, too.
+      for reply in takeAll().joined() { reply(.unavailable) }
     }
   }
 
-  private func take() -> [AddressQuestion: [Waiter]]? {
+  private static func answer(
+    _ batch: [AddressQuestion: [Reply]], _ result: Result<[StoredAnswer], DirectDNSError>
+  ) {
+    let answers = (try? result.get()).map { Dictionary($0.map { ($0.question, $0) }) { $1 } }
+    for (question, replies) in batch {
+      let found = answers?[question].map { StoreReading.found($0) }
+      for reply in replies { reply(found ?? (answers == nil ? .unavailable : .nothing)) }
+    }
+  }
+
+  private func take() -> [AddressQuestion: [Reply]]? {
     state.withLock { state in
       guard !state.waiting.isEmpty else {
         state.isReading = false
@@ -82,7 +96,7 @@ final class StoreReader: Sendable {
         defer { state.waiting = [:] }
         return state.waiting
       }
-      var batch: [AddressQuestion: [Waiter]] = [:]
+      var batch: [AddressQuestion: [Reply]] = [:]
       for question in Array(state.waiting.keys.prefix(Self.batch)) {
         batch[question] = state.waiting.removeValue(forKey: question)
       }
@@ -90,7 +104,7 @@ final class StoreReader: Sendable {
     }
   }
 
-  private func takeAll() -> [[Waiter]] {
+  private func takeAll() -> [[Reply]] {
     state.withLock { state in
       defer { state.waiting = [:] }
       return Array(state.waiting.values)
@@ -116,7 +130,7 @@ final class StoreReader: Sendable {
       return breaker != .open
     }
     guard mayTry else { return nil }
-    let outcome = await inTime(late: late, body)
+    let outcome = await inTime(late: { if case .success(let isTaken) = $0 { late(isTaken) } }, body)
     return state.withLock { state in
       switch outcome {
       case .success(let isTaken)?:
@@ -129,30 +143,41 @@ final class StoreReader: Sendable {
     }
   }
 
-  /// What the store has of questions; nil if it failed or is late.
-  private func readInTime(_ questions: [AddressQuestion]) async -> [StoredAnswer]? {
-    let result = await inTime({ [store] () throws(DirectDNSError) in try await store.read(questions) })
+  /// What the store has of questions; nil if it is late.
+  ///
+  /// - Parameter late: called with what it has, if that comes after all.
+  @discardableResult
+  private func readInTime(
+    _ questions: [AddressQuestion], late: @escaping @Sendable (Result<[StoredAnswer], DirectDNSError>) -> Void = { _ in }
+  ) async -> Result<[StoredAnswer], DirectDNSError>? {
+    let result = await inTime(atMost: Self.longestCall, late: late) { [store] () throws(DirectDNSError) in
+      try await store.read(questions)
+    }
     let now = clock.now
     switch result {
-    case .success(let answers)?:
-      if state.withLock({ $0.health.succeeded() }) { report(.recovered) }
-      return answers
+    case .success?: if state.withLock({ $0.health.succeeded() }) { report(.recovered) }
     case .failure(let error)?: if state.withLock({ $0.health.failed(at: now) }) { report(.failed(error)) }
     case nil:
       let error = DirectDNSError(
         .storeFailed, "The \(store.name) store did not answer within \(limit): lookups go on without it.")
       if state.withLock({ $0.health.late(at: now) }) { report(.failed(error)) }
     }
-    return nil
+    return result
   }
 
   /// The result of a call; nil if it is late.
+  ///
+  /// - Parameters:
+  ///   - time: how long a call goes on that is late; by default it is cancelled.
+  ///   - late: called with a result that came too late.
+  ///   - body: the call.
   private func inTime<Value: Sendable>(
-    late: @escaping @Sendable (Value) -> Void = { _ in },
+    atMost time: Duration = .zero, late: @escaping @Sendable (Result<Value, DirectDNSError>) -> Void,
     _ body: @escaping @Sendable () async throws(DirectDNSError) -> Value
   ) async -> Result<Value, DirectDNSError>? {
-    await Deadline.wait(
-      until: clock.now + limit, clock, calling: store, late: { if case .success(let value) = $0 { late(value) } }
+    let now = clock.now
+    return await Deadline.wait(
+      until: now + limit, clock, calling: store, lastUntil: now + time, late: late
     ) { () -> Result<Value, DirectDNSError> in
       do throws(DirectDNSError) { return .success(try await body()) } catch { return .failure(error) }
     }

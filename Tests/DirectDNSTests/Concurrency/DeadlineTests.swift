@@ -62,18 +62,29 @@ struct DeadlineTests {
     }
   }
 
-  @Test func `a late body is told that nobody waits`() async {
+  @Test(arguments: [nil, 0, 5])
+  func `a late body is told that nobody waits, at once or when its last instant has come`(_ last: Int64?) async {
     let told = Watched<Bool?>(nil)
+    let began = clock.now
     let wait = Task.immediate { [clock] in
-      await Deadline.wait(until: clock.now + .seconds(1), clock, late: { isTold in told.change { $0 = isTold } }) {
-        try? await clock.sleep(until: clock.now + .seconds(1000))
+      await Deadline.wait(
+        until: began + .seconds(1), clock, lastUntil: last.map { began + .seconds($0) },
+        late: { isTold in told.change { $0 = isTold } }
+      ) {
+        try? await clock.sleep(until: began + .seconds(1000))
         return Task.isCancelled
       }
     }
     await clock.waitForSleepers(2)
     clock.advance(by: .seconds(1))
     #expect(await wait.value == nil)
+    if last == 5 {
+      await clock.waitForSleepers(2)
+      #expect(told.value == nil)
+      clock.advance(by: .seconds(4))
+    }
     await told.wait { $0 != nil }
     #expect(told.value == true)
+    #expect(await clock.waitForNoSleepers())
   }
 }

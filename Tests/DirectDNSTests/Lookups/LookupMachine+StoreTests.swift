@@ -155,6 +155,100 @@ extension LookupMachineTests {
     #expect(words(&machine).isEmpty)
   }
 
+  // MARK: A store that is late
+
+  /// A lookup at 10 000 s for which the providers are asked by query 1, and the store, by question 2, has not answered.
+  private func late(
+    hasLeases: Bool = false, _ configure: (inout ResolverConfiguration) -> Void = { _ in }
+  ) throws -> (machine: LookupMachine, caller: Number<DirectDNS.Lookup>) {
+    var machine = machine(hasStore: true, hasLeases: hasLeases) {
+      $0.usesSystemDNS = false
+      $0.storeTimeout = .milliseconds(50)
+      configure(&$0)
+    }
+    let caller = try #require(begin(&machine, request(), at: 10_000))
+    machine.timePassed(at: Sample.at(10_000.05))
+    #expect(words(&machine) == ["store 2", "send 1 to 0: [A]"])
+    return (machine, caller)
+  }
+
+  @Test(arguments: [false, true])
+  func `a fresh answer that comes while the providers are silent, or after they have failed, is the answer`(
+    _ hasFailed: Bool
+  ) throws {
+    var (machine, caller) = try late()
+    if hasFailed { machine.ended(1, failed, at: Sample.at(10_000.1)) }
+    #expect(words(&machine) == [])
+    let fresh = CacheEntry(
+      content: Self.stored.content, canonicalName: nil, source: 2, life: Sample.life(9990, 10_090))
+    machine.storeRead(2, .late, at: Sample.at(10_000.1))
+    machine.storeRead(2, .found(fresh), at: Sample.at(10_000.2))
+    let answer = "answer \(caller): [\"192.0.2.7\"] fresh"
+    #expect(words(&machine) == (hasFailed ? [answer] : ["cancel 1", answer]))
+    #expect(machine.lookupCount == 0 && machine.questionCount == 0 && machine.nextInstant() == nil)
+  }
+
+  @Test func `an expired answer that comes while the providers are silent serves as soon as one that came in time`()
+    throws
+  {
+    var (machine, caller) = try late()
+    machine.storeRead(2, .found(Self.stored), at: Sample.at(10_000.2))
+    machine.timePassed(at: Sample.at(10_000.3).before)
+    #expect(words(&machine) == [])
+    machine.timePassed(at: Sample.at(10_000.3))
+    #expect(words(&machine) == ["answer \(caller): [\"192.0.2.7\"] stale"])
+    machine.ended(1, reply(.addresses("192.0.2.8"), asked: 10_000.05), at: Sample.at(10_001))
+    #expect(words(&machine) == ["keep A"] && machine.questionCount == 0)
+  }
+
+  @Test(arguments: [10_000.1, 10_000.2])
+  func `an expired answer serves a lookup that the providers have failed, or fail later`(_ failsAt: Double) throws {
+    var (machine, caller) = try late()
+    for instant in [failsAt, 10_000.15].sorted() {
+      #expect(words(&machine) == [])
+      if instant == failsAt {
+        machine.ended(1, failed, at: Sample.at(instant))
+      } else {
+        machine.storeRead(2, .found(Self.stored), at: Sample.at(instant))
+      }
+    }
+    #expect(words(&machine) == ["answer \(caller): [\"192.0.2.7\"] stale"])
+    #expect(machine.lookupCount == 0 && machine.questionCount == 0)
+  }
+
+  @Test(arguments: [StoreReading<CacheEntry>.nothing, .unavailable])
+  func `a lookup that the providers have failed waits for the store no longer than an expired answer would for them`(
+    _ reading: StoreReading<CacheEntry>
+  ) throws {
+    var (told, first) = try late(hasLeases: true)
+    told.ended(1, failed, at: Sample.at(10_000.1))
+    #expect(words(&told) == [])
+    told.storeRead(2, reading, at: Sample.at(10_000.2))
+    #expect(words(&told) == ["fail \(first): upstreamFailed"])
+    var (silent, second) = try late(hasLeases: true)
+    silent.ended(1, failed, at: Sample.at(10_000.1))
+    silent.timePassed(at: Sample.at(10_000.3).before)
+    #expect(words(&silent) == [])
+    silent.timePassed(at: Sample.at(10_000.3))
+    #expect(words(&silent) == ["fail \(second): upstreamFailed"])
+    var (later, third) = try late()
+    later.ended(1, failed, at: Sample.at(10_000.3))
+    #expect(words(&later) == ["fail \(third): upstreamFailed"], "it has had that time")
+  }
+
+  @Test func `a store that is of no use is not waited for, nor is one whose name was invalidated`() throws {
+    var machine = machine(hasStore: true) { $0.usesSystemDNS = false }
+    let caller = try #require(begin(&machine, request(), at: 10_000))
+    machine.storeRead(2, .unavailable, at: Sample.at(10_000))
+    machine.ended(1, failed, at: Sample.at(10_000.1))
+    #expect(words(&machine) == ["store 2", "send 1 to 0: [A]", "fail \(caller): upstreamFailed"])
+    var (late, other) = try late()
+    late.invalidate(Self.host, at: Sample.at(10_000.1))
+    late.storeRead(2, .found(Self.stored), at: Sample.at(10_000.15))
+    late.ended(1, failed, at: Sample.at(10_000.2))
+    #expect(words(&late) == ["forget A", "forget AAAA", "fail \(other): upstreamFailed"])
+  }
+
   // MARK: A cache without room
 
   private static let stored = CacheEntry(

@@ -65,6 +65,7 @@ struct StoreTurnTests {
       #expect(read(&found, .found(outcome), at: 0.01) == "found")
       #expect(read(&down, .unavailable, at: 0.01) == "ask")
       #expect(pass(&silent, at: 0.05) == "ask")
+      #expect([found, down, silent].map(\.isLate) == [false, false, true])
       for var over in [found, down, silent] {
         #expect(!over.isReading && read(&over, .found(outcome), at: 0.06) == nil)
         #expect(lease(&over, .taken(lease), at: 0.06) == nil && pass(&over, at: 0.06) == nil)

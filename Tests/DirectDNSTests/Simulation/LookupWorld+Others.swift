@@ -132,8 +132,11 @@ extension LookupWorld {
 
   mutating func read(_ number: Number<InFlightQuestion>, _ question: AddressQuestion) {
     let reading = store.answers[question].map { StoreReading.found($0) } ?? .nothing
-    let delay = storeDelay()
-    schedule(.store(number, delay.map { _ in reading } ?? .unavailable), after: delay ?? Store.limit)
+    if let delay = storeDelay() { return schedule(.store(number, reading), after: delay) }
+    let isLate = store.mood == .slow
+    schedule(.store(number, isLate ? .late : .unavailable), after: Store.limit)
+    // Some never say what they have.
+    if isLate, chance(80) { schedule(.store(number, chance(90) ? reading : .unavailable), after: milliseconds(250...1500)) }
   }
 
   mutating func takeLease(_ number: Number<InFlightQuestion>, _ question: AddressQuestion, for duration: Duration) {

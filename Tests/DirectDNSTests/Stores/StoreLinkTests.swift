@@ -147,3 +147,12 @@ struct StoreLinkTests {
     #expect(await link.takeLease(on: question, for: .seconds(6)) == .unavailable)
   }
 }
+
+extension StoreLink {
+  /// What is said first.
+  fileprivate func read(_ question: AddressQuestion, source: UInt16) async -> StoreReading<CacheEntry> {
+    let first = Promise<StoreReading<CacheEntry>>()
+    read(question, source: source) { first.fulfil($0) }
+    return await first.value()
+  }
+}

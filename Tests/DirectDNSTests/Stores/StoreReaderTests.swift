@@ -63,13 +63,35 @@ struct StoreReaderTests {
       let reads = begin("a", "b", "c")
       await clock.waitForSleepers()
       clock.advance(by: .milliseconds(50))
-      for read in reads { #expect(await read.value.isUnavailable) }
+      #expect(await reads[0].value.isLate)
+      for read in reads.dropFirst() { #expect(await read.value.isUnavailable) }
       #expect(store.reads == round)
       #expect(events.value == (round == 3 ? ["failed"] : []))
     }
     // From now on it is not even asked.
     #expect(await reader.read(question("d")).isUnavailable)
     #expect(store.reads == 3)
+    store.hang()
+  }
+
+  @Test func `what a store has comes after all, and a call that has taken 5 s is cancelled`() async {
+    let answer = AnswerStoreContract.answer(question(), "192.0.2.1")
+    store.memory.write([answer])
+    for isCancelled in [false, true] {
+      store.hang(.reading)
+      let told = Watched<[StoreReading<StoredAnswer>]>([])
+      reader.read(question()) { reading in told.change { $0.append(reading) } }
+      await clock.waitForSleepers()
+      clock.advance(by: .milliseconds(50))
+      await told.wait { $0.count == 1 }
+      #expect(told.value[0].isLate)
+      await clock.waitForSleepers()
+      // A call of this store goes on when it is cancelled.
+      if isCancelled { clock.advance(by: StoreReader.longestCall - .milliseconds(50)) } else { store.hang() }
+      await told.wait { $0.count == 2 }
+      #expect(told.value[1].found == answer)
+      #expect(await clock.waitForNoSleepers())
+    }
     store.hang()
   }
 
@@ -131,8 +153,18 @@ struct StoreReaderTests {
   }
 }
 
+extension StoreReader {
+  /// What is said first.
+  func read(_ question: AddressQuestion) async -> StoreReading<StoredAnswer> {
+    let first = Promise<StoreReading<StoredAnswer>>()
+    read(question) { first.fulfil($0) }
+    return await first.value()
+  }
+}
+
 extension StoreReading {
   var found: Value? { if case .found(let value) = self { value } else { nil } }
   var isNothing: Bool { if case .nothing = self { true } else { false } }
+  var isLate: Bool { if case .late = self { true } else { false } }
   var isUnavailable: Bool { if case .unavailable = self { true } else { false } }
 }
