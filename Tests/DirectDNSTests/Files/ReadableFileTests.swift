@@ -32,7 +32,8 @@ struct ReadableFileTests {
     #expect(try ReadableFile(folder / "five").length == 5)
     #expect(try ReadableFile(folder.path).length == nil)
     #expect(ReadableFile.isReadable(folder / "five") && !ReadableFile.isReadable(folder / "missing"))
-    #expect(ReadableFile.isRegular(folder / "five") && !ReadableFile.isRegular(folder.path))
+    #expect(ReadableFile.isSpecial(folder.path) && !ReadableFile.isSpecial(folder / "five"))
+    #expect(!ReadableFile.isSpecial(folder / "missing"))
   }
 
   @Test func `what cannot be read is a failure with the system's reason`() throws {
