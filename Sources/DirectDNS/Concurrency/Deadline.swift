@@ -16,7 +16,8 @@ enum Deadline {
   /// - Returns: the result; nil if it did not come in time.
   static func wait<Value: Sendable>(
     until instant: ResolverInstant, _ clock: any ResolverClock, calling implementation: Any? = nil,
-    lastUntil last: ResolverInstant? = nil, endsIfCancelled: Bool = false, late: @escaping @Sendable (Value) -> Void = { _ in },
+    lastUntil last: ResolverInstant? = nil, endsIfCancelled: Bool = false,
+    late: @escaping @Sendable (Value) -> Void = { _ in },
     _ body: @escaping @Sendable () async -> Value
   ) async -> Value? {
     let outcome = Promise<Value?>()

@@ -66,13 +66,14 @@ final class StoreReader: Sendable {
     while let batch = take() {
       let result = await readInTime(Array(batch.keys)) { Self.answer(batch, $0) }
       if let result { Self.answer(batch, result) }
-      switch result {
-      case .success?: continue
-      case .failure?: break
-      case nil: for reply in batch.values.joined() { reply(.late) }
-      }
+      if result == nil { for reply in batch.values.joined() { reply(.late) } }
       // Reads that came meanwhile have waited long enough, too.
-      for reply in takeAll().joined() { reply(.unavailable) }
+      let (isUsable, waiting) = state.withLock { ($0.health.openUntil == nil, Array($0.waiting.values)) }
+      if !isUsable {
+        for reply in takeAll().joined() { reply(.unavailable) }
+      } else if result == nil {
+        for reply in waiting.joined() { reply(.late) }
+      }
     }
   }
 
@@ -143,12 +144,16 @@ final class StoreReader: Sendable {
     }
   }
 
-  /// What the store has of questions; nil if it is late.
+  /// Asks the store what it has of questions.
   ///
-  /// - Parameter late: called with what it has, if that comes after all.
+  /// - Parameters:
+  ///   - questions: the questions.
+  ///   - late: called with what it has, if that comes after all.
+  /// - Returns: what it has; nil if it is late.
   @discardableResult
   private func readInTime(
-    _ questions: [AddressQuestion], late: @escaping @Sendable (Result<[StoredAnswer], DirectDNSError>) -> Void = { _ in }
+    _ questions: [AddressQuestion],
+    late: @escaping @Sendable (Result<[StoredAnswer], DirectDNSError>) -> Void = { _ in }
   ) async -> Result<[StoredAnswer], DirectDNSError>? {
     let result = await inTime(atMost: Self.longestCall, late: late) { [store] () throws(DirectDNSError) in
       try await store.read(questions)
@@ -165,12 +170,13 @@ final class StoreReader: Sendable {
     return result
   }
 
-  /// The result of a call; nil if it is late.
+  /// Makes a call.
   ///
   /// - Parameters:
   ///   - time: how long a call goes on that is late; by default it is cancelled.
   ///   - late: called with a result that came too late.
   ///   - body: the call.
+  /// - Returns: its result; nil if it is late.
   private func inTime<Value: Sendable>(
     atMost time: Duration = .zero, late: @escaping @Sendable (Result<Value, DirectDNSError>) -> Void,
     _ body: @escaping @Sendable () async throws(DirectDNSError) -> Value

@@ -136,7 +136,8 @@ extension LookupWorld {
     let isLate = store.mood == .slow
     schedule(.store(number, isLate ? .late : .unavailable), after: Store.limit)
     // Some never say what they have.
-    if isLate, chance(80) { schedule(.store(number, chance(90) ? reading : .unavailable), after: milliseconds(250...1500)) }
+    guard isLate, chance(80) else { return }
+    schedule(.store(number, chance(90) ? reading : .unavailable), after: milliseconds(250...1500))
   }
 
   mutating func takeLease(_ number: Number<InFlightQuestion>, _ question: AddressQuestion, for duration: Duration) {
