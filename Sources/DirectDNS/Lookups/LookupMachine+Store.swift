@@ -28,19 +28,26 @@ extension LookupMachine {
         deliver(number, outcome, at: now)
         return servers.cancel(.init(sameAs: number))
       }
-      for case .lookup(let waiting) in inFlight.waiters { serveExpired(waiting, at: now) }
+      for case .lookup(let waiting) in inFlight.waiters {
+        serveExpired(waiting, inFlight.question.family, outcome, at: now)
+      }
     }
     if let failure = inFlight.failure { serversAnswered(number, .failure(failure), at: now) }
   }
 
-  /// Has a lookup that waits for the providers, and has nothing yet, go on as one that begins with what the cache has.
-  private mutating func serveExpired(_ number: Number<Lookup>, at now: ResolverInstant) {
-    guard let lookup = lookups[number], case .asking = lookup.phase, lookup.wait.outcomes.all.isEmpty else { return }
+  /// Has a lookup that waits for the providers go on with an expired answer as if that had come in time, unless its
+  /// caller has no use for it.
+  private mutating func serveExpired(
+    _ number: Number<Lookup>, _ family: IPAddress.Family, _ outcome: QuestionOutcome, at now: ResolverInstant
+  ) {
+    guard var lookup = lookups[number], case .asking(isSecondLook: false) = lookup.phase else { return }
+    lookup.wait.note(family, outcome, at: now)
+    // At once: its question may still fail while the other family is waited for.
+    lookup.noteRestored()
     switch find(lookup.caller, at: now)?.verdict {
-    case .serve: if serveCached(lookup.caller, at: now) { _ = lookups.remove(number) }
-    case .wait:
+    case .serve, .wait:
       _ = lookups.remove(number)
-      refresh(lookup.caller, at: now)
+      proceed(lookup, at: now)
     case .negative, .miss, nil: break
     }
   }

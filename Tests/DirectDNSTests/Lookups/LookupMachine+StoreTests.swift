@@ -157,15 +157,18 @@ extension LookupMachineTests {
 
   // MARK: A store that is late
 
-  /// A lookup at 10 000 s for which the providers are asked by query 1, and the store, by question 2, has not answered.
-  private func late(
-    hasLeases: Bool = false, _ configure: (inout ResolverConfiguration) -> Void = { _ in }
-  ) throws -> (machine: LookupMachine, caller: Number<DirectDNS.Lookup>) {
-    var machine = machine(hasStore: true, hasLeases: hasLeases) {
+  private func slow(hasLeases: Bool = false, capacity: Int = 100) -> LookupMachine {
+    machine(hasStore: true, hasLeases: hasLeases, capacity: capacity) {
       $0.usesSystemDNS = false
       $0.storeTimeout = .milliseconds(50)
-      configure(&$0)
     }
+  }
+
+  /// A lookup at 10 000 s for which the providers are asked by query 1, and the store, by question 2, has not answered.
+  private func late(
+    hasLeases: Bool = false, capacity: Int = 100
+  ) throws -> (machine: LookupMachine, caller: Number<DirectDNS.Lookup>) {
+    var machine = slow(hasLeases: hasLeases, capacity: capacity)
     let caller = try #require(begin(&machine, request(), at: 10_000))
     machine.timePassed(at: Sample.at(10_000.05))
     #expect(words(&machine) == ["store 2", "send 1 to 0: [A]"])
@@ -199,6 +202,47 @@ extension LookupMachineTests {
     #expect(words(&machine) == ["answer \(caller): [\"192.0.2.7\"] stale"])
     machine.ended(1, reply(.addresses("192.0.2.8"), asked: 10_000.05), at: Sample.at(10_001))
     #expect(words(&machine) == ["keep A"] && machine.questionCount == 0)
+  }
+
+  @Test func `an expired answer that comes late serves although the cache has evicted it`() throws {
+    var (machine, caller) = try late(capacity: 1)
+    machine.storeRead(2, .found(Self.stored), at: Sample.at(10_000.2))
+    evict(machine)
+    machine.timePassed(at: Sample.at(10_000.3))
+    #expect(words(&machine) == ["answer \(caller): [\"192.0.2.7\"] stale"])
+  }
+
+  /// A lookup of both families, for which the providers are asked by queries 1 and 2.
+  private func lateForBoth(
+    _ expired: ExpiredUse = .allowed
+  ) throws -> (machine: LookupMachine, caller: Number<DirectDNS.Lookup>) {
+    var machine = slow()
+    var request = request(.any)
+    request.expired = expired
+    let caller = try #require(begin(&machine, request, at: 10_000))
+    machine.timePassed(at: Sample.at(10_000.05))
+    #expect(words(&machine) == ["store 2", "store 3", "send 1 to 0: [AAAA]", "send 2 to 0: [A]"])
+    return (machine, caller)
+  }
+
+  @Test func `an expired answer that comes late serves also where the other family has failed already`() throws {
+    var (machine, caller) = try lateForBoth()
+    machine.storeRead(2, .nothing, at: Sample.at(10_000.06))
+    machine.ended(1, failed, at: Sample.at(10_000.1))
+    machine.storeRead(3, .found(Self.stored), at: Sample.at(10_000.2))
+    #expect(words(&machine) == [])
+    machine.timePassed(at: Sample.at(10_000.3))
+    #expect(words(&machine) == ["answer \(caller): [\"192.0.2.7\"] stale"])
+  }
+
+  @Test func `expired answers of both families that come late serve together`() throws {
+    var (machine, caller) = try lateForBoth(.preferred)
+    let other = CacheEntry(
+      content: .addresses([Sample.address("2001:db8::7")]), canonicalName: nil, source: 2, life: Self.stored.life)
+    machine.storeRead(2, .found(other), at: Sample.at(10_000.2))
+    #expect(words(&machine) == [])
+    machine.storeRead(3, .found(Self.stored), at: Sample.at(10_000.2))
+    #expect(words(&machine) == ["answer \(caller): [\"2001:db8::7\", \"192.0.2.7\"] grace"])
   }
 
   @Test(arguments: [10_000.1, 10_000.2])
