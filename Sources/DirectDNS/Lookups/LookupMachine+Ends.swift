@@ -115,7 +115,8 @@ extension LookupMachine {
     if isLost || inFlight.generation != generation { return deadlines }
     // One that had the usual time is not asked again for a name that is kept alive: that pauses after a failure.
     if case .keepAlive = waiter, inFlight.deadlines.attempt >= deadlines.attempt { return nil }
-    return isOutOfTime(inFlight, at: now) ? deadlines : nil
+    // One that has waited for the store since had failed in time.
+    return inFlight.failure == nil && isOutOfTime(inFlight, at: now) ? deadlines : nil
   }
 
   func isOutOfTime(_ inFlight: InFlightQuestion, at now: ResolverInstant) -> Bool {

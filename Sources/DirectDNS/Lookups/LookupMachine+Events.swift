@@ -135,6 +135,7 @@ extension LookupMachine {
     }
     // Not before: a server would be asked for a name that is to be looked up elsewhere.
     servers.renewTurns(at: now)
+    endAwaitingStore(at: now)
     // A family that was not wanted before need not wait until the other one is due.
     if configuration.families != before.families { keptAlive.refreshSoon(keptAlive.names, at: now) }
     advance(at: now)
@@ -211,6 +212,7 @@ extension LookupMachine {
     systemFailures.forgetAll()
     networkChangedAt = now
     servers.networkDidChange(at: now)
+    askAgainAwaitingStore(at: now)
     keptAlive.refreshSoon(keptAlive.names, at: now)
     advance(at: now)
   }

@@ -7,8 +7,7 @@ extension LookupMachine {
   ) {
     defer { advance(at: now) }
     guard let inFlight = questions[number], let turn = inFlight.turn, turn.isReading || turn.isLate else { return }
-    // Its answer may be the one that was invalidated.
-    let restored = inFlight.isInvalidated ? .nothing : restored(inFlight, reading, at: now)
+    let restored = restored(inFlight, reading, at: now)
     guard turn.isReading else { return readLate(number, inFlight, restored, at: now) }
     follow(questions[number]?.turn?.read(restored, at: now), number, at: now)
   }
@@ -52,19 +51,39 @@ extension LookupMachine {
     }
   }
 
-  /// Has a question that the servers have failed wait for what the store has, if that is late: for as long as an expired
-  /// answer would wait for the servers.
+  /// Has a question that the servers have failed wait for what the store has, if that is late: for as long as an
+  /// expired answer would wait for the servers.
+  ///
+  /// Not if time ran out, or other servers have been configured: then it is asked again for whoever has time left.
   ///
   /// - Returns: whether it waits.
   mutating func awaitStore(
     _ number: Number<InFlightQuestion>, _ inFlight: InFlightQuestion, after failed: QueryMachine.QuestionFailure,
     at now: ResolverInstant
   ) -> Bool {
-    let end = min(inFlight.asked + settings.configuration.cache.clientResponseTimeout, inFlight.deadlines.providers)
-    guard inFlight.turn?.isLate == true, !isShutDown, now < end else { return false }
+    let end = inFlight.asked + settings.configuration.cache.clientResponseTimeout
+    guard inFlight.turn?.isLate == true, !isShutDown, !inFlight.isInvalidated, inFlight.generation == generation,
+      now < end, !isOutOfTime(inFlight, at: now)
+    else { return false }
     questions[number]?.failure = failed
-    storeTimers.set(number, at: end)
+    storeTimers.set(number, at: min(end, inFlight.deadlines.providers))
     return true
+  }
+
+  /// Other servers have been configured: the questions that the former ones have failed wait for the store no longer.
+  mutating func endAwaitingStore(at now: ResolverInstant) {
+    for (number, inFlight) in questions.all {
+      if let failure = inFlight.failure { serversAnswered(number, .failure(failure), at: now) }
+    }
+  }
+
+  /// The network has changed: the servers are asked again what they have failed on the old one.
+  mutating func askAgainAwaitingStore(at now: ResolverInstant) {
+    for (number, inFlight) in questions.all where inFlight.failure != nil {
+      questions[number]?.failure = nil
+      storeTimers.set(number, at: nil)
+      servers.ask(.init(sameAs: number), .one(inFlight.question), inFlight.deadlines, at: now)
+    }
   }
 
   /// The store has said who holds the lease; it is given back if the question has gone on without it.
@@ -128,6 +147,8 @@ extension LookupMachine {
     let question = inFlight.question
     let stored: CacheEntry
     switch reading {
+    // It may be the answer that was invalidated.
+    case .found where inFlight.isInvalidated: return .nothing
     case .found(let entry): stored = entry
     case .nothing:
       report(.storeRead(isHit: false))

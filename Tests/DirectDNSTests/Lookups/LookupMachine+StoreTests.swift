@@ -291,6 +291,57 @@ extension LookupMachineTests {
     late.storeRead(2, .found(Self.stored), at: Sample.at(10_000.15))
     late.ended(1, failed, at: Sample.at(10_000.2))
     #expect(words(&late) == ["forget A", "forget AAAA", "fail \(other): upstreamFailed"])
+    var (gone, third) = try self.late()
+    gone.invalidate(Self.host, at: Sample.at(10_000.1))
+    gone.ended(1, failed, at: Sample.at(10_000.15))
+    #expect(words(&gone) == ["forget A", "forget AAAA", "fail \(third): upstreamFailed"])
+    var leasing = slow(hasLeases: true)
+    _ = begin(&leasing, request(), at: 10_000)
+    leasing.invalidate(Self.host, at: Sample.at(10_000))
+    leasing.storeRead(2, .late, at: Sample.at(10_000.04))
+    #expect(words(&leasing) == ["store 2", "forget A", "forget AAAA", "send 1 to 0: [A]"], "nor for its lease")
+  }
+
+  @Test func `what the old network's servers have failed is asked on the new one, and not remembered`() throws {
+    var (machine, caller) = try late()
+    machine.ended(1, failed, at: Sample.at(10_000.1))
+    machine.networkDidChange(at: Sample.at(10_000.2))
+    #expect(words(&machine) == ["send 2 to 0: [A]"])
+    machine.timePassed(at: Sample.at(10_000.3))
+    #expect(words(&machine) == [])
+    machine.ended(2, reply(.addresses("192.0.2.8"), asked: 10_000.2), at: Sample.at(10_000.4))
+    #expect(words(&machine) == ["keep A", "answer \(caller): [\"192.0.2.8\"] fresh"])
+    #expect(machine.lookupCount == 0 && machine.questionCount == 0 && machine.nextInstant() == nil)
+  }
+
+  @Test func `what former servers have failed, or fail now, is asked of new ones at once`() throws {
+    for failsAt in [10_000.1, 10_000.2] {
+      var (machine, caller) = try late()
+      if failsAt == 10_000.1 { machine.ended(1, failed, at: Sample.at(failsAt)) }
+      #expect(words(&machine) == [])
+      machine.update(settings("two"), at: Sample.at(10_000.15))
+      if failsAt == 10_000.2 { machine.ended(1, failed, at: Sample.at(failsAt)) }
+      #expect(words(&machine) == ["store 3"])
+      machine.storeRead(3, .nothing, at: Sample.at(10_000.2))
+      #expect(words(&machine) == ["send 2 to 1: [A]"])
+      machine.ended(2, reply(.addresses("192.0.2.8"), asked: 10_000.2), at: Sample.at(10_000.25))
+      #expect(words(&machine) == ["keep A", "answer \(caller): [\"192.0.2.8\"] fresh"])
+    }
+  }
+
+  @Test func `servers that failed in time are not asked again when the wait for the store takes what is left of it`()
+    throws
+  {
+    var machine = slow()
+    let hurried = try #require(begin(&machine, request(timeout: .milliseconds(200)), at: 10_000))
+    let patient = try #require(begin(&machine, request(), at: 10_000.04))
+    machine.timePassed(at: Sample.at(10_000.05))
+    #expect(words(&machine) == ["store 2", "send 1 to 0: [A]"])
+    machine.ended(1, failed, at: Sample.at(10_000.1))
+    machine.timePassed(at: Sample.at(10_000.195))
+    #expect(words(&machine) == [])
+    machine.timePassed(at: Sample.at(10_000.197))
+    #expect(words(&machine) == ["fail \(hurried): upstreamFailed", "fail \(patient): upstreamFailed"])
   }
 
   // MARK: A cache without room
