@@ -11,8 +11,9 @@ enum StoreReading<Value: Sendable>: Sendable {
 
 /// Reads a store for lookups, and says when a call takes longer than the limit.
 ///
-/// There is one call at a time that is not late: reads that come while one is under way are combined into the next. How
-/// long a lookup waits in all, also for other calls, is decided by ``LookupMachine``.
+/// There is one call at a time that is not late: reads that come while one is under way are combined into the next,
+/// unless the store is not used any more by then. How long a lookup waits in all, also for other calls, is decided by
+/// ``LookupMachine``.
 final class StoreReader: Sendable {
   /// Called with the reading: with ``StoreReading/late`` first if it does not come in time, and not again if it never
   /// comes.
@@ -64,16 +65,13 @@ final class StoreReader: Sendable {
 
   private func readPending() async {
     while let batch = take() {
-      let result = await readInTime(Array(batch.keys)) { Self.answer(batch, $0) }
-      if let result { Self.answer(batch, result) }
-      if result == nil { for reply in batch.values.joined() { reply(.late) } }
-      // Reads that came meanwhile have waited long enough, too.
-      let (isUsable, waiting) = state.withLock { ($0.health.openUntil == nil, Array($0.waiting.values)) }
-      if !isUsable {
-        for reply in takeAll().joined() { reply(.unavailable) }
-      } else if result == nil {
-        for reply in waiting.joined() { reply(.late) }
+      if let result = await readInTime(Array(batch.keys), late: { Self.answer(batch, $0) }) {
+        Self.answer(batch, result)
+      } else {
+        for reply in batch.values.joined() { reply(.late) }
       }
+      guard state.withLock({ $0.health.breaker(at: clock.now) != .usable }) else { continue }
+      for reply in takeAll().joined() { reply(.unavailable) }
     }
   }
 

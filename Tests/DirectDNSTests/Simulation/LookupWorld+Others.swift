@@ -137,7 +137,7 @@ extension LookupWorld {
     schedule(.store(number, isLate ? .late : .unavailable), after: Store.limit)
     // Some never say what they have.
     guard isLate, chance(80) else { return }
-    schedule(.store(number, chance(90) ? reading : .unavailable), after: milliseconds(250...1500))
+    schedule(.store(number, chance(90) ? reading : .unavailable), after: milliseconds(60...900))
   }
 
   mutating func takeLease(_ number: Number<InFlightQuestion>, _ question: AddressQuestion, for duration: Duration) {
