@@ -22,7 +22,7 @@ final class Dialer: Connector {
     case failed(ProxyRefusal)
   }
 
-  private struct Attempt {
+  struct Attempt {
     let address: IPAddress
     let began: NIODeadline
     var channel: (any Channel)?
@@ -32,22 +32,22 @@ final class Dialer: Connector {
     var isRunning: Bool { channel != nil || upstream != nil }
   }
 
-  private let loop: ProxyLoop
+  let loop: ProxyLoop
   private let settings: ProxySettings
-  private let origin: ForwardOrigin
-  private let upstream: UpstreamProxy?
+  let origin: ForwardOrigin
+  let upstream: UpstreamProxy?
   private let policy: AddressPolicy
   private let deadline: NIODeadline
-  private let others: OtherFamily?
+  let others: OtherFamily?
   private let via: ProxyVia
   private let context: ServiceContext?
-  private var race: ConnectionRace
-  private var attempts: [Attempt] = []
-  private var failures: [(address: IPAddress, failure: ConnectFailure)] = []
+  var race: ConnectionRace
+  var attempts: [Attempt] = []
+  var failures: [(address: IPAddress, failure: ConnectFailure)] = []
   private var timer: Scheduled<Void>?
   /// Whether idle connections were given up for it already.
-  private var hasMadeRoom = false
-  private var completion: ((Outcome) -> Void)?
+  var hasMadeRoom = false
+  private(set) var completion: ((Outcome) -> Void)?
   /// The address that was connected to, as it was found: that of the connection may be another one, as with 0.0.0.0.
   private(set) var winner: IPAddress?
 
@@ -88,7 +88,7 @@ final class Dialer: Connector {
 
   private static func milliseconds(_ instant: NIODeadline) -> Int64 { Int64(instant.uptimeNanoseconds / 1_000_000) }
 
-  private func step() {
+  func step() {
     guard completion != nil else { return }
     let now = NIODeadline.now()
     guard now < deadline else { return fail(isLate: true) }
@@ -136,7 +136,7 @@ final class Dialer: Connector {
     if let upstream { ask(upstream, for: address, number) } else { open(address, number) }
   }
 
-  private func open(_ address: IPAddress, _ number: Int) {
+  func open(_ address: IPAddress, _ number: Int) {
     let bound = NIOLoopBound(self, eventLoop: loop.eventLoop)
     guard let target = try? SocketAddress(packedIPAddress: ByteBuffer(bytes: address.bytes), port: Int(origin.port))
     else { return failed(number, IOError(errnoCode: EAFNOSUPPORT, reason: "connect")) }
@@ -229,59 +229,7 @@ final class Dialer: Connector {
     finish(.connected(handler))
   }
 
-  private func failed(_ number: Int, _ error: any Error) {
-    guard completion != nil else { return }
-    let address = attempts[number].address
-    attempts[number].channel = nil
-    let failure = ConnectFailure(error)
-    guard !failure.isLackOfFiles || hasMadeRoom else { return makeRoom(for: number, error) }
-    race.failed(number)
-    failures.append((address, failure))
-    loop.shared.telemetry.failedConnect()
-    // If another proxy cannot reach an address, that says nothing about reaching it from here.
-    if upstream == nil, case .name = origin.host, failure.isAboutAddress {
-      loop.shared.died(address)
-    }
-    step()
-  }
-
-  /// No file is left: has idle connections closed, and tries once more if there were any.
-  private func makeRoom(for number: Int, _ error: any Error) {
-    hasMadeRoom = true
-    let bound = NIOLoopBound(self, eventLoop: loop.eventLoop)
-    loop.shared.closeIdle { [entrance = loop.entrance] count in
-      entrance.execute {
-        let dialer = bound.value
-        guard dialer.completion != nil else { return }
-        if count > 0 { dialer.open(dialer.attempts[number].address, number) } else { dialer.failed(number, error) }
-      }
-    }
-  }
-
-  private func fail(isLate: Bool) {
-    guard completion != nil else { return }
-    let running = attempts.filter(\.isRunning)
-    if isLate, upstream == nil, case .name = origin.host {
-      for attempt in running { loop.shared.died(attempt.address) }
-    }
-    var reasons = failures.map { "\($0.address): \($0.failure.reason)" }
-    let silence = upstream.map { "the upstream proxy \($0) has not connected to it in time" } ?? "no answer in time"
-    reasons += running.map { "\($0.address): \(silence)" }
-    if let failure = others?.failure { reasons.append(failure) }
-    if failures.contains(where: \.failure.isLackOfFiles) {
-      let clients = loop.shared.clients.value
-      reasons.append("the files are held by clients (\(clients) connected) and their connections to origins")
-    }
-    // Whichever address was tried last, and however long another one was silent.
-    let last = (failures.last(where: \.failure.isLoop) ?? (isLate ? nil : failures.last))?.failure
-    finish(
-      .failed(
-        ProxyRefusal(
-          last?.status ?? 504, last?.type ?? "connection_timeout",
-          "\(origin) cannot be connected to. \(reasons.joined(separator: "; ")).")))
-  }
-
-  private func finish(_ outcome: Outcome) {
+  func finish(_ outcome: Outcome) {
     guard let completion else { return }
     self.completion = nil
     end()
