@@ -33,7 +33,7 @@ extension DirectClient {
 
   /// Sends a body to a URL with POST, once.
   ///
-  /// What is not idempotent is not repeated on its own, unless the server has refused it unprocessed: <doc:Failover>.
+  /// What is not idempotent is not retried on its own, unless the server has refused it unprocessed: <doc:Failover>.
   ///
   /// - Parameters:
   ///   - url: an `http` or `https` URL.
@@ -48,7 +48,7 @@ extension DirectClient {
     try await execute(ClientRequest(.post, WebURL(url), headerFields), body, options)
   }
 
-  /// Sends a body to a URL with PUT; as ``post(_:body:headerFields:options:)-(String,_,_,_)``, but it may be repeated.
+  /// Sends a body to a URL with PUT; as ``post(_:body:headerFields:options:)-(String,_,_,_)``, but it may be retried.
   nonisolated(nonsending) public func put(
     _ url: String, body: RequestBody, headerFields: HTTPFields = [:], options: RequestOptions = RequestOptions()
   ) async throws(DirectDNSError) -> DirectResponse {

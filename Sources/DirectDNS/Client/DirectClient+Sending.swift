@@ -2,7 +2,7 @@
 internal import HTTPTypes
 internal import Logging
 
-/// One hop of a request: it is looked up, judged and sent, and repeated once if that does no harm.
+/// One hop of a request: it is looked up, judged and sent, and retried once if that does no harm.
 extension DirectClient {
   /// Sends one hop of a request, with a span and metrics if anybody collects them.
   nonisolated(nonsending) func send(
@@ -71,10 +71,10 @@ extension DirectClient {
         if head.connection.wasRetried { past.history.noteRetried() }
         past.isAnswered = true
         telemetry.retries(.expectation)
-        call.options.observer?(.repeating(reason: "the server refused the expectation"))
+        call.options.observer?(.retrying(reason: "the server refused the expectation"))
       case .failure(let failure):
         let reason = try retry(target, after: failure, canBeReplayed: body.kind != .oneShot, context, &past)
-        call.options.observer?(.repeating(reason: reason))
+        call.options.observer?(.retrying(reason: reason))
       }
     }
   }
@@ -82,7 +82,7 @@ extension DirectClient {
   /// What one hop has been through, over all transfers of it.
   private struct Past {
     var history = RetryRule.History()
-    /// Why it was repeated, unless it had been refused.
+    /// Why it was retried, unless it had been refused.
     var lost: TransferFailure?
     /// Whether a server has answered it already.
     var isAnswered = false

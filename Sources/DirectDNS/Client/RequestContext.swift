@@ -143,7 +143,7 @@ struct RequestContext: Sendable {
     if inBody { return "the connection to \(origin) ended in the middle of the body: \(reason)" }
     let advice =
       isRetryable || failure.facts.delivery != .mayHaveArrived
-      ? "" : "; the request may have reached the server, so it was not sent again: repeat it only if that is harmless"
+      ? "" : "; the request may have reached the server, so it was not sent again: retry it only if that is harmless"
     return "the connection to \(origin) ended before a response came: \(reason)\(advice)"
   }
 
@@ -153,7 +153,7 @@ struct RequestContext: Sendable {
     if failure.facts.delivery == .notSent, let proxy {
       return "the proxy \(proxy) sent a response that cannot be read: \(reason)"
     }
-    let advice = isRetryable ? "" : "; the server may have acted on the request: repeat it only if that is harmless"
+    let advice = isRetryable ? "" : "; the server may have acted on the request: retry it only if that is harmless"
     return "\(origin) sent a response that cannot be read: \(reason)\(advice)"
   }
 

@@ -39,7 +39,7 @@ public struct RequestOptions: Sendable {
   /// Whether a compressed body is requested and decoded; nil for the client's choice.
   public var decompresses: Bool?
   /// Whether the request may be sent again although it may have reached the server and its method is not idempotent:
-  /// for example a POST with a key by which the server recognises a repetition.
+  /// for example a POST with a key by which the server recognises a retry.
   ///
   /// Default: false. GET, HEAD, OPTIONS, TRACE, PUT and DELETE may be sent again anyway (RFC 9110 §9.2.2), if their
   /// body is replayable.
@@ -117,7 +117,7 @@ public enum RequestEvent: Sendable {
   case responded(HTTPResponse, over: ConnectionDetails)
   /// The request is sent again: the connection ended before a response came, the server refused it unprocessed, or the
   /// server refused its `Expect` (417).
-  case repeating(reason: String)
+  case retrying(reason: String)
   /// A redirect is followed.
   case redirected(status: Int, to: WebURL)
 }

@@ -107,7 +107,7 @@ extension ConnectAttempt {
     needsNewConnection = withEvents { $0.hasEnded(port, of: self) }
     guard handle.canReceive(overPlainHTTP2: speaksPlainHTTP2), !needsNewConnection else {
       needsNewHandle = true
-      // libcurl repeats a request that HTTP/2 did not carry: whether it may is asked now, while it says so.
+      // libcurl retries a request that HTTP/2 did not carry: whether it may is asked now, while it says so.
       if transfer?.carrier === self { maySendAgain = withEvents { $0.maySend(self) } }
       return CURL_PREREQFUNC_ABORT
     }

@@ -31,7 +31,7 @@ internal import CDirectDNSCurl
   private(set) var multi: CurlMulti?
   /// Whether its handle can serve another request.
   ///
-  /// Not after a transfer that failed or was repeated: libcurl remembers a refused stream even after `curl_easy_reset`.
+  /// Not after a transfer that failed or was retried: libcurl remembers a refused stream even after `curl_easy_reset`.
   var isClean = true
   /// Whether the connection that it has got must be used by a new handle (see ``CurlVersion/forgetsFields``), or by none.
   var needsNewHandle = false

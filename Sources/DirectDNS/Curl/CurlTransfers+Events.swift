@@ -69,7 +69,7 @@ extension CurlTransfers {
     case .again:
       // libcurl rewinds only what it has written: what it has read ahead, while the server's window was closed, is lost.
       let isRewound = attempt.rewind()
-      let isNew = machine.repeats(attempt.id, attempt: attempt.number, isRewound: isRewound, at: now)
+      let isNew = machine.retries(attempt.id, attempt: attempt.number, isRewound: isRewound, at: now)
       guard isRewound else { return false }
       attempt.lines?.startOver()
       attempt.streamTrace.startOver()

@@ -127,7 +127,7 @@ internal import HTTPTypes
       return CURL_PREREQFUNC_ABORT
     }
     let maySend = pool?.connected(number, port: port, isHTTP2: handle.hasAgreedOnHTTP2) ?? true
-    // libcurl repeats a request whose stream was reset with HTTP_1_1_REQUIRED, even within its response.
+    // libcurl retries a request whose stream was reset with HTTP_1_1_REQUIRED, even within its response.
     if maySend, fieldAllowance.isUsed { beginResponse() }
     return maySend ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
   }

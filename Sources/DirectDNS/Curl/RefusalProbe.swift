@@ -3,9 +3,9 @@ internal import CDirectDNSCurl
 
 /// Finds out whether HTTP/2 refused a request unprocessed (RFC 9113 §8.7): libcurl knows it, but has no way to ask.
 ///
-/// On a shared connection libcurl wants to repeat a refused request just as one whose connection died. Only a flag in
+/// On a shared connection libcurl wants to retry a refused request just as one whose connection died. Only a flag in
 /// the handle (`refused_stream`) tells them apart. It outlives the transfer, and shows in one place: when the handle's
-/// next transfer gets no response, libcurl's trace says why it is repeated. So the handle makes a transfer to a socket
+/// next transfer gets no response, libcurl's trace says why it is retried. So the handle makes a transfer to a socket
 /// of this process that never answers. That runs on the loop like any other transfer, and blocks nobody. On systems
 /// other than Linux nothing is found out.
 @safe final class RefusalProbe {
@@ -48,7 +48,7 @@ internal import CDirectDNSCurl
     _ = directdns_close(listener)
   }
 
-  /// Lets the request through, and not its repetition.
+  /// Lets the request through, and not its retry.
   private func accept() -> CInt {
     guard accepted == CURL_SOCKET_BAD else { return CURL_PREREQFUNC_ABORT }
     accepted = directdns_accept_silently(listener)

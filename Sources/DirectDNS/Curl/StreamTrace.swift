@@ -3,7 +3,7 @@
 ///
 /// GOAWAY names the last stream that the server has processed: requests on later ones may be sent again, whatever their
 /// method (RFC 9113 §6.8). libcurl before 8.4 does not use that if the connection has no other stream: only its trace
-/// shows the GOAWAY, and the request fails as if the connection had been lost. Nor does it tell, when it has repeated a
+/// shows the GOAWAY, and the request fails as if the connection had been lost. Nor does it tell, when it has retried a
 /// request often enough, that it was refused the last time too.
 struct StreamTrace {
   private var stream: UInt64?

@@ -39,7 +39,7 @@ extension PoolMachine {
     if state.admission == .opening { return true }
     if let carrier = state.carrier {
       guard carrier.attempt == number else { return true }
-      // The response has begun, and whatever libcurl wants to repeat the request for, it may not; see ``mayRetry``.
+      // The response has begun, and whatever libcurl wants to retry the request for, it may not; see ``mayRetry``.
       guard state.phase != .receiving else {
         transfers.change(id) { $0.state.refuseRetry() }
         return false
@@ -95,8 +95,8 @@ extension PoolMachine {
     case no
     /// Yes, for the first time.
     case first(isReused: Bool)
-    /// Yes, once more, if its body can be sent from the beginning: libcurl repeats it on another connection. Then
-    /// ``PoolMachine/repeats(_:attempt:isRewound:at:)`` follows.
+    /// Yes, once more, if its body can be sent from the beginning: libcurl retries it on another connection. Then
+    /// ``PoolMachine/retries(_:attempt:isRewound:at:)`` follows.
     case again
   }
 
@@ -106,7 +106,7 @@ extension PoolMachine {
     guard let (pool, isCarrier) = found else { return .no }
     let verdict = isCarrier ? mayRetry(id, pool, attempt: number) : mayBegin(id, pool, attempt: number, at: now)
     // Even a request that may not be sent counts as having joined: libcurl has marked the connection as shared by now,
-    // and repeats every request that gets no response on a shared connection.
+    // and retries every request that gets no response on a shared connection.
     if case .no = verdict, transfers.change(id, { $0.state.attempts.takeDialled(by: number) }) != true {
       noteJoin(pool)
     }
@@ -148,7 +148,7 @@ extension PoolMachine {
   ///
   /// - Returns: whether the connection that it has for that was opened for it.
   @discardableResult
-  mutating func repeats(_ id: TransferID, attempt number: Int, isRewound: Bool, at now: Int64) -> Bool {
+  mutating func retries(_ id: TransferID, attempt number: Int, isRewound: Bool, at now: Int64) -> Bool {
     guard let (pool, address) = transfers.read(id, { ($0.pool, $0.state.attempts[number]?.address) }) else {
       return false
     }
@@ -198,7 +198,7 @@ extension PoolMachine {
 
   /// Notes whether a request opened its connection or joined one.
   ///
-  /// As long as no other request joins the connection that it opened, libcurl repeats the request for one reason only,
+  /// As long as no other request joins the connection that it opened, libcurl retries the request for one reason only,
   /// which is that HTTP/2 refused it; see ``TransferState/wasRefused(joins:)``.
   ///
   /// - Returns: whether it opened its connection.

@@ -89,12 +89,12 @@ extension PoolMachine {
     pools.change(transfer.pool) { $0.load.died(address) }
   }
 
-  /// Whether libcurl was stopped from repeating a request without its expectation, although the response was complete.
+  /// Whether libcurl was stopped from retrying a request without its expectation, although the response was complete.
   private func isAnswered(_ state: TransferState) -> Bool {
     state.phase == .receiving && state.isExpectationRefused && state.wasRetryRefused
   }
 
-  /// Why else libcurl wants to repeat a request whose response has begun: its stream was reset (HTTP_1_1_REQUIRED), and
+  /// Why else libcurl wants to retry a request whose response has begun: its stream was reset (HTTP_1_1_REQUIRED), and
   /// libcurl does not ask what has come (`Curl_h2_http_1_1_error`).
   private static var wantsHTTP1: HTTPTransportError {
     .connectionLost("the server has reset it, and wants the request over HTTP/1.1")

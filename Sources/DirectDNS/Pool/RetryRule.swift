@@ -2,15 +2,15 @@
 /// When a request is sent again after it has failed.
 ///
 /// As long as nothing of it was sent, other addresses are tried. Afterwards the server may have acted on it: it is
-/// repeated only if that does no harm, and only once.
+/// retried only if that does no harm, and only once.
 enum RetryRule {
   /// The failures of one request so far.
   struct History {
-    /// Whether it was repeated, so that it may have reached a server twice.
+    /// Whether it was retried, so that it may have reached a server twice.
     private(set) var hasRetried = false
     private var refusals = 0
 
-    /// Notes that libcurl itself has repeated the request: it is not repeated again.
+    /// Notes that libcurl itself has retried the request: it is not retried again.
     mutating func noteRetried() { hasRetried = true }
 
     /// Whether the request is sent again after a failure; notes that it is.
@@ -39,7 +39,7 @@ enum RetryRule {
     }
   }
 
-  /// How often a request may be refused unprocessed by HTTP/2, and is sent again; libcurl repeats it up to five times by
+  /// How often a request may be refused unprocessed by HTTP/2, and is sent again; libcurl retries it up to five times by
   /// itself, so that the last ones may be more.
   ///
   /// Such a request counts as not sent. A server that is shutting down, or that limits the requests of a connection,

@@ -35,14 +35,14 @@ extension TransferState {
     switch reason {
     // It is the server's response that libcurl calls invalid: the server does not speak HTTP.
     case .invalidRequest(let text): .malformedResponse(text)
-    // The connection that it was sent on has ended, and libcurl tells of another one, on which it was to be repeated.
+    // The connection that it was sent on has ended, and libcurl tells of another one, on which it was to be retried.
     case .connect, .noSocket: isAwaitingResponse ? .noConnectionAgain(reason) : reason
     case .tls, .tlsSetup, .timedOut, .refusedByProxy: dialsAgainSince == nil ? reason : .noConnectionAgain(reason)
     default: reason
     }
   }
 
-  /// The failure of a transfer that libcurl was not allowed to repeat.
+  /// The failure of a transfer that libcurl was not allowed to retry.
   func failureWithoutRetry(wasRefused: Bool) -> TransferFailure {
     wasRefused
       ? failure(
@@ -114,7 +114,7 @@ extension TransferState {
 }
 
 extension HTTPTransportError {
-  /// A connection ended before a response came, and libcurl got no other one to repeat the request on.
+  /// A connection ended before a response came, and libcurl got no other one to retry the request on.
   fileprivate static func noConnectionAgain(_ reason: HTTPTransportError) -> HTTPTransportError {
     .connectionLost("no other connection could be made (\(reason.text))")
   }

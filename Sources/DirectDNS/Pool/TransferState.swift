@@ -61,7 +61,7 @@ struct TransferState {
   private(set) var wasRetryRefused = false
   /// How often libcurl has sent the request again because it was refused unprocessed.
   private(set) var refusals = 0
-  /// Whether the response refuses the request's expectation (417): the one behind which libcurl wants to repeat it.
+  /// Whether the response refuses the request's expectation (417): the one behind which libcurl wants to retry it.
   private(set) var isExpectationRefused = false
   /// Whether it is known that HTTP/2 refused the request which libcurl could not send again.
   private(set) var isUnprocessed = false
@@ -76,7 +76,7 @@ struct TransferState {
   var starvedSince: Int64?
   /// Since when nothing of the request's body has been sent, with the response complete; nil if that is not so.
   var answeredSince: Int64?
-  /// Since when libcurl connects once more, in order to repeat the request; nil if it does not.
+  /// Since when libcurl connects once more, in order to retry the request; nil if it does not.
   private(set) var dialsAgainSince: Int64?
 
   init(_ terms: TransferTerms) { self.terms = terms }
@@ -196,24 +196,24 @@ struct TransferState {
     return true
   }
 
-  /// libcurl has given up, since it may not repeat the request: it is being found out whether HTTP/2 refused it.
+  /// libcurl has given up, since it may not retry the request: it is being found out whether HTTP/2 refused it.
   mutating func checkRefusal(at now: Int64) {
     guard carrier != nil else { return }
     phase = .checkingRefusal
     sent(at: now)
   }
 
-  // MARK: Repeating
+  // MARK: Retrying
 
   /// Its connection has ended before a response came, and libcurl connects to the same address once more.
   ///
   /// To a proxy that has several addresses it does so more than once: the time for all runs from the first.
   mutating func dialsAgain(at now: Int64) { if phase == .sent, dialsAgainSince == nil { dialsAgainSince = now } }
 
-  /// libcurl has a connection for what it repeats.
+  /// libcurl has a connection for what it retries.
   mutating func isConnectedAgain() { dialsAgainSince = nil }
 
-  /// Whether HTTP/2 refused the request: libcurl repeats it only for that if nobody joined the connection it opened.
+  /// Whether HTTP/2 refused the request: libcurl retries it only for that if nobody joined the connection it opened.
   func wasRefused(joins: Int) -> Bool { carrier?.joinsAtStart == joins }
 
   /// Whether libcurl may send the request again: if it was refused unprocessed, or, once, if it does no harm twice.

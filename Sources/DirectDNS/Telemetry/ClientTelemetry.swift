@@ -64,7 +64,7 @@ struct ClientTelemetry: Sendable {
     case expectation
   }
 
-  func retries(_ reason: Retry) { metrics.count(.repetitions, reason.rawValue) }
+  func retries(_ reason: Retry) { metrics.count(.retries, reason.rawValue) }
 
   /// One request that is watched.
   ///

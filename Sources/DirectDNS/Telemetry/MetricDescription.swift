@@ -37,7 +37,7 @@ public struct MetricDescription: Sendable, Hashable {
     lookups, lookupTime, cachedNames, refreshes, evictions,
     queries, queryTime, openBreakers, hedges, rateLimitWaits,
     storeReads, storeFailures, storeDrops, leases,
-    requests, requestTime, connections, failedConnections, repetitions, policyRefusals,
+    requests, requestTime, connections, failedConnections, retries, policyRefusals,
     warmedNames, expiredWarmups, warmupTime, warmupReadiness,
     configurationReads,
   ]
@@ -84,8 +84,8 @@ public struct MetricDescription: Sendable, Hashable {
     "Connections that requests went over, by whether they were opened for it or reused.")
   static let failedConnections = Self(
     "directdns_connection_failures_total", .counter, ["reason"], "Addresses that could not be connected to.")
-  static let repetitions = Self(
-    "directdns_request_repetitions_total", .counter, ["reason"], "Requests that were sent once more.")
+  static let retries = Self(
+    "directdns_request_retries_total", .counter, ["reason"], "Requests that were sent once more.")
   static let policyRefusals = Self(
     "directdns_policy_refusals_total", .counter, ["reason"], "Requests that a policy refused.")
 

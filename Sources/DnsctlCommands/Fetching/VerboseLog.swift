@@ -56,7 +56,7 @@ final class VerboseLog: Sendable {
     case .responded(let response, let connection):
       ["< \(HeadText.statusLine(response, connection).printable)"]
         + HeadText.lines(response.headerFields, mark: "<", secrets: secrets) + ["<"]
-    case .repeating(let reason): ["* sending it once more: \(reason.printable)"]
+    case .retrying(let reason): ["* sending it once more: \(reason.printable)"]
     case .redirected(let status, let url): ["* redirected with \(status) to \(Origin(url))\(url.requestTarget)"]
     }
   }

@@ -120,7 +120,7 @@ extension UpstreamConnectionTests {
 
   @Test(arguments: [("GET", true), ("POST", false)])
   func `a request with the whole URL goes to its next address, too, if it may be sent twice`(
-    method: String, isRepeated: Bool
+    method: String, isRetried: Bool
   ) async throws {
     let upstream = try await RawListener.start("0.0.0.0")
     let records = RecordTable { $0.add(Self.name, "127.0.0.1", "127.0.0.2") }
@@ -129,9 +129,9 @@ extension UpstreamConnectionTests {
       $0.upstream?.resolvesNames = true
     }
     let client = try await proxy.client()
-    for round in 0..<(isRepeated ? 2 : 1) {
+    for round in 0..<(isRetried ? 2 : 1) {
       try await client.send("\(method) http://www.shop.test/ HTTP/1.1\r\nHost: x\r\n\r\n")
-      for number in 0..<(isRepeated ? 2 : 1) {
+      for number in 0..<(isRetried ? 2 : 1) {
         let server = try await upstream.connection(2 * round + number)
         #expect(await server.receive("\r\n\r\n").hasPrefix("\(method) http://www.shop.test/ HTTP/1.1\r\n"))
         // Of the first request the second address makes a response, of the second one neither does.
@@ -140,11 +140,11 @@ extension UpstreamConnectionTests {
         }
         await server.close()
       }
-      let said = await client.receive(round == 0 && isRepeated ? "\r\n\r\n" : "without a response.")
-      #expect(said.hasPrefix("HTTP/1.1 \(round == 0 && isRepeated ? 204 : 502) "), "\(said)")
+      let said = await client.receive(round == 0 && isRetried ? "\r\n\r\n" : "without a response.")
+      #expect(said.hasPrefix("HTTP/1.1 \(round == 0 && isRetried ? 204 : 502) "), "\(said)")
       client.forget()
     }
-    #expect(upstream.count == (isRepeated ? 4 : 1))
+    #expect(upstream.count == (isRetried ? 4 : 1))
     await proxy.stop()
     await upstream.stop()
   }

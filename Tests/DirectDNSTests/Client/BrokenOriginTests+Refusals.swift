@@ -130,7 +130,7 @@ extension BrokenOriginTests {
 
   @Test(arguments: [false, true], [false, true])
   func
-    `after GOAWAY and the connection's end what it names as unprocessed is repeated, and a POST that may have arrived is not`(
+    `after GOAWAY and the connection's end what it names as unprocessed is retried, and a POST that may have arrived is not`(
       _ isProcessed: Bool, _ isUsed: Bool
     ) async throws
   {

@@ -65,7 +65,7 @@ final class RequestLog: Sendable {
   private struct State {
     var dialled: [String] = []
     var failed: [String] = []
-    var repetitions = 0
+    var retries = 0
   }
 
   private let state = Locked(State())
@@ -76,7 +76,7 @@ final class RequestLog: Sendable {
         switch event {
         case .connecting(let address): state.dialled.append(address.description)
         case .connectFailed(let address, _): state.failed.append(address.description)
-        case .repeating: state.repetitions += 1
+        case .retrying: state.retries += 1
         default: break
         }
       }
@@ -86,5 +86,5 @@ final class RequestLog: Sendable {
   /// The addresses that were connected to, in order.
   var dialled: [String] { state.withLock { $0.dialled } }
   var failed: [String] { state.withLock { $0.failed } }
-  var repetitions: Int { state.withLock { $0.repetitions } }
+  var retries: Int { state.withLock { $0.retries } }
 }

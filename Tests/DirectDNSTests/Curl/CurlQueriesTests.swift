@@ -121,7 +121,7 @@ struct CurlQueriesTests {
       let tasks = (0..<4).map { loop.begin(.sample(url + "n\($0).flood.test", route: route)) }
       var replies = 0
       for task in tasks { if case .success = await task.value { replies += 1 } }
-      // libcurl repeats a request by itself when a used connection turns out to be closed.
+      // libcurl retries a request by itself when a used connection turns out to be closed.
       #expect(replies >= 2)
     }
   }

@@ -31,7 +31,7 @@ struct StreamTraceTests {
     #expect(!isUnprocessed(line))
   }
 
-  @Test func `a stream that was refused was not processed, and its repetition may have been`() {
+  @Test func `a stream that was refused was not processed, and its retry may have been`() {
     let refused = "REFUSED_STREAM, retrying a fresh connect\n"
     #expect(isUnprocessed(Self.opened, refused))
     #expect(!isUnprocessed(Self.opened, refused, "Using Stream ID: 1 (easy handle 0x7f)\n"))

@@ -54,7 +54,7 @@ struct TransferRequestTests {
     (false, true, true, .automatic, true), (false, true, false, .automatic, false), (false, true, true, .http1, false),
     (false, true, false, .http2, true),
   ])
-  func `the stream is followed where a request may be repeated only if HTTP/2 refused it`(
+  func `the stream is followed where a request may be retried only if HTTP/2 refused it`(
     _ isRetryable: Bool, _ canStartOver: Bool, _ usesTLS: Bool, _ version: HTTPVersionChoice, _ follows: Bool
   ) {
     let request = request(

@@ -47,7 +47,7 @@ struct RetryRuleTests {
     var counted = RetryRule.History()
     let six = TransferFailure(.init(reason: .connectionLost("refused"), delivery: .refused, refusals: 5))
     let few = (0..<2).map { _ in counted.allows(six, isRetryable: false, canBeReplayed: true) }
-    #expect(few == [true, false], "what libcurl has repeated counts")
+    #expect(few == [true, false], "what libcurl has retried counts")
     let isLostAllowed = history.allows(lost, isRetryable: true, canBeReplayed: true)
     #expect(isLostAllowed)
     var other = RetryRule.History()

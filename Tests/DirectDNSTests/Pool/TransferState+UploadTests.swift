@@ -85,7 +85,7 @@ final class TransferStateUploadTests: PoolFixture {
     machine.starved(id, at: 1)
     #expect(machine.endTurn(at: 5_000) == 60_000)
     guard case .again = machine.maySend(id, attempt: 0, at: 5_001) else { return #expect(Bool(false)) }
-    machine.repeats(id, attempt: 0, isRewound: true, at: 5_001)
+    machine.retries(id, attempt: 0, isRewound: true, at: 5_001)
     #expect(machine.endTurn(at: 5_002) == 35_001)
   }
 

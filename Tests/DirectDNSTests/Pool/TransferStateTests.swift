@@ -149,7 +149,7 @@ struct TransferStateTests {
     #expect(!harmful.mayBeSentAgain(joins: 0))
   }
 
-  @Test func `on a connection of its own that nobody joined, libcurl repeats what was refused alone`() {
+  @Test func `on a connection of its own that nobody joined, libcurl retries what was refused alone`() {
     var state = connected { $0.joined(after: 7) }
     #expect(state.wasRefused(joins: 7) && !state.wasRefused(joins: 8))
     state.noteRetry(joins: 7)

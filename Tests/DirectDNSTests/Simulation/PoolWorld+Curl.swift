@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 @testable import DirectDNS
 
-/// What libcurl does in a ``PoolWorld``: it finds connections or opens them, repeats what may be repeated, and keeps what
+/// What libcurl does in a ``PoolWorld``: it finds connections or opens them, retries what may be retried, and keeps what
 /// is open.
 extension PoolWorld {
   struct Attempt {
@@ -29,7 +29,7 @@ extension PoolWorld {
     let scope: Int?
     var isEstablished = false
     var isUsed = false
-    /// Whether a second one has used it: libcurl then repeats what gets no response on it.
+    /// Whether a second one has used it: libcurl then retries what gets no response on it.
     var isReused = false
     /// Whether the server has said that it takes no more.
     var isLeaving = false
@@ -146,7 +146,7 @@ extension PoolWorld {
       guard slips(.sendsAnyway, 0.5) else { return abort(id) }
     case .again:
       let isRewound = machine.transfers[id.transfer]?.state.terms.canStartOver != false || chance(0.5)
-      machine.repeats(id.transfer, attempt: id.number, isRewound: isRewound, at: now)
+      machine.retries(id.transfer, attempt: id.number, isRewound: isRewound, at: now)
       if !isRewound { return abort(id) }
     case .first: break
     }

@@ -101,7 +101,7 @@ extension PoolWorld {
     guard let attempt = attempts[id], let socket = attempt.socket else { return }
     if attempt.isProcessed { callers[attempt.caller].processed -= 1 }
     attempts[id]?.isProcessed = false
-    // Curl_retry_request: what it may repeat anyway leaves the mark alone, and anything else uses it up.
+    // Curl_retry_request: what it may retry anyway leaves the mark alone, and anything else uses it up.
     attempts[id]?.wasRefused = sockets[socket]?.isReused ?? false
     leave(id)
     again(id)

@@ -4,8 +4,8 @@ import Testing
 @testable import DirectDNS
 
 /// What libcurl may send once more, and what becomes of it where no connection can be made for that.
-final class PoolMachineRepeatingTests: PoolFixture {
-  /// A request that was sent on a connection which another one had opened: libcurl repeats it if no response comes.
+final class PoolMachineRetryingTests: PoolFixture {
+  /// A request that was sent on a connection which another one had opened: libcurl retries it if no response comes.
   private func sentOnSharedConnection() -> Machine.TransferID {
     let first = start(.always)
     _ = connect(first, 7)
@@ -20,7 +20,7 @@ final class PoolMachineRepeatingTests: PoolFixture {
   func `a request that may have arrived goes out again once, and then it is asked whether it was refused`() {
     let second = sentOnSharedConnection()
     let once = machine.maySend(second, attempt: 0, at: 3)
-    machine.repeats(second, attempt: 0, isRewound: true, at: 3)
+    machine.retries(second, attempt: 0, isRewound: true, at: 3)
     #expect(once.isAgain && machine.maySend(second, attempt: 0, at: 3).isNo)
     machine.ended(second, attempt: 0, .failed(.cancelled), at: 4)
     #expect(taken() == ["refused? 1.0"])
@@ -32,7 +32,7 @@ final class PoolMachineRepeatingTests: PoolFixture {
   @Test func `a request is not sent again whose body cannot be sent from the beginning`() {
     let second = sentOnSharedConnection()
     let verdict = machine.maySend(second, attempt: 0, at: 3)
-    machine.repeats(second, attempt: 0, isRewound: false, at: 3)
+    machine.retries(second, attempt: 0, isRewound: false, at: 3)
     machine.ended(second, attempt: 0, .failed(.cancelled), at: 4)
     #expect(verdict.isAgain && taken() == ["refused? 1.0"])
     machine.checked(second, wasRefused: true)
@@ -51,7 +51,7 @@ final class PoolMachineRepeatingTests: PoolFixture {
   @Test(arguments: [
     HTTPTransportError.connect("refused"), .tls("expired"), .timedOut, .refusedByProxy(status: 502),
   ])
-  func `a request that libcurl gets no connection to repeat it on was lost with its own, and its address has failed`(
+  func `a request that libcurl gets no connection to retry it on was lost with its own, and its address has failed`(
     _ reason: HTTPTransportError
   ) throws {
     let second = sentOnSharedConnection()
@@ -64,15 +64,15 @@ final class PoolMachineRepeatingTests: PoolFixture {
     #expect(failure.facts.attempts == [FailedAddress(address: near, reason: reason)])
     #expect(taken().first == "failed 1 \(near)")
     var history = RetryRule.History()
-    let isRepeated = history.allows(failure, isRetryable: true, canBeReplayed: true)
-    #expect(isRepeated)
+    let isRetried = history.allows(failure, isRetryable: true, canBeReplayed: true)
+    #expect(isRetried)
   }
 
   @Test(arguments: [false, true])
   func `a body that libcurl cannot send from the beginning says nothing of the address`(_ isOwn: Bool) throws {
     var id = sentOnSharedConnection()
     if isOwn {
-      // Nobody has joined its connection, so that libcurl repeats it only because HTTP/2 refused it.
+      // Nobody has joined its connection, so that libcurl retries it only because HTTP/2 refused it.
       id = start(.always, "b")
       _ = connect(id, 9)
       _ = taken()
@@ -119,7 +119,7 @@ final class PoolMachineRepeatingTests: PoolFixture {
     let mayDial = mayDial(second, at: 10)
     machine.dialled(8, second, attempt: 0)
     let verdict = machine.maySend(second, attempt: 0, at: 20)
-    machine.repeats(second, attempt: 0, isRewound: true, at: 20)
+    machine.retries(second, attempt: 0, isRewound: true, at: 20)
     #expect(mayDial && verdict.isAgain)
     _ = machine.endTurn(at: 5_010)
     #expect(taken() == [])
@@ -138,20 +138,20 @@ final class PoolMachineRepeatingTests: PoolFixture {
   }
 
   @Test(arguments: [false, true])
-  func `a response counts as complete without its end only if libcurl was kept from repeating its request`(
-    _ wantsToRepeat: Bool
+  func `a response counts as complete without its end only if libcurl was kept from retrying its request`(
+    _ wantsToRetry: Bool
   ) {
     let id = start()
     _ = connect(id, 7)
     machine.headIsComplete(id, isMultiplexed: false, refusesExpectation: true)
-    if wantsToRepeat { #expect(machine.maySend(id, attempt: 0, at: 2).isNo) }
+    if wantsToRetry { #expect(machine.maySend(id, attempt: 0, at: 2).isNo) }
     _ = taken()
     machine.ended(id, attempt: 0, .failed(.cancelled), at: 3)
     guard case .end(_, let result)? = machine.actions.waiting.first else { return #expect(Bool(false)) }
-    #expect(((try? result.get()) != nil) == wantsToRepeat)
+    #expect(((try? result.get()) != nil) == wantsToRetry)
   }
 
-  @Test func `to repeat a request that was answered, libcurl opens no connection, and the answer counts`() {
+  @Test func `to retry a request that was answered, libcurl opens no connection, and the answer counts`() {
     let id = start()
     _ = connect(id, 7)
     machine.headIsComplete(id, isMultiplexed: false, refusesExpectation: true)
@@ -162,7 +162,7 @@ final class PoolMachineRepeatingTests: PoolFixture {
   }
 
   @Test(arguments: [false, true])
-  func `a response within which libcurl wants to repeat its request is cut short, and it opens no connection for that`(
+  func `a response within which libcurl wants to retry its request is cut short, and it opens no connection for that`(
     _ hasOther: Bool
   ) throws {
     let id = start(.always)
@@ -185,7 +185,7 @@ final class PoolMachineRepeatingTests: PoolFixture {
   @Test func `an attempt that is not let through counts as one that joined the connection`() {
     let first = start(.always)
     _ = connect(first, 7)
-    // The loser of another's race found the connection: libcurl now repeats whatever gets no response on it.
+    // The loser of another's race found the connection: libcurl now retries whatever gets no response on it.
     _ = machine.endTurn(at: 1)
     let other = start(.always, "a", terms([near, far]))
     _ = machine.endTurn(at: 300)

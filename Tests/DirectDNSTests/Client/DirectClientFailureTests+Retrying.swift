@@ -79,8 +79,8 @@ extension DirectClientFailureTests {
       #expect(try await response.body.text() == "two")
       #expect(response.connection.remoteAddress == IPAddress("127.0.0.2"))
     }
-    #expect(log.failed == ["127.0.0.1"] && log.repetitions == (method == .post ? 0 : 1))
-    #expect(staying.requests.count == log.repetitions)
+    #expect(log.failed == ["127.0.0.1"] && log.retries == (method == .post ? 0 : 1))
+    #expect(staying.requests.count == log.retries)
     await client.shutdown()
     await staying.stop()
   }
@@ -107,7 +107,7 @@ extension DirectClientFailureTests {
     await origin.stop()
   }
 
-  @Test(arguments: [false, true]) func `a POST that is safe to repeat is`(_ isUsed: Bool) async throws {
+  @Test(arguments: [false, true]) func `a POST that is safe to retry is`(_ isUsed: Bool) async throws {
     let origin = try await dying(times: 1)
     let client = try ClientSample.client()
     if isUsed {
