@@ -126,7 +126,7 @@ struct RedisStrangerTests {
 }
 
 /// What is sent again because a connection broke: the first time it may have been carried out, and its reply lost.
-struct RedisRepetitionTests {
+struct RedisRetryTests {
   private let question: AddressQuestion
 
   init() throws { question = AddressQuestion(try HostName("www.example.net"), .ipv4) }

@@ -33,16 +33,16 @@ extension QueryPoolMachine {
     let isLost =
       switch end {
       // A server ends an HTTP/2 connection after so many requests (nginx: `keepalive_requests`), and to 8.3 libcurl does
-      // not repeat all that were refused by that (curl#12054). A DNS query may be repeated (RFC 9110 §9.2.2).
+      // not retry all that were refused by that (curl#12054). A DNS query may be retried (RFC 9110 §9.2.2).
       case .sendFailed, .connectionEnded: isCrowded || !handles[number].hasResponse
       case .http2: true
       case .complete, .other: false
       }
-    let limit = isCrowded ? Self.repetitionLimit : 1
-    guard isLost, id != abandoned, let repetitions = queries.read(id, { $0.repetitions }), repetitions < limit else {
+    let limit = isCrowded ? Self.retryLimit : 1
+    guard isLost, id != abandoned, let retries = queries.read(id, { $0.retries }), retries < limit else {
       return fail(id, error, at: now)
     }
-    queries.change(id) { $0.repetitions += 1 }
+    queries.change(id) { $0.retries += 1 }
     beginAgain(id, by: number, now)
   }
 
@@ -50,7 +50,7 @@ extension QueryPoolMachine {
   ///
   /// Unbound ends the whole connection, with all that it carries, at a name that it drops (`deny`). The first time they go
   /// together once more, from then on each on a connection of its own.
-  private static let repetitionLimit = 3
+  private static let retryLimit = 3
 
   /// Whether the connection that a handle's transfer has lost has carried others' queries too.
   private func wasCrowded(_ number: Int) -> Bool {

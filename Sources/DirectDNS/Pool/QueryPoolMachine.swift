@@ -13,7 +13,7 @@ struct QueryPoolMachine {
   struct Query {
     let deadline: Int64
     /// How many times it has been sent again.
-    var repetitions = 0
+    var retries = 0
     /// Decides which addresses it tries; nil unless it is opening a connection and there are several.
     var race: ConnectionRace?
   }
@@ -203,9 +203,9 @@ struct QueryPoolMachine {
     handles[number] = Handle(
       query: id, address: address, attempt: attempt, port: handles[number].port, startedAt: now,
       repliedAt: handles[number].repliedAt)
-    let (deadline, repetitions) = queries.read(id) { ($0.deadline, $0.repetitions) } ?? (.max, 0)
+    let (deadline, retries) = queries.read(id) { ($0.deadline, $0.retries) } ?? (.max, 0)
     nextDue = min(nextDue, deadline)
-    actions.append(.begin(id, handle: number, address, repetitions > 1 ? .own : .shared))
+    actions.append(.begin(id, handle: number, address, retries > 1 ? .own : .shared))
   }
 
   /// Sends a query once more, from the first address on.

@@ -8,18 +8,18 @@ final class QueryPoolMachineEndingTests: QueryPoolFixture {
   struct Loss: Sendable, CustomTestStringConvertible {
     let end: AttemptEnd
     let hasResponse: Bool
-    let isRepeated: Bool
+    let isRetried: Bool
     var testDescription: String { "\(end)\(hasResponse ? " within the response" : "")" }
   }
 
   @Test(arguments: [
-    Loss(end: .connectionEnded, hasResponse: false, isRepeated: true),
-    Loss(end: .connectionEnded, hasResponse: true, isRepeated: false),
-    Loss(end: .sendFailed, hasResponse: false, isRepeated: true),
-    Loss(end: .sendFailed, hasResponse: true, isRepeated: false),
-    Loss(end: .http2, hasResponse: false, isRepeated: true),
-    Loss(end: .http2, hasResponse: true, isRepeated: true),
-    Loss(end: .other, hasResponse: false, isRepeated: false),
+    Loss(end: .connectionEnded, hasResponse: false, isRetried: true),
+    Loss(end: .connectionEnded, hasResponse: true, isRetried: false),
+    Loss(end: .sendFailed, hasResponse: false, isRetried: true),
+    Loss(end: .sendFailed, hasResponse: true, isRetried: false),
+    Loss(end: .http2, hasResponse: false, isRetried: true),
+    Loss(end: .http2, hasResponse: true, isRetried: true),
+    Loss(end: .other, hasResponse: false, isRetried: false),
   ])
   func `a query whose connection was lost is sent again, once`(_ loss: Loss) {
     start()
@@ -30,7 +30,7 @@ final class QueryPoolMachineEndingTests: QueryPoolFixture {
       _ = taken()
       if loss.hasResponse { machine.responded(0) }
       machine.ended(0, .failed(error, loss.end), at: 2)
-      guard isFirst, loss.isRepeated else { break }
+      guard isFirst, loss.isRetried else { break }
       #expect(taken() == ["stop 0", "begin 0 by 0 at 0.0.0.1"])
     }
     #expect(taken() == ["fail 0 \(error)", "stop 0"])

@@ -49,8 +49,8 @@ extension QueryPoolWorld {
     // A server that answers, behind one good address at least.
     guard isReliable, reach.values.contains(.fine), let dialledAt = caller.dialledAt else { return }
     let needed = Int64(reach.count) * (Machine.attemptDelay + 1) + Self.usualTime
-    let repetitions = dropsSome ? 3 * Self.usualTime : 0
-    if now - dialledAt > needed + repetitions { fault("caller \(number) had time for every address, and got nothing") }
+    let retries = dropsSome ? 3 * Self.usualTime : 0
+    if now - dialledAt > needed + retries { fault("caller \(number) had time for every address, and got nothing") }
   }
 
   /// The longest time for connecting to an address that is fine, and for the reply.
