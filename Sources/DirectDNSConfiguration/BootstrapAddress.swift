@@ -16,7 +16,7 @@ package struct BootstrapAddress: Sendable, Hashable {
     do {
       name = try HostName(host)
     } catch {
-      throw ConfigurationFault("\"\(host.printable)\", before the \"=\", is not a host name: \(error.message).")
+      throw ConfigurationFault("\"\(host.printable)\", before the \"=\", is not a host name: \(error.clause).")
     }
     guard let address = IPAddress.written(value) else {
       throw ConfigurationFault(

@@ -191,7 +191,7 @@ public struct ConfigurationFile: Sendable {
       do {
         host = try HostName(key)
       } catch {
-        throw ConfigurationFault("\(node.path): the key is not a host name: \(error.message).")
+        throw ConfigurationFault("\(node.path): the key is not a host name: \(error.clause).")
       }
       let addresses = try node.list("Give a list of IP addresses.")
       guard !addresses.isEmpty else { throw node.fault("Give at least one IP address.") }

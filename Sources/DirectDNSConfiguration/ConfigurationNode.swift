@@ -85,7 +85,7 @@ package struct ConfigurationNode: Sendable {
   package func hostName(isSuffix: Bool = false) throws(ConfigurationFault) -> HostName {
     let text = try text("Give a host name.")
     do throws(DirectDNSError) { return try isSuffix ? HostName(suffix: text) : HostName(text) } catch {
-      throw fault("Give a host name: \(error.message).")
+      throw fault("Give a host name: \(error.clause).")
     }
   }
 

@@ -19,7 +19,7 @@ package enum PolicyRule: Sendable, Hashable {
       self = .suffix(try HostName(suffix: text))
     } catch {
       throw ConfigurationFault(
-        "\"\(text.printable)\" is neither a network, an address nor a name: \(error.message).")
+        "\"\(text.printable)\" is neither a network, an address nor a name: \(error.clause).")
     }
   }
 

@@ -21,7 +21,7 @@ public struct ProxyEntry: Sendable, Hashable {
       node.isSecret = true
       let text = try node.text("Give the URL of a proxy.")
       do throws(DirectDNSError) { upstream = try UpstreamProxy(text, resolvesNames: resolves ?? false) } catch {
-        throw ConfigurationFault("\(node.path): \(error.message).")
+        throw ConfigurationFault("\(node.path): \(error.clause).")
       }
     } else if let node = object[.upstreamResolves] {
       throw ConfigurationFault("\(node.path) is there without upstream. Give the URL of a proxy, or remove it.")
@@ -30,7 +30,7 @@ public struct ProxyEntry: Sendable, Hashable {
     for (key, node) in try object[.routes]?.pairs("Give an object of names and their routes.") ?? [] {
       let pattern: ProxyRoutes.Pattern
       do throws(DirectDNSError) { pattern = try ProxyRoutes.Pattern(key) } catch {
-        throw ConfigurationFault("\(node.path): the key is not NAME, =NAME or *: \(error.message).")
+        throw ConfigurationFault("\(node.path): the key is not NAME, =NAME or *: \(error.clause).")
       }
       guard routes.updateValue(try node.choice(), forKey: pattern) == nil else {
         throw ConfigurationFault("\(node.path): \(pattern) is there twice, in two spellings. Keep one of them.")

@@ -28,7 +28,7 @@ extension Cookie {
       do {
         domain = .name(try HostName(domainText))
       } catch {
-        throw .unusableHost(error.message)
+        throw .unusableHost(error.clause)
       }
     }
     let created = cookie.creation.map { CookieTime(Date(timeIntervalSinceReferenceDate: $0)) }

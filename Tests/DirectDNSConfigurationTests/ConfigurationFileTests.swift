@@ -23,7 +23,7 @@ import Testing
     (#"{ addressPolicy: { base: ["10.1.2.3/8"] } }"#, #"addressPolicy.base[0] is "10.1.2.3/8""#),
     (#"{ addressPolicy: { base: ["a.example"] } }"#, #"is "a.example". Give a network such as 10.0.0.0/8."#),
     (#"{ addressPolicy: { deny: ["::1", "10.1.2.3/8"] } }"#, #"has bits beyond its prefix. Write 10.0.0.0/8"#),
-    (#"{ addressPolicy: { deny: ["evil.example.."] } }"#, "has an empty label: two dots in a row?"),
+    (#"{ addressPolicy: { deny: ["evil.example.."] } }"#, "has an empty label: leave out a dot"),
     (#"{ addressPolicy: { nat64: ["2001:db8::/33"] } }"#, #"addressPolicy.nat64[0] is "2001:db8::/33""#),
     (
       #"{ direct: ["bank.example"] }"#,

@@ -221,7 +221,7 @@ import Testing
   @Test func `a URL that is none is found among many by its number`() async throws {
     try await FetchFixture.with { fixture in
       let outcome = await fixture.fetch([fixture.url(), "http://a.example:99999/", fixture.url()])
-      #expect(outcome.status == 1 && outcome.errors.contains("URL 2 of 3: the port is above 65535"), "\(outcome)")
+      #expect(outcome.status == 1 && outcome.errors.contains("URL 2 of 3: The port is above 65535"), "\(outcome)")
       #expect(fixture.origin.requests.isEmpty)
     }
   }

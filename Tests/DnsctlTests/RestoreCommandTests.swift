@@ -87,7 +87,7 @@ import Testing
     ("x", "the line is not JSON"), ("{}", "originalUrl is missing"),
     (#"{"originalUrl":"http://a.example/"}"#, "address is missing"),
     (#"{"originalUrl":"http://a.example/","address":["x"]}"#, "address[0] is \\\"x\\\""),
-    (#"{"originalUrl":"/","address":"8.8.8.8"}"#, "the URL has no scheme"),
+    (#"{"originalUrl":"/","address":"8.8.8.8"}"#, "The URL has no scheme"),
     (#"{"originalUrl":"http://a.example/","address":"8.8.8.8","status":99}"#, "status is 99"),
     (#"{"originalUrl":"http://a.example/","address":"8.8.8.8","headers":{}}"#, "headers is an object"),
     (

@@ -65,14 +65,14 @@ struct ProxyRule: Sendable {
       return try checked(WebURL(text.contains("://") ? text : "http://" + text))
     } catch {
       throw DirectDNSError(
-        .invalidConfiguration, "\(name) cannot be used as a proxy: \(error.message)", underlying: error)
+        .invalidConfiguration, "\(name) cannot be used as a proxy: \(error.clause).", underlying: error)
     }
   }
 
   private static func checked(_ url: WebURL) throws(DirectDNSError) -> WebURL {
     guard url.scheme == .http || url.scheme == .https else {
       throw DirectDNSError(
-        .invalidConfiguration, "a proxy of scheme \(url.scheme.rawValue) cannot be used: http and https are known")
+        .invalidConfiguration, "A proxy of scheme \(url.scheme.rawValue) cannot be used: http and https are known.")
     }
     return url
   }

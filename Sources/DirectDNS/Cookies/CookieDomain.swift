@@ -26,7 +26,7 @@ extension Cookie.Domain {
       do {
         self = try .name(HostName(host))
       } catch {
-        throw .unusableHost(error.message)
+        throw .unusableHost(error.clause)
       }
     }
   }
@@ -122,7 +122,7 @@ struct CookieContext {
     do {
       return try WebURL.HostAndPort(field.utf8.span).host
     } catch {
-      throw .unusableHost(error.message)
+      throw .unusableHost(error.clause)
     }
   }
 }

@@ -100,7 +100,7 @@ extension HostName {
   public init(_ host: WebURL.Host) throws(DirectDNSError) {
     guard case .name(let full) = host else {
       throw DirectDNSError(
-        .invalidName, "\(host) is an address, not a host name: it is used as it is and never looked up")
+        .invalidName, "\(host) is an address, not a host name: it is used as it is and never looked up.")
     }
     let name = full.utf8.last == ASCII.dot ? String(full.dropLast()) : full
     try HostName.check(name)
@@ -110,29 +110,31 @@ extension HostName {
   private static func check(_ name: String) throws(DirectDNSError) {
     guard !isPlain(name.utf8.span) else { return }
     guard !name.isEmpty else {
-      throw DirectDNSError(.invalidName, "\".\" is the root of DNS, which has no address: give a name below it")
+      throw DirectDNSError(.invalidName, "\".\" is the root of DNS, which has no address: give a name below it.")
     }
     let shown = DirectDNSError.quoted(name)
     guard name.utf8.count <= maximumLength else {
       throw DirectDNSError(
         .invalidName,
-        "the host name \(shown) has \(name.utf8.count) octets, \(maximumLength) are the most DNS can carry")
+        "The host name \(shown) has \(name.utf8.count) octets, \(maximumLength) are the most DNS can carry.")
     }
     for label in name.utf8.split(separator: ASCII.dot, omittingEmptySubsequences: false) {
       guard !label.isEmpty else {
-        throw DirectDNSError(.invalidName, "the host name \(shown) has an empty label: two dots in a row?")
+        throw DirectDNSError(
+          .invalidName,
+          "The host name \(shown) has an empty label: leave out a dot at its beginning, or one of two in a row.")
       }
       guard label.count <= maximumLabelLength else {
         let part = DirectDNSError.quoted(Substring(label))
         throw DirectDNSError(
           .invalidName,
-          "the label \(part) of a host name has \(label.count) octets, \(maximumLabelLength) are the most")
+          "The label \(part) of a host name has \(label.count) octets, \(maximumLabelLength) are the most.")
       }
       if let byte = label.first(where: { !isNameByte($0) }) {
         let part = DirectDNSError.quoted(String(UnicodeScalar(byte)))
         throw DirectDNSError(
           .invalidName,
-          "the host name \(shown) contains \(part), but only letters, digits, '-' and '_' can be looked up")
+          "The host name \(shown) contains \(part), but only letters, digits, '-' and '_' can be looked up.")
       }
     }
   }

@@ -94,7 +94,7 @@ enum IDNA {
 
   private static func refusal(_ label: String, _ reason: String) -> DirectDNSError {
     DirectDNSError(
-      .invalidName, "the label \(DirectDNSError.quoted(label)) is not a valid international name: \(reason)")
+      .invalidName, "The label \(DirectDNSError.quoted(label)) is not a valid international name: \(reason).")
   }
 
   /// Passes a label to one call of libidn2, and copies the text that the call allocated.

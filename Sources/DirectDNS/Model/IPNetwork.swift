@@ -74,7 +74,7 @@ extension IPNetwork: LosslessStringConvertible {
     guard let network = IPNetwork(text) else {
       throw DirectDNSError(
         .invalidConfiguration,
-        "\(DirectDNSError.quoted(text)) is not a network: write 10.0.0.0/8, or 10.0.0.1/32 for one address")
+        "\(DirectDNSError.quoted(text)) is not a network: write 10.0.0.0/8, or 10.0.0.1/32 for one address.")
     }
     self = network
   }

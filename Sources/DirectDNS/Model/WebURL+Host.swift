@@ -54,14 +54,14 @@ extension WebURL.Host {
   ///   - advises: whether the reason says what to give instead; false while a possible advice is tried.
   /// - Throws: `invalidName` with the reason.
   init(utf8 text: Span<UInt8>, advises: Bool = true) throws(DirectDNSError) {
-    guard !text.isEmpty else { throw DirectDNSError(.invalidName, "the host is empty") }
+    guard !text.isEmpty else { throw DirectDNSError(.invalidName, "The host is empty.") }
     if text[0] == ASCII.openBracket {
       self = try .address(WebURL.Host.bracketed(text, advises))
       return
     }
     let decoded = PercentEncoding.decoded(text)
     guard let domain = String(validating: decoded, as: UTF8.self) else {
-      throw DirectDNSError(.invalidName, "the host's percent-encoding is not UTF-8")
+      throw DirectDNSError(.invalidName, "The host's percent-encoding is not UTF-8.")
     }
     // A host that is ASCII already stays as it is, even with invalid `xn--` labels (WHATWG URL §3.3, "domain to
     // ASCII"): it is looked up as it is written.
@@ -69,7 +69,8 @@ extension WebURL.Host {
     do throws(DirectDNSError) {
       name = decoded.allSatisfy { $0 < 0x80 } ? domain.lowercased() : try IDNA.ascii(domain)
     } catch {
-      throw DirectDNSError(.invalidName, error.message + (advises ? HostAdvice.ending(for: domain) : ""))
+      let fault = error.message.hasSuffix(".") ? String(error.message.dropLast()) : error.message
+      throw DirectDNSError(.invalidName, fault + (advises ? HostAdvice.ending(for: domain) : "."))
     }
     try WebURL.Host.check(name, advises)
     guard LegacyIPv4.isWritten(in: name.utf8.span) else {
@@ -79,7 +80,7 @@ extension WebURL.Host {
     guard let address = LegacyIPv4.parse(name.utf8.span) else {
       throw DirectDNSError(
         .invalidName,
-        "the host \(DirectDNSError.quoted(name)) ends in a number, so it must be an IPv4 address, and is not"
+        "The host \(DirectDNSError.quoted(name)) ends in a number, so it must be an IPv4 address, and is not."
       )
     }
     self = .address(address)
@@ -93,22 +94,22 @@ extension WebURL.Host {
       let written = String(decoding: text.indices.map { text[$0] }, as: UTF8.self)
       throw DirectDNSError(
         .invalidName,
-        "a host in brackets must be an IPv6 address such as [2001:db8::1], without a zone"
-          + (advises ? HostAdvice.ending(for: written) : ""))
+        "A host in brackets must be an IPv6 address such as [2001:db8::1], without a zone"
+          + (advises ? HostAdvice.ending(for: written) : "."))
     }
     return address
   }
 
   private static func check(_ name: String, _ advises: Bool) throws(DirectDNSError) {
     guard !name.isEmpty else {
-      throw DirectDNSError(.invalidName, "the host is empty: all its characters are ignored ones")
+      throw DirectDNSError(.invalidName, "The host is empty: all its characters are ignored ones.")
     }
     if let byte = name.utf8.first(where: isForbidden) {
       let character = DirectDNSError.quoted(String(UnicodeScalar(byte)))
       throw DirectDNSError(
         .invalidName,
-        "the host \(DirectDNSError.quoted(name)) contains \(character), which no host may have"
-          + (advises ? HostAdvice.ending(for: name) : ""))
+        "The host \(DirectDNSError.quoted(name)) contains \(character), which no host may have"
+          + (advises ? HostAdvice.ending(for: name) : "."))
     }
   }
 
@@ -138,7 +139,7 @@ extension WebURL {
         host = try Host(utf8: text.extracting(0..<(colon ?? text.count)))
       } catch {
         throw DirectDNSError(
-          .invalidURL, "the host cannot be used: \(error.message)", underlying: error)
+          .invalidURL, "The host cannot be used: \(error.clause).", underlying: error)
       }
       port = if let colon { try HostAndPort.port(text.extracting(colon + 1..<text.count)) } else { nil }
     }
@@ -162,11 +163,11 @@ extension WebURL {
       for index in digits.indices {
         guard ASCII.isDigit(digits[index]) else {
           throw DirectDNSError(
-            .invalidURL, "the port is not a number: write digits only after the colon")
+            .invalidURL, "The port is not a number: write digits only after the colon.")
         }
         value = value * 10 + UInt32(digits[index] - ASCII.zero)
         guard value <= UInt16.max else {
-          throw DirectDNSError(.invalidURL, "the port is above 65535, which no port is")
+          throw DirectDNSError(.invalidURL, "The port is above 65535, which no port is.")
         }
       }
       return digits.isEmpty ? nil : UInt16(value)
@@ -179,17 +180,17 @@ enum HostAdvice {
   /// Longer than any URL that somebody would type: a text with many combining marks in a row takes quadratic time.
   private static let longest = 2048
 
-  /// `: give www.example.com alone` for a text that is more than a host; empty if no host can be found in it.
+  /// `: give www.example.com alone.` for a text that is more than a host; a period alone if no host can be found in it.
   ///
   /// - Parameter text: what was given for a host, such as a URL, `HOST:PORT`, or an IPv6 address with its zone.
-  /// - Returns: the end of a message, or an empty text.
+  /// - Returns: the end of a message.
   static func ending(for text: String) -> String {
-    guard text.utf8.count <= longest else { return "" }
+    guard text.utf8.count <= longest else { return "." }
     if let percent = text.firstIndex(of: "%"), let address = IPAddress(text[..<percent].withoutBrackets) {
-      return address.family == .ipv6 ? ": an IPv6 zone is refused everywhere, give \(address) without it" : ""
+      return address.family == .ipv6 ? ": an IPv6 zone is refused everywhere, give \(address) without it." : "."
     }
-    guard let host = host(in: text[...]) else { return "" }
-    return ": give \(host) alone"
+    guard let host = host(in: text[...]) else { return "." }
+    return ": give \(host) alone."
   }
 
   /// The host of a URL of any scheme, or of a text that might be a part of one.

@@ -23,7 +23,7 @@ struct WebURLParser {
     try takeURL(base: base)
     // The layout's numbers grow from part to part: if the last one fits, all do, even with a longer host later.
     guard output.count <= Int32.max else {
-      throw DirectDNSError(.invalidURL, "the URL is longer than 2 GiB, which no server takes")
+      throw DirectDNSError(.invalidURL, "The URL is longer than 2 GiB, which no server takes.")
     }
     return WebURL(href: ASCII.text(output.span), layout: layout)
   }
@@ -31,15 +31,15 @@ struct WebURLParser {
   private mutating func takeURL(base: WebURL?) throws(DirectDNSError) {
     guard let name = takeScheme() else {
       guard let base else {
-        throw DirectDNSError(.invalidURL, "the URL has no scheme: begin it with https:// or http://")
+        throw DirectDNSError(.invalidURL, "The URL has no scheme: put https:// or http:// in front of it.")
       }
       return try takeRelative(to: base)
     }
     guard let scheme = WebURL.Scheme(rawValue: name) else {
       throw DirectDNSError(
         .invalidURL,
-        "the URL's scheme \(DirectDNSError.quoted(name)) is not supported: use http or https, "
-          + "or ws or wss for a WebSocket")
+        "The URL's scheme \(DirectDNSError.quoted(name)) is not supported: use http or https, "
+          + "or ws or wss for a WebSocket.")
     }
     // Special relative or authority state: `http:next` is relative to an http base.
     let hasTwoSlashes = byte(at: 0) == ASCII.slash && byte(at: 1) == ASCII.slash

@@ -74,7 +74,8 @@ private struct ProviderEndpoint {
     do {
       url = try WebURL(rest)
     } catch {
-      throw DirectDNSError(.invalidConfiguration, "Provider \(format.rawValue)+…: \(error.message)", underlying: error)
+      throw DirectDNSError(
+        .invalidConfiguration, "Provider \(format.rawValue)+…: \(error.clause).", underlying: error)
     }
     guard url.scheme == .http || url.scheme == .https else {
       throw DirectDNSError(

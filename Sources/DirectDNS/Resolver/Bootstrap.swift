@@ -39,7 +39,7 @@ final class Bootstrap: Sendable {
     if let known = HTTPEndpoint(reachedWithoutDNS: provider) { return known }
     let url = provider.provider.url
     let host: HostName
-    do { host = try HostName(url.host) } catch { throw ProviderFailure(.transport, error.message) }
+    do { host = try HostName(url.host) } catch { throw ProviderFailure(.transport, error.clause) }
     return HTTPEndpoint(url: url, addresses: try await addresses(of: host, timeout: timeout))
   }
 

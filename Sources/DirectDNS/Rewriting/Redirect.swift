@@ -103,7 +103,7 @@ public struct Redirect: Hashable, Sendable {
       target = try WebURL(location, base: source)
     } catch {
       throw DirectDNSError(
-        .redirectRefused, "\(Origin(source)) redirects to what cannot be requested: \(error.message)", underlying: error
+        .redirectRefused, "\(Origin(source)) redirects to what cannot be requested: \(error.clause).", underlying: error
       )
     }
     // RFC 6455 §4.1 allows a WebSocket handshake to be redirected: it must stay one, and no other request may become

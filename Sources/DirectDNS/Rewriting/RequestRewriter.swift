@@ -103,7 +103,7 @@ public struct RequestRewriter: Hashable, Sendable {
       try policy.check(WebURL.HostAndPort(host.utf8.span).host)
     } catch {
       guard error.code == .addressForbidden else {
-        throw DirectDNSError(.invalidRequest, "the request's Host field is not a host: \(error.message)")
+        throw DirectDNSError(.invalidRequest, "The request's Host field is not a host: \(error.clause).")
       }
       throw error
     }

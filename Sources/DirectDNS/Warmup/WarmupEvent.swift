@@ -105,7 +105,7 @@ public struct WarmupRejection: Sendable, Hashable, Codable, CustomStringConverti
       } catch {
         // People write an IPv6 address without the brackets that it has in a URL.
         let reason =
-          IPAddress(text).map { "\($0) is an address: it is used as it is and never looked up" } ?? error.message
+          IPAddress(text).map { "\($0) is an address: it is used as it is and never looked up" } ?? error.clause
         let shown = DirectDNSError.quoted(text)
         let isNamed = reason.contains(shown) || reason.contains(text)
         return .failure(

@@ -66,7 +66,7 @@ extension ClientHandler {
     let bytes = head.bytes.span.extracting(host)
     guard !bytes.isEmpty else { return head }
     do throws(DirectDNSError) { _ = try WebURL.HostAndPort(bytes) } catch {
-      throw .malformed("its Host is invalid: \(error.message)")
+      throw .malformed("its Host is invalid: \(error.clause)")
     }
     return head
   }

@@ -92,7 +92,7 @@ struct ForwardOrigin: Hashable, Sendable, CustomStringConvertible {
   /// - Throws: what is wrong with it.
   init(_ text: Span<UInt8>, defaultPort: UInt16?) throws(MessageFault) {
     let read: WebURL.HostAndPort
-    do throws(DirectDNSError) { read = try WebURL.HostAndPort(text) } catch { throw .malformed(error.message) }
+    do throws(DirectDNSError) { read = try WebURL.HostAndPort(text) } catch { throw .malformed(error.clause) }
     guard let port = read.port ?? defaultPort else { throw .malformed("there is no port: write HOST:PORT") }
     guard port > 0 else { throw .malformed("the port is 0, which no server has") }
     self.init(read.host, port: port)

@@ -136,7 +136,7 @@ struct Checkup: Sendable {
       guard configuration.bootstrap.isEmpty else { return .success(configuration.bootstrap) }
       let host: HostName
       do throws(DirectDNSError) { host = try HostName(configuration.provider.url.host) } catch {
-        return .failure(ProviderFailure(.transport, error.message))
+        return .failure(ProviderFailure(.transport, error.clause))
       }
       return await addresses(of: host)
     }

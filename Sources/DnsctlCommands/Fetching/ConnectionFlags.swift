@@ -179,7 +179,7 @@ extension ConnectionFlags {
 
   private static func proxyURL(_ text: String) throws(SettingsError) -> WebURL {
     do throws(DirectDNSError) { return try WebURL(text) } catch {
-      throw SettingsError(.usage, "-x: the proxy cannot be used: \(error.message)")
+      throw SettingsError(.usage, "-x: the proxy cannot be used: \(error.clause).")
     }
   }
 

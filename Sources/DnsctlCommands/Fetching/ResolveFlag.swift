@@ -24,7 +24,7 @@ struct ResolveFlag: Sendable, Hashable {
       throw fault("* is not offered: it would send every name there, those of redirects too. Name each host.")
     }
     do { host = try HostName(String(parts[0])) } catch {
-      throw fault("the host is invalid: \(error.message.asSentence)")
+      throw fault("the host is invalid: \(error.clause).")
     }
     self.port = port
     var addresses: [IPAddress] = []

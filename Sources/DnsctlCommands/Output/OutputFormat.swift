@@ -31,8 +31,8 @@ enum OutputFormat: String, ExpressibleByArgument, CaseIterable, Sendable {
 enum ErrorText {
   static func lines(_ host: String, _ error: DirectDNSError) -> String {
     // Not every message about an invalid name repeats the name.
-    let subject = error.code == .invalidName ? "\"\(host.printable)\": " : ""
-    return "dnsctl: \(subject)\(error)\n"
+    let text = error.code == .invalidName ? "\"\(host.printable)\": \(error.clause)." : "\(error)"
+    return "dnsctl: \(text)\n"
   }
 
   /// The message in one line, with every provider that was asked.

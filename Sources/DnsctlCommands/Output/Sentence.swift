@@ -2,6 +2,6 @@
 extension String {
   /// The text with a full stop, unless it ends like a sentence already.
   ///
-  /// Errors of the library are sentences if they say what to do, and otherwise have no full stop.
+  /// Messages of the library's errors do. What a program's own error says may not, and that of libcurl or the system.
   package var asSentence: String { last.map { ".!?…".contains($0) } ?? true ? self : self + "." }
 }

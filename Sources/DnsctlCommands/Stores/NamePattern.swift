@@ -20,7 +20,7 @@ struct NamePattern: Sendable, Hashable {
         )
       }
       do throws(DirectDNSError) { labels.append(try HostName(String(label)).text) } catch {
-        throw SettingsError(.usage, "\"\(text.printable)\" can be no part of a name: \(error.message.asSentence)")
+        throw SettingsError(.usage, "\"\(text.printable)\" can be no part of a name: \(error.clause).")
       }
     }
     let pattern = labels.joined(separator: ".")

@@ -53,7 +53,7 @@ struct IPNetworkTests {
     let error = #expect(throws: DirectDNSError.self) { try IPNetwork(parsing: "10.0.0.1") }
     #expect(error?.code == .invalidConfiguration)
     #expect(
-      error?.message == "\"10.0.0.1\" is not a network: write 10.0.0.0/8, or 10.0.0.1/32 for one address")
+      error?.message == "\"10.0.0.1\" is not a network: write 10.0.0.0/8, or 10.0.0.1/32 for one address.")
   }
 
   @Test func `a prefix length must fit the family`() {

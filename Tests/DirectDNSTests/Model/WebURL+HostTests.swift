@@ -162,7 +162,7 @@ struct HostAdviceTests {
   ) {
     let text = start + String(repeating: part, count: count)
     let error = #expect(throws: DirectDNSError.self) { try WebURL.Host(text) }
-    #expect(error?.code == .invalidName && error?.message.hasSuffix("alone") == false)
+    #expect(error?.code == .invalidName && error?.message.hasSuffix("alone.") == false)
     #expect(throws: DirectDNSError.self) { try WebURL("http://\(text)/") }
   }
 

@@ -116,7 +116,7 @@ struct DNSNameAskingTests {
 
   @Test(arguments: [
     ("192.0.2.1", "1.2.0.192.in-addr.arpa"), ("https://example.com/", "give example.com alone"),
-    ("", "the host is empty"), ("a..b", "has an empty label"), ("*..b", #"contains "*", but only letters"#),
+    ("", "The host is empty"), ("a..b", "has an empty label"), ("*..b", #"contains "*", but only letters"#),
     ("a b", #"contains " ", which no host may have"#), ("*. b", #"contains " ", which no host may have"#),
   ])
   func `what is no name is refused with the reason`(_ text: String, _ advice: String) {
