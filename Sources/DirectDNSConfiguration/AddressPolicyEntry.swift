@@ -24,7 +24,7 @@ extension AddressPolicy {
       let expectation = "Give a NAT64 prefix such as 2001:db8:64::/96."
       guard let network = IPNetwork(try node.text(expectation)) else { throw node.fault(expectation) }
       do throws(DirectDNSError) { return try NAT64Prefix(network) } catch {
-        throw node.fault("\(expectation) \(error.message).")
+        throw node.fault("\(expectation) \(error.message)")
       }
     }
   }

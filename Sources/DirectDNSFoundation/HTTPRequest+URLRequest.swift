@@ -12,9 +12,11 @@ internal import HTTPTypes
 extension HTTPRequest {
   /// The head of a request of `URLSession`: its fields are sorted by name, since Foundation keeps them in no order.
   init(_ request: URLRequest) throws(DirectDNSError) {
-    guard let url = request.url else { throw DirectDNSError(.invalidRequest, "the request has no URL") }
+    guard let url = request.url else {
+      throw DirectDNSError(.invalidRequest, "The request has no URL: make it with URLRequest(url:).")
+    }
     guard let method = Method(request.httpMethod ?? "GET") else {
-      throw DirectDNSError(.invalidRequest, "the request's method is not a token (RFC 9110 §9.1): use another")
+      throw DirectDNSError(.invalidRequest, "The request's method is not a token (RFC 9110 §9.1): use another.")
     }
     var fields = HTTPFields()
     let given = request.allHTTPHeaderFields ?? [:]
@@ -23,7 +25,7 @@ extension HTTPRequest {
       let value = String(written[...].trimmed)
       guard let name = HTTPField.Name(text), HTTPField.isValidValue(value) else {
         throw DirectDNSError(
-          .invalidRequest, "the request has a header field whose name or value has a character that none may have")
+          .invalidRequest, "The request has a header field whose name or value has a character that none may have.")
       }
       fields.append(HTTPField(name: name, value: value))
     }

@@ -33,7 +33,7 @@ extension RequestRewriter {
     secure: SecureURLRequests = .refused
   ) -> URLRequestOutcome {
     guard let text = request.url?.absoluteString else {
-      return .refused(DirectDNSError(.invalidRequest, "the request has no URL"))
+      return .refused(DirectDNSError(.invalidRequest, "The request has no URL: make it with URLRequest(url:)."))
     }
     var bypassed = request
     bypassed.setValue(nil, forHTTPHeaderField: HTTPField.Name.originalURL.rawName)
@@ -65,7 +65,7 @@ extension RequestRewriter {
           if secure == .byName { return .bypassed(bypassed, reason: .secureByName) }
           throw DirectDNSError(
             .invalidRequest,
-            "URLSession checks the certificate of \(url.host) against the URL's host, and that would be \(direct.address): send the request by name (secure: .byName), or by a client that can be told the name"
+            "URLSession checks the certificate of \(url.host) against the URL's host, and that would be \(direct.address): send the request by name (secure: .byName), or by a client that can be told the name."
           )
         }
         return .direct(try Self.moved(request, direct), direct)

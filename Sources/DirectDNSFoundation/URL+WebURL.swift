@@ -69,6 +69,6 @@ extension DirectClient {
 extension DirectDNSError {
   /// Foundation has no URL for one that was asked for, or led to.
   static func noFoundationURL(_ url: WebURL) -> DirectDNSError {
-    DirectDNSError(.invalidURL, "Foundation cannot read the URL at \(Origin(url)): use another host, or DirectClient")
+    DirectDNSError(.invalidURL, "Foundation cannot read the URL at \(Origin(url)): use another host, or DirectClient.")
   }
 }

@@ -78,7 +78,7 @@ import Testing
     try await FetchFixture.with(handler: { _ in OriginResponse(.init(code: status)) }) { proxy in
       let outcome = await proxy.fetch(["-x", "http://127.0.0.1:\(proxy.origin.port)", "https://shop.example/"])
       #expect(outcome.status == 2)
-      #expect(outcome.errors.contains("the proxy http://127.0.0.1:\(proxy.origin.port) opens no tunnel to"))
+      #expect(outcome.errors.contains("The proxy http://127.0.0.1:\(proxy.origin.port) opens no tunnel to"))
       #expect(outcome.errors.contains("it answered \(status)"))
     }
   }

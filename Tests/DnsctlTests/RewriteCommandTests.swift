@@ -74,8 +74,8 @@ import Testing
   }
 
   @Test(arguments: [
-    ("http://inside.example/", "addressForbidden: the address 10.0.0.1 of inside.example lies in 10.0.0.0/8"),
-    ("http://127.1/", "addressForbidden: the address 127.0.0.1"),
+    ("http://inside.example/", "addressForbidden: The address 10.0.0.1 of inside.example lies in 10.0.0.0/8"),
+    ("http://127.1/", "addressForbidden: The address 127.0.0.1"),
     ("http://a..example/", "invalidName: "), ("http://a b/", "invalidURL: "), ("shop.example", "invalidURL: "),
     ("http://x.onion/", "refused: "),
   ])
@@ -94,7 +94,7 @@ import Testing
 
   @Test func `repeats nothing of a refused URL but its origin`() async {
     let outcome = await rewrite(["http://user:word@inside.example:81/secret?token=1#part", "https://u:word@a b/token"])
-    #expect(outcome.errors.hasPrefix("dnsctl: http://inside.example:81: the address 10.0.0.1"))
+    #expect(outcome.errors.hasPrefix("dnsctl: http://inside.example:81: The address 10.0.0.1"))
     for secret in ["user", "word", "secret", "token", "part"] { #expect(!outcome.errors.contains(secret)) }
   }
 

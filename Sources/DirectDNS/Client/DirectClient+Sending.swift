@@ -11,7 +11,7 @@ extension DirectClient {
     let url = request.url
     guard url.scheme == .http || url.scheme == .https else {
       throw DirectDNSError(
-        .invalidRequest, "a request of scheme \(url.scheme.rawValue) cannot be sent: use http or https")
+        .invalidRequest, "A request of scheme \(url.scheme.rawValue) cannot be sent: use http or https.")
     }
     call.options.observer?(.sending(url))
     guard telemetry.isActive else { return try await sendOnce(request, body, call, watch: nil) }
@@ -196,7 +196,7 @@ extension DirectClient {
       throw DirectDNSError(
         .malformedResponse,
         "\(Origin(target.original)) sent a response that cannot be read: its status line, its length or its "
-          + "transfer coding is malformed, which the server has to mend"
+          + "transfer coding is malformed, which the server has to mend."
       ).reachingServer
     }
     let connection = ConnectionDetails(

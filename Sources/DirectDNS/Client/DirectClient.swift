@@ -86,7 +86,7 @@ public final class DirectClient: Sendable {
   nonisolated(nonsending) func execute(
     _ request: ClientRequest, _ body: RequestBody, _ options: RequestOptions
   ) async throws(DirectDNSError) -> DirectResponse {
-    guard inFlight.enter() else { throw DirectDNSError(.shutDown, "the client was shut down") }
+    guard inFlight.enter() else { throw DirectDNSError(.shutDown, "The client was shut down.") }
     defer { inFlight.leave() }
     if let timeouts = options.timeouts { try timeouts.validate() }
     return try await follow(request, body, Call(options, settings))

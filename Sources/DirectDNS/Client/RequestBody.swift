@@ -212,27 +212,27 @@ enum BodyLength {
     // RFC 9110 §9.3.8 forbids it for TRACE, whose response would repeat it.
     if method == .head || method == .trace, body.kind != .none {
       throw DirectDNSError(
-        .invalidRequest, "a \(method.rawValue) request has no body: leave it out, or use another method")
+        .invalidRequest, "A \(method.rawValue) request has no body: leave it out, or use another method.")
     }
     guard method != .connect else {
-      throw DirectDNSError(.invalidRequest, "CONNECT is for proxies: name the proxy in the client's configuration")
+      throw DirectDNSError(.invalidRequest, "CONNECT is for proxies: name the proxy in the client's configuration.")
     }
     guard !fields.isEmpty else { return known }
     if let coding = fields[.transferEncoding] {
       guard coding.lowercased() == "chunked", body.kind != .none else {
         throw DirectDNSError(
-          .invalidRequest, "Transfer-Encoding is the client's to set: leave it out, and give a body without a length")
+          .invalidRequest, "Transfer-Encoding is the client's to set: leave it out, and give a body without a length.")
       }
     }
     guard let text = fields[.contentLength] else { return known }
     // Digits alone (RFC 9110 §8.6): `Int64` takes a sign.
     guard text.utf8.allSatisfy(ASCII.isDigit), let announced = Int64(text) else {
-      throw DirectDNSError(.invalidRequest, "Content-Length is not a number of bytes: leave it out")
+      throw DirectDNSError(.invalidRequest, "Content-Length is not a number of bytes: leave it out.")
     }
     guard let known else { return announced }
     guard announced == known else {
       throw DirectDNSError(
-        .invalidRequest, "Content-Length says \(announced), and the body has \(known) bytes: leave the field out")
+        .invalidRequest, "Content-Length says \(announced), and the body has \(known) bytes: leave the field out.")
     }
     return known
   }

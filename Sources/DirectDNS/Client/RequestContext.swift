@@ -45,7 +45,7 @@ struct RequestContext: Sendable {
     if let bodyFailure = failure.facts.bodyFailure {
       if let error = bodyFailure as? DirectDNSError { return error }
       return DirectDNSError(
-        .bodyFailed, "the body of the request to \(origin) failed: \(bodyFailure)",
+        .bodyFailed, Self.sentence("The body of the request to \(origin) failed: \(bodyFailure)"),
         underlying: bodyFailure)
     }
     if let forbidden = failure.facts.forbidden,
@@ -55,13 +55,19 @@ struct RequestContext: Sendable {
     }
     // What is missing explains a failure to connect alone.
     let missing = failure.facts.delivery == .mayHaveArrived || failure.facts.delivery == .inPart ? nil : others
-    let text = describe(failure, inBody) + (missing.map { ", and \($0)" } ?? "")
+    let end = describe(failure, inBody) + (missing.map { ", and \($0)" } ?? "")
+    let text =
+      lost.map { "\(describe($0, false)); it was to be sent once more, and \(DirectDNSError.clause(of: end))" } ?? end
     return DirectDNSError(
       lost?.facts.reason.code ?? (brokeTunnel(failure) == nil ? failure.facts.reason.code : .connectFailed),
-      lost.map { "\(describe($0, false)); it was to be sent once more, and \(text)" } ?? text, attempts: attempts,
+      Self.sentence(text), attempts: attempts,
       underlying: failure.facts.reason == .cancelled ? CancellationError() : failure.facts.reason)
   }
 
+  /// A text with a period: other libraries' words at its end may have one.
+  private static func sentence(_ text: String) -> String { text.hasSuffix(".") ? text : text + "." }
+
+  /// What happened: a sentence without its period.
   private func describe(_ failure: TransferFailure, _ inBody: Bool) -> String {
     switch failure.facts.reason {
     case .timedOut: timedOut(failure)
@@ -74,13 +80,13 @@ struct RequestContext: Sendable {
         + "and the authorities' files"
     case .connectionLost(let reason): lost(failure, reason, inBody)
     case .malformedResponse(let reason): malformed(failure, reason, inBody)
-    case .invalidRequest(let reason): "the request to \(origin) cannot be sent: \(reason)"
+    case .invalidRequest(let reason): "The request to \(origin) cannot be sent: \(reason)"
     case .bodyTooLarge:
-      "the response of \(origin) decodes to more than can be kept: ask for it without compression"
+      "The response of \(origin) decodes to more than can be kept: ask for it without compression"
     case .fieldsTooLarge:
       "\(origin) sent header fields and trailers of more than \(ResponseLines.limit) bytes: no more are read"
-    case .cancelled: "the request to \(origin) was cancelled"
-    case .shutDown: "the client was shut down"
+    case .cancelled: "The request to \(origin) was cancelled"
+    case .shutDown: "The client was shut down"
     }
   }
 
@@ -91,8 +97,8 @@ struct RequestContext: Sendable {
   }
 
   private func unconnected(_ failure: TransferFailure, _ reason: String) -> String {
-    if let proxy { return "the proxy \(proxy) could not be connected to: \(reason)" }
-    return "no address of \(origin.host) could be connected to at port \(origin.port): "
+    if let proxy { return "The proxy \(proxy) could not be connected to: \(reason)" }
+    return "No address of \(origin.host) could be connected to at port \(origin.port): "
       + (failure.facts.attempts.isEmpty ? reason : "\(failure.facts.attempts.count) tried")
   }
 
@@ -105,14 +111,14 @@ struct RequestContext: Sendable {
       case ..<200: ", after which libcurl waits for nothing more: the proxy should answer CONNECT by its result alone"
       default: ""
       }
-    return "the proxy \(proxy.map { "\($0) " } ?? "")opens no tunnel to \(origin): it answered \(status)\(advice)"
+    return "The proxy \(proxy.map { "\($0) " } ?? "")opens no tunnel to \(origin): it answered \(status)\(advice)"
   }
 
   /// That nobody answers, after a time of ours if it was one.
   private func silent(for time: Duration?) -> String {
     let time = time.map { " within \($0)" } ?? ""
-    guard let proxy else { return "no connection to \(origin)\(time): its addresses are silent" }
-    return "no connection to \(origin) through the proxy \(proxy)\(time): it is silent"
+    guard let proxy else { return "No connection to \(origin)\(time): its addresses are silent" }
+    return "No connection to \(origin) through the proxy \(proxy)\(time): it is silent"
   }
 
   private func timedOut(_ failure: TransferFailure) -> String {
@@ -122,7 +128,7 @@ struct RequestContext: Sendable {
     case nil where failure.facts.delivery == .notSent: silent(for: nil)
     case .firstByte: "\(origin) sent no response within \(timeouts.firstByte) of the request"
     case .idle: "\(origin) has sent nothing more of its response for \(timeouts.idle ?? timeouts.total)"
-    case .total, nil: "the request to \(origin) was not done within \(timeouts.total)"
+    case .total, nil: "The request to \(origin) was not done within \(timeouts.total)"
     }
   }
 
@@ -134,24 +140,24 @@ struct RequestContext: Sendable {
 
   private func lost(_ failure: TransferFailure, _ reason: String, _ inBody: Bool) -> String {
     if let proxy = brokeTunnel(failure) {
-      return "the proxy \(proxy) ended the connection before it had opened a tunnel to \(origin): \(reason)"
+      return "The proxy \(proxy) ended the connection before it had opened a tunnel to \(origin): \(reason)"
     }
     if failure.facts.delivery == .inPart {
       return "\(origin) answered with success before it had the whole body of the request, and may have kept a part of "
         + "it: \(reason)"
     }
-    if inBody { return "the connection to \(origin) ended in the middle of the body: \(reason)" }
+    if inBody { return "The connection to \(origin) ended in the middle of the body: \(reason)" }
     let advice =
       isRetryable || failure.facts.delivery != .mayHaveArrived
       ? "" : "; the request may have reached the server, so it was not sent again: retry it only if that is harmless"
-    return "the connection to \(origin) ended before a response came: \(reason)\(advice)"
+    return "The connection to \(origin) ended before a response came: \(reason)\(advice)"
   }
 
   private func malformed(_ failure: TransferFailure, _ reason: String, _ inBody: Bool) -> String {
-    if inBody { return "the body of \(origin)'s response cannot be read: \(reason)" }
+    if inBody { return "The body of \(origin)'s response cannot be read: \(reason)" }
     // What refuses a tunnel, or talks nonsense instead, is the proxy.
     if failure.facts.delivery == .notSent, let proxy {
-      return "the proxy \(proxy) sent a response that cannot be read: \(reason)"
+      return "The proxy \(proxy) sent a response that cannot be read: \(reason)"
     }
     let advice = isRetryable ? "" : "; the server may have acted on the request: retry it only if that is harmless"
     return "\(origin) sent a response that cannot be read: \(reason)\(advice)"

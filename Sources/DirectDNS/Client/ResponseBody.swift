@@ -108,7 +108,7 @@ public struct ResponseBody: AsyncSequence, Sendable {
         cancel()
         throw DirectDNSError(
           .bodyTooLarge,
-          "the response's body has more than \(limit) bytes: read it piece by piece, or raise the limit"
+          "The response's body has more than \(limit) bytes: read it piece by piece, or raise the limit."
         ).reachingServer
       }
       if bytes.isEmpty { bytes = piece } else { bytes.append(contentsOf: piece) }

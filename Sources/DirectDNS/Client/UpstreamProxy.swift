@@ -39,8 +39,8 @@ public struct UpstreamProxy: Sendable, Hashable, CustomStringConvertible {
       throw DirectDNSError(
         .invalidConfiguration,
         lowered.hasPrefix("https://")
-          ? "the proxy speaks no TLS to another one: take its http:// or socks5:// port, or put stunnel in front of it"
-          : "write http://HOST:PORT, socks5://HOST:PORT or socks5h://HOST:PORT")
+          ? "The proxy speaks no TLS to another one: take its http:// or socks5:// port, or put stunnel in front of it."
+          : "The URL of a proxy is http://HOST:PORT, socks5://HOST:PORT or socks5h://HOST:PORT.")
     }
     // The one URL parser of the library knows no schemes but those of the web.
     let rest = text.dropFirst(scheme.prefix.utf8.count)
@@ -49,21 +49,21 @@ public struct UpstreamProxy: Sendable, Hashable, CustomStringConvertible {
       throw DirectDNSError(.invalidConfiguration, error.message, underlying: error)
     }
     guard url.path == "/", url.query == nil, url.fragment == nil else {
-      throw DirectDNSError(.invalidConfiguration, "the URL of a proxy ends behind its port")
+      throw DirectDNSError(.invalidConfiguration, "The URL of a proxy ends behind its port.")
     }
     kind = scheme.kind
     host = url.host
     // The parser drops port 80, being the default of http, which is not the default of a proxy.
     port = url.port ?? (Self.names80(rest) ? 80 : scheme.port)
-    guard port > 0 else { throw DirectDNSError(.invalidConfiguration, "the port is 0, which no proxy has") }
+    guard port > 0 else { throw DirectDNSError(.invalidConfiguration, "The port is 0, which no proxy has.") }
     user = url.hasUserInfo ? Self.decoded(url.username) : nil
     password = url.hasUserInfo ? Secret(Self.decoded(url.password)) : nil
     self.resolvesNames = resolvesNames || scheme.resolvesNames
     guard kind == .http || (user?.utf8.count ?? 1) < 256 && (password?.text.utf8.count ?? 1) < 256 else {
-      throw DirectDNSError(.invalidConfiguration, "SOCKS5 has room for 255 bytes of a user name and of a password")
+      throw DirectDNSError(.invalidConfiguration, "SOCKS5 has room for 255 bytes of a user name and of a password.")
     }
     guard kind == .socks5 || user?.contains(":") != true else {
-      throw DirectDNSError(.invalidConfiguration, "a user name of Basic credentials has no colon (RFC 7617)")
+      throw DirectDNSError(.invalidConfiguration, "A user name of Basic credentials has no colon (RFC 7617).")
     }
   }
 

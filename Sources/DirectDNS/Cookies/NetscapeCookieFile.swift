@@ -49,7 +49,7 @@ public struct NetscapeCookieFile: Hashable, Sendable {
     let bytes: [UInt8]
     do throws(FileFailure) { bytes = try ReadableFile(path).readToEnd() } catch {
       throw DirectDNSError(
-        .fileUnusable, "the cookie file \(path) cannot be read: \(error.reason)", underlying: error)
+        .fileUnusable, "The cookie file \(path) cannot be read: \(error.reason).", underlying: error)
     }
     return Contents(bytes, now: now)
   }
@@ -70,7 +70,7 @@ public struct NetscapeCookieFile: Hashable, Sendable {
     do throws(FileFailure) {
       try PrivateFile.write(Array(text.utf8), to: path)
     } catch {
-      throw DirectDNSError(.fileUnusable, "the cookie file \(path) cannot be written: \(error.reason)")
+      throw DirectDNSError(.fileUnusable, "The cookie file \(path) cannot be written: \(error.reason).")
     }
     return leftOut
   }

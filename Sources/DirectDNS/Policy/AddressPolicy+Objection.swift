@@ -53,7 +53,7 @@ extension AddressPolicy {
     /// The description for a host whose addresses, `count` in all, are all forbidden.
     func message(amongOf count: Int) -> String {
       let others = count > 1 ? "; its other addresses (\(count - 1)) are forbidden too" : ""
-      return "\(reason); to allow it, \(remedy)\(hint)\(others)"
+      return "\(reason); to allow it, \(remedy)\(hint)\(others)."
     }
 
     private var reason: String {
@@ -69,14 +69,14 @@ extension AddressPolicy {
 
     /// The message for a host that nothing may be sent to, whatever its addresses.
     static func denial(of host: WebURL.Host, by suffix: HostName) -> String {
-      "\(reason(host, suffix)); to allow it, \(remedy(for: suffix))"
+      "\(reason(host, suffix)); to allow it, \(remedy(for: suffix))."
     }
 
     private static func reason(_ host: WebURL.Host?, _ suffix: HostName) -> String {
       let isSuffix = host.flatMap { try? HostName($0) } == suffix
       return isSuffix
-        ? "the address policy denies \(suffix)"
-        : "\(host?.description ?? "the host") lies below \(suffix), which the address policy denies"
+        ? "The address policy denies \(suffix)"
+        : "\(host?.description ?? "The host") lies below \(suffix), which the address policy denies"
     }
 
     private static func remedy(for suffix: HostName) -> String {
@@ -84,7 +84,7 @@ extension AddressPolicy {
     }
 
     private var subject: String {
-      var text = "the address \(address)"
+      var text = "The address \(address)"
       if case .name(let name) = host { text += " of \(name)" }
       if judgedAddress != address { text += " stands for \(judgedAddress); that" }
       return text

@@ -18,11 +18,11 @@ public struct NAT64Prefix: Hashable, Sendable, CustomStringConvertible {
     guard network.address.family == .ipv6, [32, 40, 48, 56, 64, 96].contains(network.prefixLength) else {
       throw DirectDNSError(
         .invalidConfiguration,
-        "\(network) is not a NAT64 prefix: give an IPv6 network of length 32, 40, 48, 56, 64 or 96 (RFC 6052)")
+        "\(network) is not a NAT64 prefix: give an IPv6 network of length 32, 40, 48, 56, 64 or 96 (RFC 6052).")
     }
     guard network.address.low >> 56 == 0 else {
       throw DirectDNSError(
-        .invalidConfiguration, "\(network) is not a NAT64 prefix: its bits 64 to 71 must be zero (RFC 6052)")
+        .invalidConfiguration, "\(network) is not a NAT64 prefix: its bits 64 to 71 must be zero (RFC 6052).")
     }
     self.network = network
   }

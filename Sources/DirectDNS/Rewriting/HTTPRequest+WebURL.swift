@@ -27,14 +27,14 @@ extension WebURL {
     guard let scheme = request.scheme, let authority = request.authority, let path = request.path else {
       let part = request.scheme == nil ? "scheme" : request.authority == nil ? "authority" : "path"
       throw DirectDNSError(
-        .invalidURL, "the request has no \(part): make it with HTTPRequest(method:url:headerFields:)")
+        .invalidURL, "The request has no \(part): make it with HTTPRequest(method:url:headerFields:).")
     }
     // A scheme with more in it, such as a host and a question mark, would make a path of the authority.
     guard (WebURL.Scheme(rawValue: scheme) ?? WebURL.Scheme(rawValue: scheme.lowercased())) != nil else {
       throw DirectDNSError(
         .invalidURL,
-        "the request's scheme \(DirectDNSError.quoted(scheme)) is not supported: use http or https, "
-          + "or ws or wss for a WebSocket")
+        "The request's scheme \(DirectDNSError.quoted(scheme)) is not supported: use http or https, "
+          + "or ws or wss for a WebSocket.")
     }
     // Bytes that the parser skips, or at which it ends the authority, must not turn a part of the path into the host.
     let isWhole =
@@ -43,10 +43,10 @@ extension WebURL {
         byte <= 0x20 || byte == ASCII.slash || byte == ASCII.backslash || byte == ASCII.question || byte == ASCII.hash
       }
     guard isWhole else {
-      throw DirectDNSError(.invalidURL, "the request's authority must be a host and at most a port: host:8080")
+      throw DirectDNSError(.invalidURL, "The request's authority must be a host and at most a port, such as host:8080.")
     }
     guard path.utf8.first == ASCII.slash else {
-      throw DirectDNSError(.invalidURL, "the request's path must begin with a slash")
+      throw DirectDNSError(.invalidURL, "The request's path must begin with a slash.")
     }
     var text = ""
     text.reserveCapacity(scheme.utf8.count + 3 + authority.utf8.count + path.utf8.count)

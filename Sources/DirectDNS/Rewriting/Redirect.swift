@@ -56,7 +56,7 @@ public struct Redirect: Hashable, Sendable {
       throw DirectDNSError(
         .tooManyRedirects,
         "\(Origin(source)) redirects once more after \(hops) redirects, and the limit is \(configuration.limit): "
-          + "look for a loop, or raise the limit")
+          + "look for a loop, or raise the limit.")
     }
     // Someone who can add a field to a response must not get to choose the target (Fetch, "location URL").
     guard locations.count == 1 else {
@@ -68,7 +68,7 @@ public struct Redirect: Hashable, Sendable {
       throw DirectDNSError(
         .bodyNotReplayable,
         "\(Origin(source)) redirects with \(status), which needs the request's body again, and the body is a stream "
-          + "that can be sent only once: use a body that can be replayed")
+          + "that can be sent only once: use a body that can be replayed.")
     }
     let fields = RedirectFields(
       source: source, target: target, dropsBody: dropsBody, secretFields: configuration.secretFields)
@@ -139,7 +139,7 @@ public struct Redirect: Hashable, Sendable {
   }
 
   private static func refused(_ source: WebURL, _ reason: String) -> DirectDNSError {
-    DirectDNSError(.redirectRefused, "\(Origin(source)) redirects \(reason)")
+    DirectDNSError(.redirectRefused, "\(Origin(source)) redirects \(reason).")
   }
 }
 

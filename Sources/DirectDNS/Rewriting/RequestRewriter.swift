@@ -92,11 +92,11 @@ public struct RequestRewriter: Hashable, Sendable {
     guard fields.count <= RequestRewriter.maximumFields else {
       throw DirectDNSError(
         .invalidRequest,
-        "the request has \(fields.count) header fields: no server takes more than \(RequestRewriter.maximumFields)")
+        "The request has \(fields.count) header fields: no server takes more than \(RequestRewriter.maximumFields).")
     }
     let hosts = fields[values: .hostField]
     guard hosts.count <= 1 else {
-      throw DirectDNSError(.invalidRequest, "the request has more than one Host field: leave one, or none")
+      throw DirectDNSError(.invalidRequest, "The request has more than one Host field: leave one, or none.")
     }
     guard let host = hosts.first else { return }
     do {

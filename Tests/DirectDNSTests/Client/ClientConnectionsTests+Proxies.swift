@@ -54,7 +54,7 @@ extension ClientConnectionsTests {
     }
     #expect(error?.code == .connectFailed, "\(String(describing: error))")
     let message = error?.message ?? ""
-    #expect(message.hasPrefix("the proxy http://127.0.0.1:\(proxy.port) could not be connected to: "), "\(message)")
+    #expect(message.hasPrefix("The proxy http://127.0.0.1:\(proxy.port) could not be connected to: "), "\(message)")
     await client.shutdown()
   }
 
@@ -78,7 +78,7 @@ extension ClientConnectionsTests {
     let error = await #expect(throws: DirectDNSError.self) { try await client.get("https://shop.test/") }
     #expect(error?.code == .connectFailed && error?.mayHaveReachedServer == false)
     let message = error?.message ?? ""
-    #expect(message.hasPrefix("the proxy http://127.0.0.1:\(port) \(text)"), "\(message)")
+    #expect(message.hasPrefix("The proxy http://127.0.0.1:\(port) \(text)"), "\(message)")
     await client.shutdown()
   }
 
@@ -165,7 +165,7 @@ extension ClientConnectionsTests {
       #expect(error?.code == .connectFailed && error?.mayHaveReachedServer == false)
       let message = error?.message ?? ""
       let words = "opens no tunnel to https://shop.test:\(origin.port): it answered \(status)\(advice)"
-      #expect(message.hasPrefix("the proxy http://127.0.0.1:\(proxy.port) \(words)"), "\(message)")
+      #expect(message.hasPrefix("The proxy http://127.0.0.1:\(proxy.port) \(words)"), "\(message)")
       #expect(proxy.heads.count == 1 && origin.connectionCount == 0)
       await client.shutdown()
     }

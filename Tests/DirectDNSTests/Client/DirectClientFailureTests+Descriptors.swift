@@ -28,7 +28,7 @@ extension DirectClientFailureTests {
       await #expect(throws: DirectDNSError.self) { _ = try await get(origins[1]) }
     }
     #expect(error?.code == .connectFailed)
-    #expect(error?.message.hasSuffix("this process may open no further files (ulimit -n)") == true)
+    #expect(error?.message.hasSuffix("this process may open no further files (ulimit -n).") == true)
     #expect(client.resolver.ranking.revision(high: 0, low: 0x7F00_0001) == heard)
     #expect(try await get(origins[1]) == "two")
   }

@@ -24,9 +24,9 @@ extension DirectClientFailureTests {
     let settings = try ClientSettings(DirectClientConfiguration())
     let context = RequestContext(try WebURL("http://shop.test/"), RequestTimeouts(), settings, isRetryable: true)
     let error = context.error(TransferFailure(.timedOut))
-    #expect(error.message == "no connection to http://shop.test: its addresses are silent" && error.code == .timedOut)
+    #expect(error.message == "No connection to http://shop.test: its addresses are silent." && error.code == .timedOut)
     let ours = context.error(TransferFailure(.init(reason: .timedOut, timer: .connect)))
-    #expect(ours.message == "no connection to http://shop.test within 5.0 seconds: its addresses are silent")
+    #expect(ours.message == "No connection to http://shop.test within 5.0 seconds: its addresses are silent.")
   }
 
   @Test func `a body that goes silent costs the time that its pauses may take`() async throws {

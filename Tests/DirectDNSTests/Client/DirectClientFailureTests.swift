@@ -68,7 +68,7 @@ struct DirectClientFailureTests {
     configuration.proxy = .url(try WebURL(proxy))
     let context = RequestContext(
       try WebURL(url), RequestTimeouts(), try ClientSettings(configuration), isRetryable: true)
-    #expect(context.error(TransferFailure(.tls("no"))).message == "TLS with \(peer) failed: no")
+    #expect(context.error(TransferFailure(.tls("no"))).message == "TLS with \(peer) failed: no.")
     let local = context.error(TransferFailure(.tlsSetup("no"))).message
     #expect(local.hasPrefix("TLS with \(peer) could not be set up on this machine: no"))
   }
@@ -85,7 +85,7 @@ struct DirectClientFailureTests {
       isRetryable: true)
     let error = context.error(TransferFailure(.init(reason: .tls(reason), delivery: .mayHaveArrived)))
     #expect(error.code == .tlsFailed && error.mayHaveReachedServer)
-    #expect(error.message == "TLS with https://shop.test failed: \(reason); \(advice)")
+    #expect(error.message == "TLS with https://shop.test failed: \(reason); \(advice).")
   }
 
   @Test(arguments: [("http://shop.test/", false), ("https://shop.test/", true)])
@@ -97,7 +97,7 @@ struct DirectClientFailureTests {
     let context = RequestContext(
       try WebURL(url), RequestTimeouts(), try ClientSettings(configuration), isRetryable: true)
     let message = context.error(TransferFailure(.tls("tlsv13 alert certificate required"))).message
-    #expect(message.hasSuffix("; a proxy is shown none: put stunnel, which can show one, before it"))
+    #expect(message.hasSuffix("; a proxy is shown none: put stunnel, which can show one, before it."))
     #expect(message.contains("--cert)") == mayBeOrigin)
   }
 

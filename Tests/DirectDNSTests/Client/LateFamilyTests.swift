@@ -167,7 +167,7 @@ struct LateFamilyTests {
     await log.wait(for: "failed ::1")
     await fixture.answerLate()
     let thrown = await error
-    #expect(thrown?.message == "no address of \(Self.name) could be connected to at port 1: 1 tried")
+    #expect(thrown?.message == "No address of \(Self.name) could be connected to at port 1: 1 tried.")
     await fixture.stop()
   }
 
@@ -180,7 +180,7 @@ struct LateFamilyTests {
     let thrown = await error
     #expect(thrown?.code == .connectFailed)
     #expect(
-      thrown?.message.hasSuffix("1 tried, and its ipv4 addresses could not be looked up (upstreamFailed)") == true,
+      thrown?.message.hasSuffix("1 tried, and its ipv4 addresses could not be looked up (upstreamFailed).") == true,
       "\(thrown?.message ?? "")")
     await fixture.stop()
   }
@@ -192,7 +192,7 @@ struct LateFamilyTests {
     let thrown = await failure(fixture, Log())
     #expect(thrown?.code == .connectFailed && thrown?.attempts.map(\.server) == ["::1"])
     #expect(
-      thrown?.message.hasSuffix("and its ipv4 addresses could not be looked up (timedOut)") == true,
+      thrown?.message.hasSuffix("and its ipv4 addresses could not be looked up (timedOut).") == true,
       "\(thrown?.message ?? "")")
     await fixture.stop()
   }

@@ -212,7 +212,7 @@ struct BodyLengthTests {
       (.post, [.contentLength: ""], stream, "not a number"), (.post, [.contentLength: "two"], stream, "not a number"),
       (.post, [.transferEncoding: "gzip, chunked"], stream, "Transfer-Encoding is the client's"),
       (.get, [.transferEncoding: "chunked"], .none, "Transfer-Encoding is the client's"),
-      (.head, [:], .bytes([1]), "a HEAD request has no body"), (.trace, [:], stream, "a TRACE request has no body"),
+      (.head, [:], .bytes([1]), "A HEAD request has no body"), (.trace, [:], stream, "A TRACE request has no body"),
       (.connect, [:], .none, "CONNECT is for proxies"),
     ]
     for (method, fields, body, reason) in lies {

@@ -20,13 +20,13 @@ struct AddressPolicyObjectionTests {
     )
     #expect(
       objection.description == """
-        the address 10.1.2.3 of intranet.example lies in 10.0.0.0/8 (Private-Use, RFC 1918), which the address policy \
-        publicOnly forbids; to allow it, \(objection.remedy)
+        The address 10.1.2.3 of intranet.example lies in 10.0.0.0/8 (Private-Use, RFC 1918), which the address policy \
+        publicOnly forbids; to allow it, \(objection.remedy).
         """)
   }
 
   @Test func `an address alone and a literal host are named once`() throws {
-    let start = "the address 10.1.2.3 lies in 10.0.0.0/8 "
+    let start = "The address 10.1.2.3 lies in 10.0.0.0/8 "
     #expect(try objection(.publicOnly, "10.1.2.3").description.hasPrefix(start))
     #expect(try objection(.publicOnly, "10.1.2.3", host: "10.1.2.3").description.hasPrefix(start))
   }
@@ -41,9 +41,9 @@ struct AddressPolicyObjectionTests {
     let objection = try objection(.publicOnly, "64:ff9b::10.1.2.3", host: "a.example")
     #expect(
       objection.description == """
-        the address 64:ff9b::a01:203 of a.example stands for 10.1.2.3; that lies in 10.0.0.0/8 (Private-Use, \
+        The address 64:ff9b::a01:203 of a.example stands for 10.1.2.3; that lies in 10.0.0.0/8 (Private-Use, \
         RFC 1918), which the address policy publicOnly forbids; to allow it, add 10.0.0.0/8 (or the address) to \
-        allowedNetworks (configuration file: addressPolicy.allow; dnsctl: --allow 10.1.2.3/32)
+        allowedNetworks (configuration file: addressPolicy.allow; dnsctl: --allow 10.1.2.3/32).
         """)
     #expect(objection.address == Sample.address("64:ff9b::10.1.2.3"))
     #expect(objection.judgedAddress == Sample.address("10.1.2.3"))
@@ -62,8 +62,8 @@ struct AddressPolicyObjectionTests {
     #expect(objection.range == nil && objection.rangeName == nil)
     #expect(
       objection.description == """
-        the address 8.8.8.8 of a.example lies in none of the networks that the address policy allows (10.0.0.0/8, \
-        fd00::/8); to allow it, add 8.8.8.8/32 to allowedNetworks (configuration file: addressPolicy.allow; dnsctl: --allow 8.8.8.8/32)
+        The address 8.8.8.8 of a.example lies in none of the networks that the address policy allows (10.0.0.0/8, \
+        fd00::/8); to allow it, add 8.8.8.8/32 to allowedNetworks (configuration file: addressPolicy.allow; dnsctl: --allow 8.8.8.8/32).
         """)
     let four = (0..<4).map { IPNetwork(.ipv4(0x0A00_0000 + $0)) }
     #expect(try self.objection(AddressPolicy(.networks(four)), "8.8.8.8").description.contains("10.0.0.3/32)"))
@@ -77,7 +77,8 @@ struct AddressPolicyObjectionTests {
   @Test func `the host's other addresses are counted where there are some`() throws {
     let objection = try objection(.publicOnly, "10.1.2.3")
     #expect(objection.message(amongOf: 1) == objection.description)
-    #expect(objection.message(amongOf: 2) == objection.description + "; its other addresses (1) are forbidden too")
+    let others = "; its other addresses (1) are forbidden too."
+    #expect(objection.message(amongOf: 2) == "\(objection.description.dropLast())\(others)")
   }
 
   @Test func `a denied network is named`() throws {
@@ -86,8 +87,8 @@ struct AddressPolicyObjectionTests {
     #expect(objection.range == IPNetwork("10.0.0.0/8") && objection.rangeName == nil)
     #expect(
       objection.description == """
-        the address ::ffff:10.1.2.3 of a.example stands for 10.1.2.3; that lies in 10.0.0.0/8, which the address \
-        policy denies; to allow it, take 10.0.0.0/8 out of deniedNetworks (configuration file: addressPolicy.deny; dnsctl: leave out that --deny)
+        The address ::ffff:10.1.2.3 of a.example stands for 10.1.2.3; that lies in 10.0.0.0/8, which the address \
+        policy denies; to allow it, take 10.0.0.0/8 out of deniedNetworks (configuration file: addressPolicy.deny; dnsctl: leave out that --deny).
         """)
   }
 
@@ -98,7 +99,7 @@ struct AddressPolicyObjectionTests {
     #expect(
       objection.description == """
         www.bad.example lies below bad.example, which the address policy denies; to allow it, take bad.example \
-        out of deniedSuffixes (configuration file: addressPolicy.deny; dnsctl: leave out that --deny)
+        out of deniedSuffixes (configuration file: addressPolicy.deny; dnsctl: leave out that --deny).
         """)
   }
 
@@ -107,8 +108,8 @@ struct AddressPolicyObjectionTests {
     #expect(
       try objection(policy, "8.8.8.8", host: host).description
         == """
-        the address policy denies bad.example; to allow it, take bad.example out of deniedSuffixes (configuration file: \
-        addressPolicy.deny; dnsctl: leave out that --deny)
+        The address policy denies bad.example; to allow it, take bad.example out of deniedSuffixes (configuration file: \
+        addressPolicy.deny; dnsctl: leave out that --deny).
         """)
   }
 }

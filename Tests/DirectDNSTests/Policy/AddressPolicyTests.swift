@@ -132,7 +132,7 @@ struct AddressPolicyTests {
     let objection = try #require(policy.objection(to: Sample.address(address)))
     #expect(objection.judgedAddress == Sample.address(loopback))
     #expect(objection.range == IPNetwork(loopback == "::1" ? "::1/128" : "127.0.0.0/8"))
-    #expect(objection.description.contains("the address \(address == "::0.0.0.0" ? "::" : address)"))
+    #expect(objection.description.contains("The address \(address == "::0.0.0.0" ? "::" : address)"))
     #expect(objection.description.contains("stands for \(loopback)"))
   }
 
@@ -259,9 +259,9 @@ struct AddressPolicyTests {
     #expect(error?.code == .addressForbidden)
     #expect(
       error?.message == """
-        the address 169.254.169.254 of metadata.example lies in 169.254.0.0/16 (Link Local, RFC 3927), which the \
+        The address 169.254.169.254 of metadata.example lies in 169.254.0.0/16 (Link Local, RFC 3927), which the \
         address policy publicOnly forbids; to allow it, add 169.254.0.0/16 (or the address) to allowedNetworks \
-        (configuration file: addressPolicy.allow; dnsctl: --allow 169.254.169.254/32); its other addresses (2) are forbidden too
+        (configuration file: addressPolicy.allow; dnsctl: --allow 169.254.169.254/32); its other addresses (2) are forbidden too.
         """)
   }
 

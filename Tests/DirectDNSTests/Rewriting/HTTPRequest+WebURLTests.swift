@@ -42,7 +42,7 @@ struct HTTPRequestWebURLTests {
     let request = HTTPRequest(method: .get, scheme: scheme, authority: "a.example", path: "/x")
     let error = #expect(throws: DirectDNSError.self) { try WebURL(request) }
     #expect(error?.code == .invalidURL)
-    #expect(error?.message.hasSuffix("is not supported: use http or https, or ws or wss for a WebSocket") == true)
+    #expect(error?.message.hasSuffix("is not supported: use http or https, or ws or wss for a WebSocket.") == true)
   }
 
   @Test(arguments: ["http", "HTTPS", "Ws", "wss"])

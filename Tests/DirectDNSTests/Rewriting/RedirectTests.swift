@@ -56,7 +56,7 @@ struct RedirectTests {
   @Test func `a body that is needed again and gone is an error, and one that is dropped is none`() throws {
     let error = try error { try hop(307, "/next", method: .put, body: .oneShot) }
     #expect(error.code == .bodyNotReplayable)
-    #expect(error.message.hasSuffix("only once: use a body that can be replayed"))
+    #expect(error.message.hasSuffix("only once: use a body that can be replayed."))
     #expect(error.message.contains("https://a.example redirects with 307"))
     #expect(try hop(303, "/next", method: .put, body: .oneShot)?.keepsBody == false)
   }
@@ -97,7 +97,7 @@ struct RedirectTests {
     #expect(request.path == "/20")
     let last = try error { try hop(302, "/21", hops: 20) }
     #expect(last.code == .tooManyRedirects)
-    #expect(last.message.hasSuffix("limit is 20: look for a loop, or raise the limit"))
+    #expect(last.message.hasSuffix("limit is 20: look for a loop, or raise the limit."))
     #expect(try error { try hop(302, "/", by: RedirectConfiguration(limit: 0)) }.code == .tooManyRedirects)
   }
 
