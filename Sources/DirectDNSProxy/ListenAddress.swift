@@ -18,18 +18,18 @@ public enum ListenAddress: Sendable, Hashable, CustomStringConvertible {
       let path = String(text.dropFirst(5))
       guard !path.isEmpty else {
         throw DirectDNSError(
-          .invalidConfiguration, "\(text) names no path: write unix:PATH, such as unix:/run/proxy.sock")
+          .invalidConfiguration, "\(text) names no path: write unix:PATH, such as unix:/run/proxy.sock.")
       }
       // The size of sun_path on Linux (sockaddr_un), with the NUL at its end.
       guard path.utf8.count < 108, !path.utf8.contains(0) else {
         throw DirectDNSError(
-          .invalidConfiguration, "\(text): the path of a socket has at most 107 bytes, and no NUL: take another one")
+          .invalidConfiguration, "\(text): the path of a socket has at most 107 bytes, and no NUL: take another one.")
       }
       // systemd and socat write an abstract socket like this: it has no file, so no mode says who may use it.
       guard !path.hasPrefix("@") else {
         throw DirectDNSError(
           .invalidConfiguration,
-          "\(text): a socket without a file has no mode that says who may use it: give a path, or write unix:./\(path) for a file of that name"
+          "\(text): a socket without a file has no mode that says who may use it: give a path, or write unix:./\(path) for a file of that name."
         )
       }
       self = .unix(path: path)
@@ -37,15 +37,15 @@ public enum ListenAddress: Sendable, Hashable, CustomStringConvertible {
     }
     let host = text.lastIndex(of: ":").map { (text[..<$0], text[text.index(after: $0)...]) }
     if let (_, digits) = host, !digits.isEmpty, digits.utf8.allSatisfy({ 0x30...0x39 ~= $0 }), UInt16(digits) == nil {
-      throw DirectDNSError(.invalidConfiguration, "\(text): \(digits) is not a port: the last one is 65535")
+      throw DirectDNSError(.invalidConfiguration, "\(text): \(digits) is not a port: the last one is 65535.")
     }
     guard let (name, digits) = host, let port = UInt16(port: digits) else {
       throw DirectDNSError(
-        .invalidConfiguration, "\(text): write ADDRESS:PORT, such as 127.0.0.1:3128 or [::1]:3128, or unix:PATH")
+        .invalidConfiguration, "\(text): write ADDRESS:PORT, such as 127.0.0.1:3128 or [::1]:3128, or unix:PATH.")
     }
     guard let address = name == "localhost" ? .loopback() : IPAddress.beforePort(name) else {
       throw DirectDNSError(
-        .invalidConfiguration, "\(text): that is not an address: write 127.0.0.1:3128, or [::1]:3128 with brackets")
+        .invalidConfiguration, "\(text): that is not an address: write 127.0.0.1:3128, or [::1]:3128 with brackets.")
     }
     self = .tcp(address, port: port)
   }

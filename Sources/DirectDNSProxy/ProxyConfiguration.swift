@@ -80,12 +80,12 @@ public struct ProxyConfiguration: Sendable {
   /// Checks the values.
   func validate() throws(DirectDNSError) {
     guard !listeners.isEmpty || !inherited.isEmpty else {
-      throw DirectDNSError(.invalidConfiguration, "the proxy listens nowhere: name an address, such as 127.0.0.1:3128")
+      throw DirectDNSError(.invalidConfiguration, "The proxy listens nowhere: name an address, such as 127.0.0.1:3128.")
     }
     for place in listeners { try validateAccess(at: place) }
     guard (1...64).contains(loops) else {
       throw DirectDNSError(
-        .invalidConfiguration, "loops: \(loops) is not a number of threads from 1 to 64")
+        .invalidConfiguration, "loops: \(loops) is not a number of threads from 1 to 64.")
     }
     try validateRoutes()
     guard limits.pooledConnections >= 0, limits.clients > 0, limits.tunnels ?? 1 > 0, limits.headSize >= 1024,
@@ -93,7 +93,7 @@ public struct ProxyConfiguration: Sendable {
     else {
       throw DirectDNSError(
         .invalidConfiguration,
-        "limits: at least one client, one tunnel, 1024 bytes of a head and one field have to be allowed, and no count is negative"
+        "limits: at least one client, one tunnel, 1024 bytes of a head and one field have to be allowed, and no count is negative."
       )
     }
     let times = [
@@ -101,12 +101,12 @@ public struct ProxyConfiguration: Sendable {
       limits.halfClosedTimeout,
     ]
     guard times.allSatisfy({ $0 > .zero && $0 <= .seconds(30 * 86400) }) else {
-      throw DirectDNSError(.invalidConfiguration, "limits: every time has to be more than 0 and at most 30 days")
+      throw DirectDNSError(.invalidConfiguration, "limits: every time has to be more than 0 and at most 30 days.")
     }
     // 0 is allowed: then no connection is kept, and stopping does not wait.
     guard [limits.poolTimeout, limits.drainTimeout].allSatisfy({ $0 >= .zero && $0 <= .seconds(30 * 86400) }) else {
       throw DirectDNSError(
-        .invalidConfiguration, "limits: poolTimeout and drainTimeout have to be from 0 to 30 days")
+        .invalidConfiguration, "limits: poolTimeout and drainTimeout have to be from 0 to 30 days.")
     }
   }
 
@@ -116,11 +116,11 @@ public struct ProxyConfiguration: Sendable {
       guard let rule = routes.rules.first(where: { $0.route == .upstream }) else { return }
       throw DirectDNSError(
         .invalidConfiguration,
-        "\(rule): there is no upstream proxy to go through: give one (--upstream, proxy.upstream)")
+        "\(rule): there is no upstream proxy to go through: give one (--upstream, proxy.upstream).")
     }
     guard isItsOwnUpstream else { return }
     throw DirectDNSError(
-      .invalidConfiguration, "\(upstream): that is where this proxy listens itself: name another one")
+      .invalidConfiguration, "\(upstream): that is where this proxy listens itself: name another one.")
   }
 
   /// Whether ``upstream`` is an address at which it listens.
@@ -135,11 +135,11 @@ public struct ProxyConfiguration: Sendable {
     // Users would not help.
     if case .tcp(let address, _) = place, !MachineAddresses.hold(address) {
       throw DirectDNSError(
-        .invalidConfiguration, "\(place): this machine has no such address: take 127.0.0.1, or an address that it has")
+        .invalidConfiguration, "\(place): this machine has no such address: take 127.0.0.1, or an address that it has.")
     }
     throw DirectDNSError(
       .invalidConfiguration,
-      "\(place): other machines reach that address, and whoever reaches it could use the proxy: take 127.0.0.1, or say who may use it (dnsctl proxy: --users FILE or --token @FILE)"
+      "\(place): other machines reach that address, and whoever reaches it could use the proxy: take 127.0.0.1, or say who may use it (dnsctl proxy: --users FILE or --token @FILE)."
     )
   }
 }
@@ -166,7 +166,7 @@ public struct ProxyPorts: Sendable, Hashable, CustomStringConvertible {
         .map { UInt16(port: $0) }
       guard let first = ends.first ?? nil, let last = ends.last ?? nil, first > 0, first <= last else {
         throw DirectDNSError(
-          .invalidConfiguration, "\"\(part)\" is neither a port nor a range of ports: write 80,443,8000-8999")
+          .invalidConfiguration, "\"\(part)\" is neither a port nor a range of ports: write 80,443,8000-8999.")
       }
       ranges.append(first...last)
     }

@@ -91,7 +91,7 @@ public final class ProxyServer: Service {
       guard descriptor >= 0 else {
         guard errno == EMFILE || errno == ENFILE else { return }
         throw DirectDNSError(
-          .cannotListen, "the proxy cannot serve: there are too few files left for it; raise their limit (ulimit -n)")
+          .cannotListen, "The proxy cannot serve: there are too few files left for it. Raise their limit (ulimit -n).")
       }
       taken.append(descriptor)
     }
@@ -109,7 +109,7 @@ public final class ProxyServer: Service {
     await turns.take()
     defer { turns.leave() }
     guard running.withLock({ $0 == nil }) else {
-      throw DirectDNSError(.invalidRequest, "the proxy listens already: stop it first")
+      throw DirectDNSError(.invalidRequest, "The proxy listens already: stop it first.")
     }
     isHurried.withLock { $0 = false }
     let configuration = shared.settings.configuration
@@ -152,7 +152,7 @@ public final class ProxyServer: Service {
           }.get())
       }
     } catch {
-      throw DirectDNSError(.cannotListen, "the proxy's threads cannot serve: \(error)", underlying: error)
+      throw DirectDNSError(.cannotListen, "The proxy's threads cannot serve: \(error).", underlying: error)
     }
     return loops
   }

@@ -140,7 +140,7 @@ struct ProxyOptions: ParsableArguments {
     }
     // Alone, so that a token that is too short is not taken for a mistake in the file of users.
     do throws(DirectDNSError) { _ = try ProxyUsers(tokens: [Secret(text)]) } catch {
-      throw SettingsError(.configuration, "--token: \(error.message)")
+      throw SettingsError(.configuration, "--token: \(error.clause).")
     }
     return [Secret(text)]
   }
@@ -149,7 +149,7 @@ struct ProxyOptions: ParsableArguments {
   func users(_ lines: String, _ tokens: [Secret]) throws(SettingsError) -> ProxyUsers? {
     guard usersPath != nil || token != nil else { return nil }
     do throws(DirectDNSError) { return try ProxyUsers(lines: lines, tokens: tokens) } catch {
-      throw SettingsError(.configuration, "\(usersPath?.printable ?? "--token"): \(error.message)")
+      throw SettingsError(.configuration, "\(usersPath?.printable ?? "--token"): \(error.clause).")
     }
   }
 

@@ -40,7 +40,7 @@ struct RouteOptions: ParsableArguments {
     guard let upstreamText else { return nil }
     let text = try ProxyOptions.secret(upstreamText, "--upstream", in: context) ?? upstreamText
     do throws(DirectDNSError) { return try UpstreamProxy(text, resolvesNames: upstreamResolves) } catch {
-      throw SettingsError(.usage, "--upstream: \(error.message.asSentence)")
+      throw SettingsError(.usage, "--upstream: \(error.clause).")
     }
   }
 

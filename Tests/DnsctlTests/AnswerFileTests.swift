@@ -190,8 +190,8 @@ import Testing
     (#""asked":1700000000000"#, #""asked":1.5"#, "asked is 1.5. Give milliseconds since 1970."),
     (#""asked":1700000000000"#, #""asked":1e300"#, "Give milliseconds since 1970."),
     (#""asked":1700000000000"#, #""asked":1800000000000"#, "asked, expires and gone are not in this order."),
-    (#""type":"A""#, #""type":"A","type":"AAAA""#, "the key type is there for the second time"),
-    (#""provider""#, #""porvider""#, "porvider is not a key that is known here."), ("{", "[", "the line is not JSON"),
+    (#""type":"A""#, #""type":"A","type":"AAAA""#, "The key type is there for the second time"),
+    (#""provider""#, #""porvider""#, "porvider is not a key that is known here."), ("{", "[", "The line is not JSON"),
   ])
   func `with a line that is wrong stores nothing and names the line`(part: String, wrong: String, error: String) async {
     let store = MemoryAnswerStore()
@@ -214,8 +214,8 @@ import Testing
 
   @Test(arguments: [
     ("", "is empty"), (#"{"format":"directdns-answers","version":2}"#, "This dnsctl reads version 1."),
-    (#"{"format":"directdns-answers","version":2,"version":1}"#, "1: the key version is there for the second time"),
-    (#"{"version":1}"#, "The first line of an export is"), ("www.example.com\n192.0.2.1", "the line is not JSON"),
+    (#"{"format":"directdns-answers","version":2,"version":1}"#, "1: The key version is there for the second time"),
+    (#"{"version":1}"#, "The first line of an export is"), ("www.example.com\n192.0.2.1", "The line is not JSON"),
   ])
   func `begins with what it is`(text: String, error: String) async {
     let outcome = await importing(text)

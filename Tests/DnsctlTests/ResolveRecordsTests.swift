@@ -82,7 +82,7 @@ import Testing
     #expect(await run("-x", "10.0.0.1").status == 3)
     let lines = await run("-x", "--json", "-") { $0.input = ScriptedInput(["192.0.2.1\nexample.com\n"]) }
     #expect(lines.output.hasPrefix(#"{"host":"192.0.2.1","type":"PTR","#) && lines.status == 1)
-    #expect(lines.output.contains("this is not an address"))
+    #expect(lines.output.contains("This is not an address"))
   }
 
   @Test func `json has every key, and data as text`() async {

@@ -84,7 +84,7 @@ import Testing
   }
 
   @Test(arguments: [
-    ("x", "the line is not JSON"), ("{}", "originalUrl is missing"),
+    ("x", "The line is not JSON"), ("{}", "originalUrl is missing"),
     (#"{"originalUrl":"http://a.example/"}"#, "address is missing"),
     (#"{"originalUrl":"http://a.example/","address":["x"]}"#, "address[0] is \\\"x\\\""),
     (#"{"originalUrl":"/","address":"8.8.8.8"}"#, "The URL has no scheme"),
@@ -92,7 +92,7 @@ import Testing
     (#"{"originalUrl":"http://a.example/","address":"8.8.8.8","headers":{}}"#, "headers is an object"),
     (
       #"{"originalUrl":"http://a.example/","address":"8.8.8.8","address":"8.8.4.4"}"#,
-      "the key address is there for the second time"
+      "The key address is there for the second time"
     ),
   ])
   func `answers a line that it cannot read with its error, and goes on`(_ line: String, _ part: String) async {

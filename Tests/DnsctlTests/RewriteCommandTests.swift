@@ -164,7 +164,7 @@ import Testing
         ["originalUrl","https://shop.example/"]],"serverName":"shop.example","port":443,"address":"8.8.8.8",\
         "addresses":["8.8.8.8"]}
         """)
-    #expect(lines.dropFirst().first?.contains("the line is not JSON") == true)
+    #expect(lines.dropFirst().first?.contains("The line is not JSON") == true)
     #expect(lines.last?.contains(#""url":"http://9.9.9.9/""#) == true)
     #expect(outcome.status == 3)
   }
@@ -178,13 +178,13 @@ import Testing
     (#"{"url":"http://a.example/","address":"1"}"#, "address is \\\"1\\\""),
     (
       #"{"url":"http://a.example/","\u0075rl":"http://b.example/"}"#,
-      "the key url is there for the second time, in column 28. Keep one of the two."
+      "The key url is there for the second time, in column 28. Keep one of the two."
     ),
-    (#"{"é":[{"x":1,"x":2,"x":3}],"url":"http://a.example/"}"#, "the key x is there for the second time, in column 14"),
-    (#"{"url":"http://a.example/","url":"http://a.example/",}"#, "the line is not JSON"),
-    (#"{"url":"http://a.example/\ud800"}"#, "the line is not JSON"),
-    (#"{"url":"http://a.example/","\ud800":1}"#, "the line is not JSON"),
-    (#"{"url":"http://a.example/","x":\#(String(repeating: "[", count: 10_000))"#, "the line is not JSON"),
+    (#"{"é":[{"x":1,"x":2,"x":3}],"url":"http://a.example/"}"#, "The key x is there for the second time, in column 14"),
+    (#"{"url":"http://a.example/","url":"http://a.example/",}"#, "The line is not JSON"),
+    (#"{"url":"http://a.example/\ud800"}"#, "The line is not JSON"),
+    (#"{"url":"http://a.example/","\ud800":1}"#, "The line is not JSON"),
+    (#"{"url":"http://a.example/","x":\#(String(repeating: "[", count: 10_000))"#, "The line is not JSON"),
   ])
   func `names what is wrong with a JSON request`(_ line: String, _ part: String) async {
     let outcome = await rewrite(["-"], input: [line])
@@ -230,7 +230,7 @@ import Testing
     #expect(
       outcome.errors == """
         dnsctl: standard input:3: url is missing. Give the request's URL.
-        dnsctl: standard input:4: the line is not JSON: write one object a line
+        dnsctl: standard input:4: The line is not JSON: write one object a line.
 
         """)
   }

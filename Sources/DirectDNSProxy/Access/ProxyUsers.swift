@@ -27,25 +27,25 @@ public final class ProxyUsers: Sendable {
       guard !line.isEmpty, !line.hasPrefix("#") else { continue }
       guard let colon = line.firstIndex(of: ":"), colon > line.startIndex else {
         throw DirectDNSError(
-          .invalidConfiguration, "line \(index + 1) of the users is not NAME:HASH: write it by htpasswd -B")
+          .invalidConfiguration, "Line \(index + 1) of the users is not NAME:HASH: write it by htpasswd -B.")
       }
       let hash = line[line.index(after: colon)...].prefix { $0 != ":" }
       guard let hash = PasswordHash(String(hash)) else {
         throw DirectDNSError(
           .invalidConfiguration,
-          "line \(index + 1) of the users has no hash of bcrypt, SHA-crypt or yescrypt: write it by htpasswd -B")
+          "Line \(index + 1) of the users has no hash of bcrypt, SHA-crypt or yescrypt: write it by htpasswd -B.")
       }
       guard hashes.updateValue(hash, forKey: String(line[..<colon])) == nil else {
         throw DirectDNSError(
           .invalidConfiguration,
-          "line \(index + 1) of the users names a user for the second time: keep one of the lines")
+          "Line \(index + 1) of the users names a user for the second time: keep one of the lines.")
       }
     }
     guard !hashes.isEmpty || !tokens.isEmpty else {
-      throw DirectDNSError(.invalidConfiguration, "there are no users: write lines NAME:HASH by htpasswd -B")
+      throw DirectDNSError(.invalidConfiguration, "There are no users: write lines NAME:HASH by htpasswd -B.")
     }
     guard !tokens.contains(where: { $0.text.count < 8 }) else {
-      throw DirectDNSError(.invalidConfiguration, "a token has fewer than 8 characters: take a longer one")
+      throw DirectDNSError(.invalidConfiguration, "A token has fewer than 8 characters: take a longer one.")
     }
     self.hashes = hashes
     self.tokens = tokens.map { Digest.sha256(Array($0.text.utf8)) }

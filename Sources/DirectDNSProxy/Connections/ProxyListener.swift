@@ -55,7 +55,7 @@ enum ProxyListener: Sendable, CustomStringConvertible {
       throw error
     } catch {
       throw DirectDNSError(
-        .cannotListen, "\(self): the proxy cannot listen there: \(reason(error))", underlying: error)
+        .cannotListen, "\(self): the proxy cannot listen there: \(reason(error)).", underlying: error)
     }
   }
 

@@ -81,7 +81,7 @@ struct UnixSocketFile: Sendable {
     guard status.st_mode & S_IFMT == S_IFSOCK else {
       throw DirectDNSError(
         .cannotListen,
-        "unix:\(path): the proxy cannot listen there: the file there is not a socket: choose another path")
+        "unix:\(path): the proxy cannot listen there: the file there is not a socket: choose another path.")
     }
     let descriptor = try makeSocket()
     defer { close(descriptor) }
@@ -96,7 +96,7 @@ struct UnixSocketFile: Sendable {
     } catch _ as IOError {}
     throw DirectDNSError(
       .cannotListen,
-      "unix:\(path): the proxy cannot listen there: another program listens there: choose another path, or end it")
+      "unix:\(path): the proxy cannot listen there: another program listens there: choose another path, or end it.")
   }
 
   private static func status(of path: String) -> stat? {
@@ -128,7 +128,7 @@ struct UnixSocketFile: Sendable {
     guard bytes.count < room, !bytes.contains(0) else {
       throw DirectDNSError(
         .cannotListen,
-        "unix:\(path): the proxy cannot listen there: the path of a socket has \(room - 1) bytes at most: take a shorter one"
+        "unix:\(path): the proxy cannot listen there: the path of a socket has \(room - 1) bytes at most: take a shorter one."
       )
     }
     unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: bytes) }

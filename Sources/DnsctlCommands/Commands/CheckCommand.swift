@@ -76,7 +76,7 @@ struct CheckCommand: ContextCommand {
     do throws(SettingsError) {
       let host: HostName
       do throws(DirectDNSError) { host = try HostName(name) } catch {
-        throw SettingsError(.usage, "--name: \(error.message.asSentence)")
+        throw SettingsError(.usage, "--name: \(error.clause).")
       }
       let findings =
         if let proxy { try await proxyCheckup(proxy, host, in: context).run() } else {
@@ -124,7 +124,7 @@ struct CheckCommand: ContextCommand {
     }
     let url: WebURL
     do throws(DirectDNSError) { url = try WebURL(scheme == nil ? "http://\(text)" : text) } catch {
-      throw SettingsError(.usage, "--proxy: \(error.message)")
+      throw SettingsError(.usage, "--proxy: \(error.clause).")
     }
     guard url.username.isEmpty, url.password.isEmpty else {
       throw SettingsError(.usage, "--proxy: name and password have their place in --proxy-user @FILE.")

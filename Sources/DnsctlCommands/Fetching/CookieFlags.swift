@@ -40,7 +40,7 @@ struct CookieFlags: Sendable {
     }
     do throws(DirectDNSError) { return try jar.load(NetscapeCookieFile(path: file)) } catch {
       if let reason = error.underlying as? FileFailure, reason.isMissing { return [] }
-      throw SettingsError(.streams, "-b: \(error.message.asSentence)")
+      throw SettingsError(.streams, "-b: \(error.clause).")
     }
   }
 
@@ -68,7 +68,7 @@ struct CookieFlags: Sendable {
       return leftOut
     }
     do throws(DirectDNSError) { return try jar.save(to: NetscapeCookieFile(path: path)) } catch {
-      throw StoreFailure(.streams, "-c: \(error.message.asSentence)")
+      throw StoreFailure(.streams, "-c: \(error.clause).")
     }
   }
 }

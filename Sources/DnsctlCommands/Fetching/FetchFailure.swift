@@ -38,7 +38,7 @@ struct FetchFailure: Error, Sendable {
   init(_ fault: RemainderCheck.Fault, _ job: FetchJob) {
     var error = DirectDNSError(
       .connectionLost,
-      "\(Origin(job.url)) sent \(fault.isShort ? "less" : "more") than the \(fault.length.counted("byte")) that it announced"
+      "\(Origin(job.url)) sent \(fault.isShort ? "less" : "more") than the \(fault.length.counted("byte")) that it announced."
     )
     error.mayHaveReachedServer = true
     self.init(error, job)

@@ -154,7 +154,7 @@ struct FetchJob: Sendable {
     do throws(DirectDNSError) {
       // Of the schemes that the library knows, two cannot be fetched.
       if isWhole, let scheme, scheme != "http", scheme != "https" {
-        throw DirectDNSError(.invalidURL, "\(scheme) cannot be fetched: http and https can")
+        throw DirectDNSError(.invalidURL, "\(scheme) cannot be fetched: http and https can.")
       }
       var url = try WebURL(isWhole ? text : "http://\(text)")
       // As in curl, an empty one adds nothing but the sign behind a query that is there.

@@ -10,15 +10,15 @@ enum DigHints {
   ///   - others: whether there are others: a single argument is meant as a name.
   /// - Returns: what it looks like, and what to write.
   static func objection(to argument: String, others: Bool) -> String? {
-    if argument == "+short" { return "this is an option of dig; here it is --short." }
-    if argument == "+trace" { return "this is an option of dig; here --trace shows each query." }
+    if argument == "+short" { return "This is an option of dig; here it is --short." }
+    if argument == "+trace" { return "This is an option of dig; here --trace shows each query." }
     if argument.hasPrefix("+") {
-      return "this is an option of dig, and none here: dnsctl resolve --help has those that there are."
+      return "This is an option of dig, and none here: dnsctl resolve --help has those that there are."
     }
     // In capitals, as record types are written: in small letters they may be hosts of this network.
     guard others, argument == argument.uppercased() else { return nil }
-    if ["IN", "CH", "HS"].contains(argument) { return "this looks like a class: IN is what is asked for, always." }
-    return advice(type: argument).map { "this looks like a record type: \($0)" }
+    if ["IN", "CH", "HS"].contains(argument) { return "This looks like a class: IN is what is asked for, always." }
+    return advice(type: argument).map { "This looks like a record type: \($0)" }
   }
 
   /// What to write in place of an option of dig, doggo or q; nil for one that they do not have either.

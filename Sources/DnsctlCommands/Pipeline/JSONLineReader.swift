@@ -29,13 +29,13 @@ enum JSONLineReader {
       return value != nil
     }
     guard isJSON, let value else {
-      throw DirectDNSError(.invalidRequest, "the line is not JSON: write one object a line")
+      throw DirectDNSError(.invalidRequest, "The line is not JSON: write one object a line.")
     }
     guard let repeated else { return value }
     let column = String(decoding: line[..<repeated.start], as: UTF8.self).count + 1
     throw DirectDNSError(
       .invalidRequest,
-      "the key \(repeated.key.printable) is there for the second time, in column \(column). Keep one of the two.")
+      "The key \(repeated.key.printable) is there for the second time, in column \(column). Keep one of the two.")
   }
 
   /// A key that an object has had before: readers do not agree on which of the two counts (RFC 8259 §4).

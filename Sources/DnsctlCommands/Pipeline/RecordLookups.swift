@@ -68,7 +68,7 @@ struct RecordLookups: Sendable {
   private static func name(_ text: String, isReverse: Bool) throws(DirectDNSError) -> DNSName {
     guard isReverse else { return try DNSName(asking: text) }
     guard let address = IPAddress(text) else {
-      throw DirectDNSError(.invalidName, "this is not an address: -x asks for the names of addresses.")
+      throw DirectDNSError(.invalidName, "This is not an address: -x asks for the names of addresses.")
     }
     return DNSName(reverse: address)
   }

@@ -49,7 +49,7 @@ struct CurlCommandLine {
     for word in words + ["--url", url] {
       guard let word = ShellWord(word.utf8) else {
         throw DirectDNSError(
-          .invalidRequest, "the request has a NUL character, which no command line can hold. Use --format json.")
+          .invalidRequest, "The request has a NUL character, which no command line can hold. Use --format json.")
       }
       line.append(word.quoted)
     }

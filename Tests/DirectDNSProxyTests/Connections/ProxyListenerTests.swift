@@ -48,7 +48,7 @@ struct ProxyListenerTests {
     #expect(error?.code == .cannotListen)
     #expect(
       error?.message
-        == "\(wanted): the proxy cannot listen there: another program listens there: choose another port")
+        == "\(wanted): the proxy cannot listen there: another program listens there: choose another port.")
     #expect(!FileManager.default.fileExists(atPath: path))
     await taken.stop()
   }
