@@ -102,7 +102,7 @@ public struct ProbeReport: Sendable {
       do throws(ProviderFailure) {
         result = .success(try provider.answer(from: reply, to: question))
       } catch {
-        result = .failure(DirectDNSError(.upstreamFailed, "\(provider.name) at \(address): \(error.reason)"))
+        result = .failure(DirectDNSError(.upstreamFailed, "\(provider.name) at \(address): \(error.reason)."))
       }
     }
   }
@@ -116,7 +116,7 @@ public struct ProbeReport: Sendable {
         error.code
       case .bodyTooLarge, .fieldsTooLarge, .invalidRequest, .cancelled, .shutDown: .upstreamFailed
       }
-    return DirectDNSError(code, "\(provider.name) at \(address): \(error.text)", underlying: error)
+    return DirectDNSError(code, "\(provider.name) at \(address): \(error.text).", underlying: error)
   }
 
   /// `Date` has whole seconds, so half a second is added, by which it is behind on average.

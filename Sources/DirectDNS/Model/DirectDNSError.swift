@@ -115,7 +115,7 @@ public struct DirectDNSError: Error, Sendable, CustomStringConvertible {
 
   /// What went wrong.
   public let code: Code
-  /// What went wrong and what to do, for people.
+  /// What went wrong and what to do, for people: a sentence or several.
   public let message: String
   /// Every provider that was asked, in the order of asking; or every address that was tried.
   ///

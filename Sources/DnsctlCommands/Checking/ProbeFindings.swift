@@ -41,7 +41,8 @@ extension Finding {
 
   private static func reason(_ error: DirectDNSError, _ report: ProbeReport) -> String {
     let name = "\(report.provider) at \(report.address): "
-    let text = error.message.hasPrefix(name) ? String(error.message.dropFirst(name.count)) : error.message
+    let clause = error.clause
+    let text = clause.hasPrefix(name) ? String(clause.dropFirst(name.count)) : clause
     return text + " after \(report.total.readable)"
   }
 
