@@ -87,8 +87,8 @@ struct ProxyUsersTests {
   }
 
   @Test(arguments: [
-    ("ann", "line 1"), (":x", "line 1"), ("ann:plain", "line 1"), ("ann:$apr1$abc$def", "line 1"),
-    ("ann:{SHA}abc", "line 1"), ("# \nann:\(TestHashes.bcrypt)\nann:\(TestHashes.bcrypt)", "line 3"), ("", "no users"),
+    ("ann", "Line 1"), (":x", "Line 1"), ("ann:plain", "Line 1"), ("ann:$apr1$abc$def", "Line 1"),
+    ("ann:{SHA}abc", "Line 1"), ("# \nann:\(TestHashes.bcrypt)\nann:\(TestHashes.bcrypt)", "Line 3"), ("", "no users"),
     ("# only a comment", "no users"),
   ])
   func `a file that is none is refused with its line`(lines: String, part: String) {
