@@ -122,7 +122,7 @@ extension LookupArguments {
     // A pipe can be read only once, and so its settings stay.
     let store = storeText.flatMap { $0.hasPrefix("@") ? String($0.dropFirst()) : nil }
     let files = [context.askedConfiguration(configurationPath), store]
-    guard !files.compactMap(\.self).contains(where: { ReadableFile.isSpecial($0) }) else { return nil }
+    guard files.compactMap(\.self).allSatisfy({ ReadableFile.mayBeRegular($0) }) else { return nil }
     let live = try context.liveConfiguration(file: configurationPath, overrides(in: context), check: check) {
       outcome, settings in
       switch outcome {

@@ -48,7 +48,7 @@ struct ExamplesTests {
 
   @Test(arguments: [
     Mistake(program: "Resolve", arguments: ["nowhere.invalid"], status: 1, says: "nowhere.invalid does not exist"),
-    Mistake(program: "Resolve", arguments: ["a..b"], status: 1, says: "two dots in a row"),
+    Mistake(program: "Resolve", arguments: ["a..b"], status: 1, says: "has an empty label"),
     Mistake(program: "Send", arguments: ["x:/"], status: 1, says: "Send: "),
     Mistake(program: "Send", arguments: ["http://nowhere.invalid/"], status: 1, says: "nowhere.invalid does not exist"),
     Mistake(program: "Pipeline", arguments: ["c", "h", "s", "port"], status: 64, says: "usage: Pipeline CONFIG"),

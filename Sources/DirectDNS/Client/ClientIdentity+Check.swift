@@ -40,7 +40,7 @@ extension ClientIdentity {
 
   /// The content of a file; nil for something else, such as a pipe.
   private static func text(_ path: String) throws(DirectDNSError) -> [UInt8]? {
-    guard !ReadableFile.isSpecial(path) || !ReadableFile.isReadable(path) else { return nil }
+    guard !ReadableFile.isReadable(path) || ReadableFile.mayBeRegular(path) else { return nil }
     do throws(FileFailure) { return try ReadableFile(path, waits: false).readToEnd() } catch {
       throw DirectDNSError(
         .invalidConfiguration,

@@ -30,10 +30,11 @@ package final class ReadableFile: Sendable {
   /// Whether this process may read what is at a path; it is not opened.
   static func isReadable(_ path: String) -> Bool { unsafe access(path, R_OK) == 0 }
 
-  /// Whether a folder, pipe or device is known to be at a path, which is not opened.
-  package static func isSpecial(_ path: String) -> Bool {
+  /// Whether a regular file may be at a path, which is not opened: none if there is nothing, or a folder, pipe or device.
+  package static func mayBeRegular(_ path: String) -> Bool {
     var found = stat()
-    return unsafe stat(path, &found) == 0 && found.st_mode & S_IFMT != S_IFREG
+    guard unsafe stat(path, &found) == 0 else { return errno != ENOENT }
+    return found.st_mode & S_IFMT == S_IFREG
   }
 
   /// The number of its bytes; nil for a folder, a FIFO or a device, which has none.

@@ -32,8 +32,10 @@ struct ReadableFileTests {
     #expect(try ReadableFile(folder / "five").length == 5)
     #expect(try ReadableFile(folder.path).length == nil)
     #expect(ReadableFile.isReadable(folder / "five") && !ReadableFile.isReadable(folder / "missing"))
-    #expect(ReadableFile.isSpecial(folder.path) && !ReadableFile.isSpecial(folder / "five"))
-    #expect(!ReadableFile.isSpecial(folder / "missing"))
+    #expect(ReadableFile.mayBeRegular(folder / "five"))
+    #expect(!ReadableFile.mayBeRegular(folder.path) && !ReadableFile.mayBeRegular(folder / "missing"))
+    // What that is cannot be known.
+    #expect(ReadableFile.mayBeRegular(folder / "five/six"))
   }
 
   @Test func `what cannot be read is a failure with the system's reason`() throws {
