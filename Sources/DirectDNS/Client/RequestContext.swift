@@ -45,7 +45,7 @@ struct RequestContext: Sendable {
     if let bodyFailure = failure.facts.bodyFailure {
       if let error = bodyFailure as? DirectDNSError { return error }
       return DirectDNSError(
-        .bodyFailed, Self.sentence("The body of the request to \(origin) failed: \(bodyFailure)"),
+        .bodyFailed, DirectDNSError.sentence("The body of the request to \(origin) failed: \(bodyFailure)"),
         underlying: bodyFailure)
     }
     if let forbidden = failure.facts.forbidden,
@@ -60,12 +60,9 @@ struct RequestContext: Sendable {
       lost.map { "\(describe($0, false)); it was to be sent once more, and \(DirectDNSError.clause(of: end))" } ?? end
     return DirectDNSError(
       lost?.facts.reason.code ?? (brokeTunnel(failure) == nil ? failure.facts.reason.code : .connectFailed),
-      Self.sentence(text), attempts: attempts,
+      DirectDNSError.sentence(text), attempts: attempts,
       underlying: failure.facts.reason == .cancelled ? CancellationError() : failure.facts.reason)
   }
-
-  /// A text with a period: other libraries' words at its end may have one.
-  private static func sentence(_ text: String) -> String { text.hasSuffix(".") ? text : text + "." }
 
   /// What happened: a sentence without its period.
   private func describe(_ failure: TransferFailure, _ inBody: Bool) -> String {

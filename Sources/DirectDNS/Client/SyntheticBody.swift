@@ -85,7 +85,8 @@ final class SyntheticBody: Sendable {
     if error is CancellationError {
       return DirectDNSError(.cancelled, "The response's body was cancelled.", underlying: error)
     }
-    return DirectDNSError(.connectionLost, "The response's body ended early: \(error).", underlying: error)
+    let text = DirectDNSError.sentence("The response's body ended early: \(error)")
+    return DirectDNSError(.connectionLost, text, underlying: error)
   }
 }
 

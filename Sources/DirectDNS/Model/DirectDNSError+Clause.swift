@@ -6,11 +6,14 @@ extension DirectDNSError {
   /// A sentence as a part of another one: without the period at its end, and with its first word in lower case.
   ///
   /// A first word that keeps its case there stays as it is: a name, a value, a field or an abbreviation.
-  static func clause(of sentence: String) -> String {
+  package static func clause(of sentence: String) -> String {
     let text = sentence.hasSuffix(".") ? sentence.dropLast() : sentence[...]
     let word = text.prefix { $0 != " " }
     return plainWords.contains(word) ? word.lowercased() + text.dropFirst(word.count) : String(text)
   }
+
+  /// A text with a period, unless it ends like a sentence already: other libraries' words at its end may do so.
+  static func sentence(_ text: String) -> String { text.last.map { ".!?…".contains($0) } ?? true ? text : text + "." }
 
   /// The words that begin messages and have a capital letter for no other reason.
   private static let plainWords: Set<Substring> = ["A", "An", "Line", "No", "The", "There", "This"]

@@ -26,4 +26,12 @@ struct DirectDNSErrorClauseTests {
   func `a message that is no sentence is taken as it is`(_ message: String, _ clause: String) {
     #expect(DirectDNSError(.invalidName, message).clause == clause)
   }
+
+  @Test(arguments: [
+    ("It failed", "It failed."), ("It failed.", "It failed."), ("Which file?", "Which file?"), ("No!", "No!"),
+    ("And so on…", "And so on…"), ("", ""),
+  ])
+  func `a text gets a period unless it ends like a sentence`(_ text: String, _ sentence: String) {
+    #expect(DirectDNSError.sentence(text) == sentence)
+  }
 }
