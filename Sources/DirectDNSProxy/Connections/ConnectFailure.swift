@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import DirectDNS
 internal import NIOCore
 
 #if canImport(Darwin)
@@ -33,7 +34,7 @@ struct ConnectFailure {
 
   /// The reason in words, as a part of a sentence.
   var reason: String {
-    if let refusal { return refusal.message.last == "." ? String(refusal.message.dropLast()) : refusal.message }
+    if let refusal { return DirectDNSError.clause(of: refusal.message) }
     return switch code {
     case ECONNREFUSED?: "connection refused"
     case ECONNRESET?: "the connection was reset"

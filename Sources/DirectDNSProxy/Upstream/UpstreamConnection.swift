@@ -127,7 +127,7 @@ final class UpstreamConnection: Connector {
     let text =
       refusal.error == "proxy_loop_detected"
       ? "The upstream proxy \(upstream) is this proxy itself: give --upstream another one."
-      : "The upstream proxy \(upstream) cannot be used: \(others)\(refusal.message)"
+      : "The upstream proxy \(upstream) cannot be used: \(others)\(DirectDNSError.clause(of: refusal.message))."
     finish(.failed(ProxyRefusal(refusal.error == "proxy_loop_detected" ? 403 : refusal.status, refusal.error, text)))
   }
 

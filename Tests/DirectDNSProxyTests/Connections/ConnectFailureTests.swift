@@ -44,6 +44,8 @@ struct ConnectFailureTests {
 
   @Test func `what another proxy has refused is told in its words`() {
     let named = ConnectFailure(ProxyRefusal(502, "dns_error", "It has no such name."))
+    let refused = ConnectFailure(ProxyRefusal(502, nil, "The upstream proxy does not connect to it: no route."))
+    #expect(refused.reason == "the upstream proxy does not connect to it: no route")
     #expect(named.reason == "It has no such name" && named.type == "dns_error" && named.isAboutAddress)
     #expect(ConnectFailure(ProxyRefusal(502, nil, "No.")).type == "destination_unavailable" && !named.isLoop)
   }
