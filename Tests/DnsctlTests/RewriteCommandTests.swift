@@ -253,7 +253,7 @@ import Testing
   func `gives curl no command for another scheme`(_ url: String) async {
     let outcome = await rewrite(["--format", "curl", url])
     #expect(outcome.output == "")
-    #expect(outcome.errors == "dnsctl: only requests of http, https, ws and wss are rewritten\n")
+    #expect(outcome.errors == "dnsctl: Only requests of http, https, ws and wss are rewritten.\n")
     #expect(outcome.status == 3)
   }
 

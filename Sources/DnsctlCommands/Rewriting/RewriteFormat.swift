@@ -40,7 +40,8 @@ enum RewriteFormat: String, ExpressibleByArgument, CaseIterable, Sendable {
       switch result.outcome {
       case .direct(let direct): return .success(try CurlCommandLine(direct))
       // What curl would do with it, such as read a file, was not checked.
-      case .bypassed(_, .otherScheme): throw DirectDNSError(.refused, result.reason ?? "")
+      case .bypassed(_, .otherScheme):
+        throw DirectDNSError(.refused, "Only requests of http, https, ws and wss are rewritten.")
       case .bypassed(let request, _): return .success(try CurlCommandLine(bypassed: request))
       case .refused(let error): throw error
       }
