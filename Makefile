@@ -100,7 +100,7 @@ conformance: ## Run the conformance suites of SUITES=DIR and print the counts
 
 browsers: ## Drive Chromium and WebKitGTK through the proxy: our own cases, and those beside SUITES=DIR (alone: SUITES=)
 	@Scripts/prerequisites browsers
-	@DIRECTDNS_TESTS_LOG=.build/browser-tests.log Scripts/test --filter BrowserTests
+	@DIRECTDNS_TESTS_LOG=.build/browser-tests.log Scripts/test --release $(addprefix --target ,$(RELEASE_TESTS)) --filter BrowserTests
 	@$(if $(SUITES),Scripts/browsers '$(SUITES)')
 
 races: ## Run the library, its products, the stores and the proxy under the thread sanitizer
