@@ -118,7 +118,8 @@ extension SettingsError {
 
   /// Reports it on standard error.
   package func status(in context: CommandContext, of command: String) -> ExitStatus {
-    context.reportError(status == .usage ? "\(message.asSentence) See dnsctl \(command) --help." : message)
+    context.reportError(
+      status == .usage ? "\(DirectDNSError.sentence(message)) See dnsctl \(command) --help." : message)
     return status
   }
 }

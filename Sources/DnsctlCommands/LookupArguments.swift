@@ -130,7 +130,8 @@ extension LookupArguments {
         for change in difference.changes { report("configuration: \(change)") }
         // Without a difference too: what was missed at an earlier reading is made up for.
         changed(settings)
-      case .failure(let error): report("\(error.message.asSentence) The previous configuration stays in force.")
+      case .failure(let error):
+        report("\(DirectDNSError.sentence(error.message)) The previous configuration stays in force.")
       }
       read()
     }

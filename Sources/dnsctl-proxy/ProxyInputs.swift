@@ -118,7 +118,7 @@ final class ProxyInputs: Sendable {
       try check(values, for: server)
       held.withLock { [values] in $0 = values }
     } catch {
-      context.reportError("\(error.message.asSentence) \(otherwise)")
+      context.reportError("\(DirectDNSError.sentence(error.message)) \(otherwise)")
     }
   }
 

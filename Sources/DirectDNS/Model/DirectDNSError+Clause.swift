@@ -13,7 +13,9 @@ extension DirectDNSError {
   }
 
   /// A text with a period, unless it ends like a sentence already: other libraries' words at its end may do so.
-  static func sentence(_ text: String) -> String { text.last.map { ".!?…".contains($0) } ?? true ? text : text + "." }
+  package static func sentence(_ text: String) -> String {
+    text.last.map { ".!?…".contains($0) } ?? true ? text : text + "."
+  }
 
   /// The words that begin messages and have a capital letter for no other reason.
   private static let plainWords: Set<Substring> = ["A", "An", "Line", "No", "The", "There", "This"]

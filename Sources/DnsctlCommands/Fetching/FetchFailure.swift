@@ -19,7 +19,7 @@ struct FetchFailure: Error, Sendable {
 
   init(_ error: DirectDNSError, _ job: FetchJob) {
     status = ExitStatus(error)
-    message = error.attempts.isEmpty ? "\(error)".asSentence : "\(error)"
+    message = error.attempts.isEmpty ? DirectDNSError.sentence("\(error)") : "\(error)"
     isTransient = FetchRetryRule.allows(job.request.method, isReplayable: job.isReplayable, after: error)
   }
 

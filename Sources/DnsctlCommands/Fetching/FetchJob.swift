@@ -165,7 +165,7 @@ struct FetchJob: Sendable {
       let target = try WebURL("./" + PercentEncoding.encoded(name, .reserved), base: url)
       return try url.query.map { query throws(DirectDNSError) in try WebURL("\(target)?\(query)") } ?? target
     } catch {
-      throw SettingsError(ExitStatus(error), "\(error.message.asSentence)")
+      throw SettingsError(ExitStatus(error), DirectDNSError.sentence(error.message))
     }
   }
 
