@@ -5,6 +5,7 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -18,17 +19,39 @@ static const int directdns_ares_refused = ARES_EREFUSED;
 static const int directdns_ares_servfail = ARES_ESERVFAIL;
 static const int directdns_ares_connrefused = ARES_ECONNREFUSED;
 
+/// What follows `resolvconf_path` in later options than those of 1.18.
+struct directdns_ares_later_options {
+  char *hosts_path;
+  int udp_max_queries;
+  /// From 1.20 on, by ARES_OPT_MAXTIMEOUTMS.
+  int maxtimeout;
+  /// From 1.23 on, by ARES_OPT_QUERY_CACHE.
+  unsigned int qcache_max_ttl;
+};
+
+/// Options with room for those of later versions, since a program that was built with the headers of 1.18 may run with
+/// a later library: that reads them by their bits, at which older ones do not look, and writes all of its own when it
+/// saves them.
+union directdns_ares_options {
+  struct ares_options known;
+  char room[sizeof(struct ares_options) + 256];
+};
+
 /// A channel with these flags, times, tries and the callback for its sockets; answers are remembered above c-ares.
 ///
 /// `asks_dns_first` is set if the system is configured to look into the hosts file only after the DNS.
 static inline int directdns_ares_init(
     ares_channel *channel, struct ares_options *options, const char *resolv_conf, int *asks_dns_first) {
+  const int maxtimeout = 1 << 20, query_cache = 1 << 21;
   int chosen = ARES_OPT_FLAGS | ARES_OPT_TIMEOUTMS | ARES_OPT_TRIES | ARES_OPT_SOCK_STATE_CB;
-#if defined(ARES_OPT_QUERY_CACHE)
-  // From 1.31 on c-ares has a cache of its own.
-  options->qcache_max_ttl = 0;
-  chosen |= ARES_OPT_QUERY_CACHE;
-#endif
+  chosen |= maxtimeout | query_cache;
+  // From 1.31 on c-ares has a cache of its own, which a maximum of 0 turns off. From 1.32 on a server has five times as
+  // long as its answers took before, 250 ms at least and 5 s at most, unless there is an upper bound.
+  const struct directdns_ares_later_options later = {.maxtimeout = options->timeout, .qcache_max_ttl = 0};
+  // With that bound no round takes longer than the first one: one more makes up for it.
+  int version = 0;
+  (void)ares_version(&version);
+  if (version >= 0x011400) options->tries++;
   // The domains are searched above c-ares. ares_getaddrinfo does not look at ARES_FLAG_NOSEARCH before 1.23
   // (c-ares#637): no domains are taken from resolv.conf either.
   options->flags |= ARES_FLAG_NOSEARCH;
@@ -39,14 +62,17 @@ static inline int directdns_ares_init(
     chosen |= ARES_OPT_RESOLVCONF;
   }
   *asks_dns_first = 0;
-  int status = ares_init_options(channel, options, chosen);
+  union directdns_ares_options given, read;
+  memset(&given, 0, sizeof given);
+  given.known = *options;
+  memcpy(given.room + offsetof(struct ares_options, resolvconf_path) + sizeof(char *), &later, sizeof later);
+  int status = ares_init_options(channel, &given.known, chosen);
   if (status != ARES_SUCCESS) return status;
-  struct ares_options read;
   int known = 0;
   memset(&read, 0, sizeof read);
-  if (ares_save_options(*channel, &read, &known) != ARES_SUCCESS) return ARES_SUCCESS;
-  *asks_dns_first = read.lookups != NULL && read.lookups[0] == 'b';
-  ares_destroy_options(&read);
+  if (ares_save_options(*channel, &read.known, &known) != ARES_SUCCESS) return ARES_SUCCESS;
+  *asks_dns_first = read.known.lookups != NULL && read.known.lookups[0] == 'b';
+  ares_destroy_options(&read.known);
   return ARES_SUCCESS;
 }
 

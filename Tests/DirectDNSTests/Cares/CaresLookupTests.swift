@@ -174,6 +174,31 @@ struct CaresLookupTests {
     }
   }
 
+  // From 1.32 on c-ares by itself waits five times as long as a server took before.
+  @Test func `the next server is asked in time, however slowly the first has answered before`() async throws {
+    try await withServer { server async throws in
+      let slow = try await FakeNameServer.start(records: Self.records)
+      slow.misbehave(.delay(.milliseconds(150)))
+      let servers = slow.serverAddress + "," + server.serverAddress
+      for _ in 0..<4 { _ = await lookUp("www.shop.test", at: nil, servers: servers, timeout: 600) }
+      slow.behave()
+      slow.misbehave(.drop)
+      _ = await lookUp("dual.shop.test", at: nil, servers: servers, timeout: 600)
+      await server.waitForQueries(1)
+      await slow.stop()
+    }
+  }
+
+  // From 1.31 on c-ares by itself remembers answers for up to an hour.
+  @Test func `each lookup asks anew`() async throws {
+    try await withServer { server async throws in
+      for count in 1...2 {
+        #expect(try await lookUp("www.shop.test", at: server).get().ttl == 60)
+        #expect(server.queries.count >= count)
+      }
+    }
+  }
+
   @Test(arguments: [0 as UInt32, 1, 604_800, 0x7fff_ffff])
   func `a TTL is handed on as it is`(_ ttl: UInt32) async throws {
     try await withServer { server async throws in
