@@ -39,7 +39,8 @@ union directdns_ares_options {
 
 /// A channel with these flags, times, tries and the callback for its sockets; answers are remembered above c-ares.
 ///
-/// `asks_dns_first` is set if the system is configured to look into the hosts file only after the DNS.
+/// `asks_dns_first` is set if the system is configured to look into the hosts file only after the DNS; to -1 where
+/// c-ares does not tell.
 static inline int directdns_ares_init(
     ares_channel *channel, struct ares_options *options, const char *resolv_conf, int *asks_dns_first) {
   const int maxtimeout = 1 << 20, query_cache = 1 << 21;
@@ -71,7 +72,7 @@ static inline int directdns_ares_init(
   int known = 0;
   memset(&read, 0, sizeof read);
   if (ares_save_options(*channel, &read.known, &known) != ARES_SUCCESS) return ARES_SUCCESS;
-  *asks_dns_first = read.known.lookups != NULL && read.known.lookups[0] == 'b';
+  *asks_dns_first = read.known.lookups == NULL ? -1 : read.known.lookups[0] == 'b';
   ares_destroy_options(&read.known);
   return ARES_SUCCESS;
 }

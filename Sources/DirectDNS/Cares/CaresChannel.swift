@@ -68,6 +68,7 @@ internal import CDirectDNSCares
     unsafe options.sock_state_cb_data = Unmanaged.passUnretained(self).toOpaque()
     let status = unsafe directdns_ares_init(&handle, &options, kind.system.resolvConf, &asksDNSFirst)
     guard status == directdns_ares_success, let handle = unsafe handle else { throw CaresError(status) }
+    if asksDNSFirst < 0 { asksDNSFirst = LookupOrder(ofFile: CaresSystem.nsswitch).asksDNSFirst ? 1 : 0 }
     if let servers = kind.servers, unsafe ares_set_servers_ports_csv(handle, servers) != directdns_ares_success {
       unsafe ares_destroy(handle)
       throw .failed("\(servers) is not a list of name servers: write ADDRESS:PORT, [ADDRESS]:PORT for IPv6")
@@ -200,6 +201,7 @@ extension CaresChannel.Kind {
 struct CaresSystem: Hashable {
   /// Where resolv.conf is, unless another file is named.
   static let usualResolvConf = "/etc/resolv.conf"
+  fileprivate static let nsswitch = "/etc/nsswitch.conf"
 
   /// A file to read instead of /etc/resolv.conf.
   let resolvConf: String?
@@ -208,7 +210,7 @@ struct CaresSystem: Hashable {
   /// Looks at the files.
   init(resolvConf: String? = nil) {
     self.resolvConf = resolvConf
-    stamps = [resolvConf ?? Self.usualResolvConf, "/etc/nsswitch.conf", "/etc/host.conf", "/etc/svc.conf"].map {
+    stamps = [resolvConf ?? Self.usualResolvConf, Self.nsswitch, "/etc/host.conf", "/etc/svc.conf"].map {
       FileStamp(of: $0)
     }
   }
