@@ -75,7 +75,7 @@ extension FuzzTarget {
       let reader = unsafe redisReaderCreate()
     else { return [] }
     defer { unsafe redisReaderFree(reader) }
-    guard unsafe redisReaderFeed(reader, bytes.map { CChar(bitPattern: $0) }, bytes.count) == REDIS_OK else {
+    guard unsafe redisReaderFeed(reader, bytes.map { CChar(truncatingIfNeeded: $0) }, bytes.count) == REDIS_OK else {
       return []
     }
     var replies: [RedisReply] = []

@@ -28,6 +28,6 @@ struct PasswordHash: Sendable, Hashable {
   func matches(_ password: [UInt8]) -> Bool {
     // The C library reads up to the first NUL, and would ignore what comes after it.
     guard !password.contains(0) else { return false }
-    return unsafe directdns_crypt_matches(password.map { CChar(bitPattern: $0) } + [0], text) != 0
+    return unsafe directdns_crypt_matches(password.map { CChar(truncatingIfNeeded: $0) } + [0], text) != 0
   }
 }
