@@ -35,6 +35,17 @@ static inline int directdns_remove_attribute(int file, const char *name) {
 #endif
 }
 
+/// Has what was written to a file reach the medium; 0, or -1 as fsync(2).
+///
+/// Darwin's fsync(2) leaves it in the drive's own memory. F_FULLFSYNC does not, which not every file system knows
+/// (fcntl(2)).
+static inline int directdns_sync(int file) {
+#if defined(F_FULLFSYNC)
+  if (fcntl(file, F_FULLFSYNC) == 0) return 0;
+#endif
+  return fsync(file);
+}
+
 /// Waits until a descriptor takes more. Whose `pollfd` Swift takes for its own depends on what else a module imports, too.
 static inline void directdns_wait_until_writable(int file) {
   struct pollfd entry = {file, POLLOUT, 0};

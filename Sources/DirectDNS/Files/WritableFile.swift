@@ -166,7 +166,7 @@ package final class WritableFile {
   /// Puts a complete draft in its place and closes it, such that it survives a power failure.
   package func end(inPlaceOf target: String) throws(FileFailure) {
     // Without this a power failure after the rename could leave an empty file.
-    guard fsync(descriptor) == 0 else { throw .last() }
+    guard directdns_sync(descriptor) == 0 else { throw .last() }
     guard isStillThere else { throw FileFailure("another process writes it, too") }
     // Opened first, so that a failure, such as no free descriptor, comes before anything is changed.
     let folder = unsafe open(Self.folder(of: target), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -201,7 +201,7 @@ package final class WritableFile {
 
   /// Syncs a folder; some file systems cannot, and say so (fsync(2)): EINVAL, or ENOTSUP over a network.
   static func syncFolder(_ descriptor: Int32) throws(FileFailure) {
-    while fsync(descriptor) != 0 {
+    while directdns_sync(descriptor) != 0 {
       guard errno != EINVAL, errno != ENOTSUP else { return }
       guard errno == EINTR else { throw .last("syncing its folder") }
     }
