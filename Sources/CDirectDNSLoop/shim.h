@@ -61,9 +61,9 @@ typedef void *_Nullable (*directdns_thread_body)(void *_Nullable context);
 
 /// Starts a thread that nobody waits for; 0, or why there is none (pthread_create(3)).
 ///
-/// Its stack is as large as the system's default (`ulimit -s`), since a caller's tasks may run on it. It takes no signals but
-/// those that libdispatch's threads take, too: a fault's of its own, and SIGPIPE, which what a caller's task starts would inherit
-/// blocked. All others are for the application's threads.
+/// Its stack is as large as the system's default with glibc (`ulimit -s`), and 8 MiB elsewhere, since a caller's tasks
+/// may run on it. It takes no signals but those that libdispatch's threads take, too: a fault's of its own, and
+/// SIGPIPE, which what a caller's task starts would inherit blocked. All others are for the application's threads.
 static inline int directdns_thread_start(directdns_thread_body body, void *context) {
   static const int taken[] = {SIGILL, SIGTRAP, SIGBUS, SIGFPE, SIGSEGV, SIGSYS, SIGPROF, SIGPIPE};
   sigset_t blocked, before;
@@ -73,6 +73,10 @@ static inline int directdns_thread_start(directdns_thread_body body, void *conte
   int code = pthread_attr_init(&attributes);
   if (code != 0) return code;
   (void)pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+#if !defined(__GLIBC__)
+  // As much as a main thread has: Darwin would give 512 KiB (pthread_attr_setstacksize(3)), musl 128 KiB.
+  (void)pthread_attr_setstacksize(&attributes, (size_t)8 << 20);
+#endif
   // Inherited from its creator: set by the thread itself, a signal could come before.
   (void)pthread_sigmask(SIG_SETMASK, &blocked, &before);
   pthread_t thread;
