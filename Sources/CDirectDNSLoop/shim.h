@@ -14,6 +14,12 @@
 
 #pragma clang assume_nonnull begin
 
+#if defined(__linux__)
+// Of an enumeration with glibc, and numbers with musl.
+static const uint32_t directdns_epollin = EPOLLIN, directdns_epollout = EPOLLOUT;
+static const uint32_t directdns_epoll_failed = EPOLLERR | EPOLLHUP;
+#endif
+
 static inline void directdns_loop_close(int descriptor) { close(descriptor); }
 
 /// A descriptor that can be read from once the other one was called, or -1. Where there is eventfd(2) they are the same.

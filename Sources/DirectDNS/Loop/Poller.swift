@@ -201,8 +201,8 @@ final class PollWait: PollerWait {
     func register(_ socket: CInt, _ interest: Poller.Interest, insteadOf before: Poller.Interest) {
       var event = unsafe epoll_event()
       unsafe event.data.fd = socket
-      if interest.contains(.reading) { unsafe event.events |= EPOLLIN.rawValue }
-      if interest.contains(.writing) { unsafe event.events |= EPOLLOUT.rawValue }
+      if interest.contains(.reading) { unsafe event.events |= directdns_epollin }
+      if interest.contains(.writing) { unsafe event.events |= directdns_epollout }
       let change = interest.isEmpty ? EPOLL_CTL_DEL : before.isEmpty ? EPOLL_CTL_ADD : EPOLL_CTL_MOD
       unsafe _ = epoll_ctl(descriptor, change, socket, &event)
     }
@@ -217,9 +217,9 @@ final class PollWait: PollerWait {
       let event = unsafe events[index]
       var ready: Poller.Interest = []
       // An error or an end shows by reading as well as by writing.
-      let failed = EPOLLERR.rawValue | EPOLLHUP.rawValue
-      if unsafe event.events & (EPOLLIN.rawValue | failed) != 0 { ready.insert(.reading) }
-      if unsafe event.events & (EPOLLOUT.rawValue | failed) != 0 { ready.insert(.writing) }
+      let failed = directdns_epoll_failed
+      if unsafe event.events & (directdns_epollin | failed) != 0 { ready.insert(.reading) }
+      if unsafe event.events & (directdns_epollout | failed) != 0 { ready.insert(.writing) }
       return unsafe (event.data.fd, ready)
     }
   }
