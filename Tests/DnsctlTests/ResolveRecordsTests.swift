@@ -117,7 +117,7 @@ import Testing
   }
 
   @Test(arguments: [
-    (["-t", "LOC", "a.example"], "is not a record type that is known by name"),
+    (["-t", "LOCK", "a.example"], "is not a record type that is known by name"),
     (["-t", "", "a.example"], "is not a record type"), (["-t", "MX,,A", "a.example"], "is not a record type"),
     (["-t", "OPT", "a.example"], "not a type that records"),
     (["-t", "MX", "-f", "hosts", "a.example"], "addresses alone"),

@@ -45,10 +45,20 @@ public struct DNSRecordType: RawRepresentable, Hashable, Sendable, CustomStringC
     ("A", .a), ("CNAME", .cname), ("SOA", .soa), ("AAAA", .aaaa), ("OPT", .opt), ("SVCB", .svcb),
     ("HTTPS", .https), ("NS", .ns), ("PTR", .ptr), ("MX", .mx), ("TXT", .txt), ("SRV", .srv), ("DNAME", .dname),
     ("ANY", .any), ("CAA", .caa),
-    // Types that are often asked for, and not decoded here.
-    ("NAPTR", .init(rawValue: 35)), ("DS", .init(rawValue: 43)), ("SSHFP", .init(rawValue: 44)),
-    ("RRSIG", .init(rawValue: 46)), ("NSEC", .init(rawValue: 47)), ("DNSKEY", .init(rawValue: 48)),
-    ("TLSA", .init(rawValue: 52)), ("OPENPGPKEY", .init(rawValue: 61)),
+  ]
+
+  /// The registry's other types, whose data is not decoded here.
+  private static let undecoded: [(name: String, number: UInt16)] = [
+    ("MD", 3), ("MF", 4), ("MB", 7), ("MG", 8), ("MR", 9), ("NULL", 10), ("WKS", 11), ("HINFO", 13), ("MINFO", 14),
+    ("RP", 17), ("AFSDB", 18), ("X25", 19), ("ISDN", 20), ("RT", 21), ("NSAP", 22), ("NSAP-PTR", 23), ("SIG", 24),
+    ("KEY", 25), ("PX", 26), ("GPOS", 27), ("LOC", 29), ("NXT", 30), ("EID", 31), ("NIMLOC", 32), ("ATMA", 34),
+    ("NAPTR", 35), ("KX", 36), ("CERT", 37), ("A6", 38), ("SINK", 40), ("APL", 42), ("DS", 43), ("SSHFP", 44),
+    ("IPSECKEY", 45), ("RRSIG", 46), ("NSEC", 47), ("DNSKEY", 48), ("DHCID", 49), ("NSEC3", 50), ("NSEC3PARAM", 51),
+    ("TLSA", 52), ("SMIMEA", 53), ("HIP", 55), ("NINFO", 56), ("RKEY", 57), ("TALINK", 58), ("CDS", 59),
+    ("CDNSKEY", 60), ("OPENPGPKEY", 61), ("CSYNC", 62), ("ZONEMD", 63), ("DSYNC", 66), ("HHIT", 67), ("BRID", 68),
+    ("SPF", 99), ("UINFO", 100), ("UID", 101), ("GID", 102), ("UNSPEC", 103), ("NID", 104), ("L32", 105), ("L64", 106),
+    ("LP", 107), ("EUI48", 108), ("EUI64", 109), ("URI", 256), ("AVC", 258), ("DOA", 259), ("AMTRELAY", 260),
+    ("RESINFO", 261), ("WALLET", 262), ("CLA", 263), ("IPN", 264), ("TA", 32768), ("DLV", 32769),
   ]
 
   /// The type of that mnemonic or number, in any case: `A`, `aaaa`, `65`, `TYPE65`.
@@ -56,6 +66,8 @@ public struct DNSRecordType: RawRepresentable, Hashable, Sendable, CustomStringC
     let upper = text.uppercased()
     if let known = Self.mnemonics.first(where: { $0.name == upper }) {
       self = known.type
+    } else if let known = Self.undecoded.first(where: { $0.name == upper }) {
+      self.init(rawValue: known.number)
     } else if case let digits = upper.hasPrefix("TYPE") ? upper.dropFirst(4) : upper[...],
       digits.utf8.allSatisfy(ASCII.isDigit), let number = UInt16(digits)
     {
@@ -72,7 +84,8 @@ public struct DNSRecordType: RawRepresentable, Hashable, Sendable, CustomStringC
 
   /// The mnemonic, or `TYPE` and the number (RFC 3597).
   public var description: String {
-    Self.mnemonics.first { $0.type == self }?.name ?? "TYPE\(rawValue)"
+    Self.mnemonics.first { $0.type == self }?.name ?? Self.undecoded.first { $0.number == rawValue }?.name
+      ?? "TYPE\(rawValue)"
   }
 }
 

@@ -6,7 +6,8 @@ import Testing
 struct DNSRecordTests {
   @Test(arguments: [
     ("A", 1 as UInt16), ("aaaa", 28), ("Cname", 5), ("SOA", 6), ("OPT", 41), ("svcb", 64), ("HTTPS", 65),
-    ("65", 65), ("TYPE65", 65), ("type1", 1), ("0", 0), ("65535", 65535),
+    ("65", 65), ("TYPE65", 65), ("type1", 1), ("0", 0), ("65535", 65535), ("Loc", 29), ("nsap-ptr", 23),
+    ("NSEC3PARAM", 51), ("uri", 256), ("DLV", 32769),
   ])
   func `a type is read from its mnemonic or number, in any case`(_ text: String, _ number: UInt16) {
     #expect(DNSRecordType(text)?.rawValue == number)
@@ -15,10 +16,21 @@ struct DNSRecordTests {
   @Test(arguments: ["", "AA", "TYPE", "-1", "65536", "TYPE65536", "1.0", " A", "A ", "TYPETYPE1"])
   func `a text that names no type is refused`(_ text: String) { #expect(DNSRecordType(text) == nil) }
 
+  @Test func `what a type is written as names it again, and no other`() {
+    for number in 0...UInt16(300) {
+      let type = DNSRecordType(rawValue: number)
+      #expect(DNSRecordType(type.description) == type)
+    }
+  }
+
   @Test func `a type is written as its mnemonic, or by its number as RFC 3597 has it`() {
     #expect(
       ["\(DNSRecordType.a)", "\(DNSRecordType.https)", "\(DNSRecordType(rawValue: 65280))"] == [
         "A", "HTTPS", "TYPE65280",
+      ])
+    #expect(
+      (50...53 as ClosedRange<UInt16>).map { "\(DNSRecordType(rawValue: $0))" } == [
+        "NSEC3", "NSEC3PARAM", "TLSA", "SMIMEA",
       ])
     #expect(DNSRecordType(.ipv4) == .a && DNSRecordType(.ipv6) == .aaaa)
   }

@@ -32,9 +32,9 @@ struct JSONRecordTests {
     #"{"name":"b.test","type":1,"TTL":9}"#, #"{"name":"b.test","type":1,"TTL":9,"data":7}"#,
     #"{"name":"b.test","type":1,"TTL":9,"data":"localhost"}"#, #"{"name":"b.test","type":5,"TTL":9,"data":"a..b"}"#,
     #"{"name":"b.test","type":65536,"TTL":9,"data":"x"}"#, #"{"name":"b.test","type":[],"TTL":9,"data":"x"}"#,
-    #"{"name":"b.test","type":"LOC","TTL":9,"data":"x"}"#,
+    #"{"name":"b.test","type":"LOCK","TTL":9,"data":"x"}"#,
     // Of the name, and of another type than that which is asked for.
-    #"{"name":"a.test","type":"LOC","TTL":9,"data":"x"}"#, #"{"name":"a.test","type":28,"TTL":9,"data":"192.0.2.9"}"#,
+    #"{"name":"a.test","type":"LOCK","TTL":9,"data":"x"}"#, #"{"name":"a.test","type":28,"TTL":9,"data":"192.0.2.9"}"#,
     #"{"name":"a.test","type":46}"#, #"{"name":"a.test","type":5,"TTL":9,"data":"a..b"}"#,
     #"{"type":46,"TTL":9,"data":"x"}"#,
   ]
