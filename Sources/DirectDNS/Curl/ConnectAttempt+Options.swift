@@ -9,7 +9,8 @@ extension ConnectAttempt {
     var hasFields = false
     var hasTarget = false
     var waits = false
-    var connectTimeout: Int64?
+    /// In milliseconds; 0 stands for libcurl's default, which is 300 s (CURLOPT_CONNECTTIMEOUT(3)).
+    var connectTimeout: Int64 = 0
   }
 
   /// Sets what all requests of a pool have in common: how connections are made and secured.
@@ -62,10 +63,13 @@ extension ConnectAttempt {
       applied.waits = waits
       handle.set(CURLOPT_PIPEWAIT, waits ? 1 : 0)
     }
-    if applied.connectTimeout != request.terms.connectTimeout {
-      applied.connectTimeout = request.terms.connectTimeout
-      // The pool has timers of its own: libcurl's must not be first, since it does not say which timeout it was.
-      handle.set(CURLOPT_CONNECTTIMEOUT_MS, Int(request.terms.connectTimeout) + 60_000)
+    // The pool has timers of its own: libcurl's must not be first, since it does not say which timeout it was. Mostly
+    // its default is long enough, for which it sets no timer.
+    let limit = request.terms.connectTimeout
+    let connectTimeout = limit > 60_000 ? limit + 60_000 : 0
+    if applied.connectTimeout != connectTimeout {
+      applied.connectTimeout = connectTimeout
+      handle.set(CURLOPT_CONNECTTIMEOUT_MS, Int(connectTimeout))
     }
     guard request.route.proxy == nil else { return }
     let wanted = (address: address, port: request.target.port)
