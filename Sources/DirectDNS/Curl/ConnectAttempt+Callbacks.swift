@@ -151,7 +151,7 @@ extension ConnectAttempt {
   ]
 
   private func receivedLine(_ bytes: UnsafeRawBufferPointer) -> Int {
-    if lines?.isUsed == false { transfer?.request.watcher.observer?(.wire(.response)) }
+    if let observer = transfer?.request.watcher.observer, lines?.isUsed == false { observer(.wire(.response)) }
     switch unsafe lines?.take(bytes) {
     // Another attempt carries the request.
     case nil: break
