@@ -52,7 +52,7 @@ extension PoolMachine {
       case .always: admission == .open ? .opening : .sharing
       }
     let interleaved = ConnectionRace.interleaved(wanted)
-    let addresses = pools.read(pool) { $0.load.ordered(interleaved) } ?? interleaved
+    let addresses = pools.read(pool) { $0.load }?.ordered(interleaved) ?? interleaved
     let (delay, place) = (limits.attemptDelay, running.count)
     running.append(id)
     transfers.change(id) {

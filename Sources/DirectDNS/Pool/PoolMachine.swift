@@ -96,8 +96,8 @@ struct PoolMachine<Route: Hashable> {
   var transfers = Slab<Transfer>()
   var connections = ConnectionTable<SlabID<Pool>>()
   private var poolOf: [Route: SlabID<Pool>] = [:]
-  /// The pool of the last transfer, since many in a row have the same route: comparing is cheaper than hashing.
-  private var lastPool = SlabID<Pool>.none
+  /// The route and the pool of the last transfer, since many in a row have the same: comparing is cheaper than hashing.
+  private var last: (route: Route, pool: SlabID<Pool>)?
   /// How many pools there have been.
   private var poolCount = 0
   var waiting = RequestQueue<SlabID<Pool>, TransferID>()
@@ -140,11 +140,11 @@ struct PoolMachine<Route: Hashable> {
   private mutating func pool(
     _ route: Route, _ multiplexing: PoolLoad.Multiplexing, at now: Int64
   ) -> SlabID<Pool> {
-    if pools.read(lastPool, { $0.route == route && $0.takesRequests(at: now) }) == true { return lastPool }
+    if let (same, pool) = last, same == route, pools.read(pool, { $0.takesRequests(at: now) }) == true { return pool }
     if let known = poolOf[route] {
       // An old connection is better than none, where there is no room for another.
       guard pools.read(known, { $0.takesRequests(at: now) }) == false, taken < limits.connections else {
-        lastPool = known
+        last = (route, known)
         return known
       }
       pools.change(known) { $0.isRetired = true }
@@ -156,7 +156,7 @@ struct PoolMachine<Route: Hashable> {
     let pool = pools.insert(
       Pool(route: route, load: load, cache: connections.assignCache(limits), number: poolCount))
     poolOf[route] = pool
-    lastPool = pool
+    last = (route, pool)
     return pool
   }
 
