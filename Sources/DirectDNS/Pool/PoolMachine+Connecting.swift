@@ -120,7 +120,9 @@ extension PoolMachine {
     guard let begun = transfers.change(id, { $0.state.connected(number, at: now) }) ?? nil else { return .no }
     noteEstablished(begun.attempt, pool)
     noteJoin(id, pool, attempt: number, begun.carrier.address)
-    note(pool) { $0.connected(begun.carrier.address, insteadOf: begun.countedAddress, opened: begun.wasOpening) }
+    // Only what the closure needs, as in ``finish(_:_:)``.
+    let (address, counted, wasOpening) = (begun.carrier.address, begun.countedAddress, begun.wasOpening)
+    note(pool) { $0.connected(address, insteadOf: counted, opened: wasOpening) }
     for loser in begun.losers { actions.append(.close(id, attempt: loser)) }
     noteDue(id)
     return .first(isReused: begun.attempt.socket == nil)
