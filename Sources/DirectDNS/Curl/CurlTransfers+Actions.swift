@@ -42,8 +42,8 @@ extension CurlTransfers {
 
   private func connect(_ id: Machine.TransferID, _ number: Int, _ address: IPAddress?, _ waits: Bool) {
     guard let transfer = running[id.index].transfer, let pool = machine.pool(of: id) else { return }
-    let (cache, scope) = machine.place(of: pool) ?? (0, 0)
-    let speaksHTTP2 = transfer.request.route.proxy == nil && machine.isMultiplexed(pool)
+    let (cache, scope, isMultiplexed) = machine.place(of: pool) ?? (0, 0, false)
+    let speaksHTTP2 = transfer.request.route.proxy == nil && isMultiplexed
     guard let attempt = idleAttempts.take(for: pool) ?? ConnectAttempt(events: self),
       attempt.prepare(
         transfer, id, in: .init(id: pool, scope: scope, speaksHTTP2: speaksHTTP2), number: number, address: address,

@@ -8,11 +8,10 @@ extension PoolMachine {
   func pool(of id: TransferID) -> SlabID<Pool>? { transfers.read(id) { $0.pool } }
 
   /// Where libcurl keeps a pool's connections: the connection cache, and the number by which it tells them from those of
-  /// other pools.
-  func place(of pool: SlabID<Pool>) -> (cache: Int, scope: Int)? { pools.read(pool) { ($0.cache, $0.number) } }
-
-  /// Whether a pool's connections carry several requests each, as far as is known.
-  func isMultiplexed(_ pool: SlabID<Pool>) -> Bool { pools.read(pool) { $0.load.multiplexing == .always } ?? false }
+  /// other pools; and whether they carry several requests each, as far as is known.
+  func place(of pool: SlabID<Pool>) -> (cache: Int, scope: Int, isMultiplexed: Bool)? {
+    pools.read(pool) { ($0.cache, $0.number, $0.load.multiplexing == .always) }
+  }
 
   /// The sockets of the connections, established or not, that a transfer may be on.
   func sockets(of id: TransferID) -> [Int32] { pool(of: id).flatMap { pools.read($0) { $0.sockets } } ?? [] }
