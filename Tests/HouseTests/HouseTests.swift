@@ -33,7 +33,6 @@ struct HouseTests {
     "Sources/DirectDNS/Client/DirectClient+Sending.swift": "DirectClientTests, DirectClientFailureTests",
     "Sources/DirectDNS/Client/RequestContext.swift": "DirectClientFailureTests",
     // A transfer's parts need a server and a loop: the client's tests drive them.
-    "Sources/DirectDNS/Curl/CurlDriver.swift": "CurlQueriesTests, CurlMultiTests",
     "Sources/DirectDNS/Curl/CurlQuery.swift": "LoopTests",
     "Sources/DirectDNS/Curl/CurlProbe.swift": "ProviderProbeTests, SystemPackagesTests",
     "Sources/DirectDNS/Curl/ConnectAttempt+Callbacks.swift": "RequestBodyTests, ResponseBodyTests",

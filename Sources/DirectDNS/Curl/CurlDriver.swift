@@ -60,7 +60,9 @@ extension CurlDriver {
         unsafe ended($0, $1)
       }
     }
-    let due = multis.reduce(endTurn()) { min($0, $1.due) }
+    // Before the handles are looked at: it may begin a transfer by a new one.
+    let next = endTurn()
+    let due = multis.reduce(next) { min($0, $1.due) }
     let isWanted = !recheck.isTaken && isBusy && multis.contains(where: \.sharesConnections)
     recheck.due = isWanted ? LoopTime.now + CurlRecheck.delay : .max
     return min(due, recheck.due)
