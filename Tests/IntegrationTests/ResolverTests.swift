@@ -305,7 +305,7 @@ struct ResolverTests {
             return .provider("first")
           }
           #expect(source == .provider("second"))
-          #expect(ContinuousClock.now - begin < .seconds(3), "an attempt alone has three seconds")
+          #expect(ContinuousClock.now - begin < .seconds(3), "a query alone has three seconds")
           await first.resume()
         }
       }

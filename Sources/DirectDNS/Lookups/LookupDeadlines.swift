@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The time limits of one lookup, in fixed proportion: of the whole, of the providers together, and of each attempt.
+/// The time limits of one lookup, in fixed proportion: of the whole, of the providers together, and of each query.
 struct LookupDeadlines: Sendable, Hashable {
   /// When the lookup ends.
   let whole: ResolverInstant
   /// When the providers must be done; the system's DNS gets what is left.
   let providers: ResolverInstant
-  /// How long one attempt may take while there is another server to ask instead; the last one has until ``providers``.
-  let attempt: Duration
+  /// How long one query may take while there is another server to ask instead; the last one has until ``providers``.
+  let query: Duration
   /// Whether the caller allows so little time that a server's silence says nothing about the server.
   let isShort: Bool
 
-  /// Of 5 s: 3.5 s for the providers together, 3 s for each attempt.
+  /// Of 5 s: 3.5 s for the providers together, 3 s for each query.
   ///
   /// - Parameters:
   ///   - timeout: how long the whole lookup may take.
@@ -21,7 +21,7 @@ struct LookupDeadlines: Sendable, Hashable {
     let nanoseconds = timeout.wholeNanoseconds
     whole = now + timeout
     providers = now + .nanoseconds(hasSystem ? nanoseconds / 10 * 7 : nanoseconds / 50 * 49)
-    attempt = .nanoseconds(nanoseconds / 10 * 6)
+    query = .nanoseconds(nanoseconds / 10 * 6)
     isShort = usual.map { timeout < min($0, .seconds(1)) } ?? false
   }
 

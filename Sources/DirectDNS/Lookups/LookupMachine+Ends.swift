@@ -114,7 +114,7 @@ extension LookupMachine {
     // Those that a new configuration names have not been asked yet.
     if isLost || inFlight.generation != generation { return deadlines }
     // One that had the usual time is not asked again for a name that is kept alive: that pauses after a failure.
-    if case .keepAlive = waiter, inFlight.deadlines.attempt >= deadlines.attempt { return nil }
+    if case .keepAlive = waiter, inFlight.deadlines.query >= deadlines.query { return nil }
     // One that has waited for the store since had failed in time.
     return inFlight.failure == nil && isOutOfTime(inFlight, at: now) ? deadlines : nil
   }

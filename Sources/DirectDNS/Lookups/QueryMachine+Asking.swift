@@ -46,11 +46,11 @@ extension QueryMachine {
     question.race?.begin(
       server.number, hedgingDelay: states.hedgingDelay(of: server.number), left: left,
       others: question.candidates.order.count, isStopgap: isStopgap, at: now)
-    lastAttempt += 1
-    let query = QueryNumber(rawValue: lastAttempt)
+    lastQuery += 1
+    let query = QueryNumber(rawValue: lastQuery)
     let timeout =
-      if case .batch = question.subject, states.all.count > 1 { min(left, question.deadlines.attempt) } else { left }
-    attempts[query] = Attempt(
+      if case .batch = question.subject, states.all.count > 1 { min(left, question.deadlines.query) } else { left }
+    queries[query] = Query(
       question: number, server: server, subject: question.subject, end: question.deadlines.whole, begun: now,
       isHedge: isHedge,
       isShort: question.deadlines.isShort)
@@ -110,28 +110,28 @@ extension QueryMachine {
   /// Gives up a query whose time is used up, so that another server is asked instead.
   ///
   /// - Returns: the query, if its end is to be noted now.
-  private mutating func giveUp(_ late: DNSServer.Number, _ question: inout PendingQuestion) -> Attempt? {
-    guard let number = question.running.first(where: { attempts[$0]?.server.number == late }),
-      let attempt = attempts[number]
+  private mutating func giveUp(_ late: DNSServer.Number, _ question: inout PendingQuestion) -> Query? {
+    guard let number = question.running.first(where: { queries[$0]?.server.number == late }),
+      let query = queries[number]
     else { return nil }
     actions.append(.cancel(number))
     // While the server's own address is being looked up, nothing can be said about the server yet: its end will tell.
-    guard attempt.server.target != nil else {
-      attempts[number]?.standing = .givenUp
+    guard query.server.target != nil else {
+      queries[number]?.standing = .givenUp
       return nil
     }
-    attempts[number] = nil
+    queries[number] = nil
     question.running.removeAll { $0 == number }
     question.race?.end(late)
-    return attempt
+    return query
   }
 
   /// Notes that a server has not answered a query in time.
-  private mutating func noteSilence(of attempt: Attempt, _ question: inout PendingQuestion, at now: ResolverInstant) {
+  private mutating func noteSilence(of query: Query, _ question: inout PendingQuestion, at now: ResolverInstant) {
     let failure = ProviderFailure(HTTPTransportError.timedOut)
-    let reply = Reply(failure, .timedOut, asked: attempt.begun, to: attempt.subject)
-    _ = note(attempt, reply, at: now)
-    question.candidates.note(reply.failure(failure, of: attempt.server))
+    let reply = Reply(failure, .timedOut, asked: query.begun, to: query.subject)
+    _ = note(query, reply, at: now)
+    question.candidates.note(reply.failure(failure, of: query.server))
   }
 
   mutating func setTimer(_ number: QuestionNumber, _ question: PendingQuestion, at now: ResolverInstant) {
@@ -156,7 +156,7 @@ extension QueryMachine {
 
   /// Ends a question whose queries are still under way: it was cancelled, or its time is over.
   mutating func end(_ number: QuestionNumber, _ question: PendingQuestion, isCancelled: Bool = false) {
-    for attempt in question.running { actions.append(.cancel(attempt)) }
+    for query in question.running { actions.append(.cancel(query)) }
     var failed = question.candidates.failed(isLate: true)
     if isCancelled { failed.cause = .cancelled }
     fail(number, question.subject, failed)
@@ -178,7 +178,7 @@ extension QueryMachine {
   mutating func endRace(_ number: QuestionNumber, _ question: PendingQuestion) {
     timers.set(number, at: nil)
     for other in question.running {
-      attempts[other]?.standing = .lost
+      queries[other]?.standing = .lost
       actions.append(.cancel(other))
     }
   }
@@ -191,45 +191,45 @@ extension QueryMachine {
     return order.filter(able.contains)
   }
 
-  mutating func finishBatch(_ attempt: Attempt, _ reply: Reply, _ reading: BatchReading) {
-    guard case .batch(let questions) = attempt.subject else { return }
-    if reading.isRefusal { states.noteBatchRefusal(attempt.server.number) }
+  mutating func finishBatch(_ query: Query, _ reply: Reply, _ reading: BatchReading) {
+    guard case .batch(let questions) = query.subject else { return }
+    if reading.isRefusal { states.noteBatchRefusal(query.server.number) }
     let outcomes = reading.results(of: questions).mapValues { result -> BatchOutcome in
       switch (result, reading) {
-      case (.success(let answer), _): .answered(Answered(answer: answer, server: attempt.server, asked: reply.asked))
-      case (.failure(let failure), .serverFailed): .alone(after: reply.failure(failure, of: attempt.server))
+      case (.success(let answer), _): .answered(Answered(answer: answer, server: query.server, asked: reply.asked))
+      case (.failure(let failure), .serverFailed): .alone(after: reply.failure(failure, of: query.server))
       case (.failure, _): .alone(after: nil)
       }
     }
-    endings.append(.batch(attempt.question, outcomes))
+    endings.append(.batch(query.question, outcomes))
   }
 
   /// Notes what a query's end says about its server, and reports it to metrics and the observer.
   ///
   /// - Returns: what counts for the server's health.
   mutating func note(
-    _ attempt: Attempt, _ reply: Reply, at now: ResolverInstant
+    _ query: Query, _ reply: Reply, at now: ResolverInstant
   ) -> Result<Answer, ProviderFailure> {
     let duration = now - reply.asked
-    let result = reply.health(of: attempt.subject)
+    let result = reply.health(of: query.subject)
     // Names that are no host names have no key of their own: the end of the lookup tells them apart.
     let lookup = ServerHealth.LookupKey(
-      host: attempt.subject.host ?? HostName(canonical: "invalid"), end: attempt.end)
-    if attempt.standing == .lost, case .failure(let failure) = result, failure.kind == .cancelled {
-      states.lostRace(attempt.server.number)
-    } else if attempt.isShort, reply.sendError == .timedOut {
-      report(states.wasSilent(attempt.server.number, to: lookup.host, for: duration, at: now), of: attempt.server)
+      host: query.subject.host ?? HostName(canonical: "invalid"), end: query.end)
+    if query.standing == .lost, case .failure(let failure) = result, failure.kind == .cancelled {
+      states.lostRace(query.server.number)
+    } else if query.isShort, reply.sendError == .timedOut {
+      report(states.wasSilent(query.server.number, to: lookup.host, for: duration, at: now), of: query.server)
     } else {
-      count(result, of: attempt.server, lookup, in: duration, at: now)
+      count(result, of: query.server, lookup, in: duration, at: now)
     }
     // Without metrics and observer only failures are of interest, to the log.
     if !isObserved, case .success = result { return result }
     actions.append(
       .ended(
         EndedQuery(
-          server: attempt.server, results: reply.results(of: attempt.subject),
+          server: query.server, results: reply.results(of: query.subject),
           label: QueryLabel(result, error: reply.sendError, status: reply.status.map { .init(code: $0) }),
-          status: reply.status, address: reply.address, isHedge: attempt.isHedge, duration: duration)))
+          status: reply.status, address: reply.address, isHedge: query.isHedge, duration: duration)))
     return result
   }
 

@@ -25,8 +25,8 @@ extension QueryMachine {
   }
 
   /// The race of a question that can be asked of several servers; nil if there is only one.
-  func race(among candidates: Candidates, _ deadlines: LookupDeadlines) -> AttemptRace? {
-    candidates.order.count > 1 ? AttemptRace(time: deadlines.attempt, hedges: states.hedges) : nil
+  func race(among candidates: Candidates, _ deadlines: LookupDeadlines) -> QueryRace? {
+    candidates.order.count > 1 ? QueryRace(time: deadlines.query, hedges: states.hedges) : nil
   }
 
   /// Asks the first server several questions in one query, once.
@@ -45,33 +45,33 @@ extension QueryMachine {
 
   /// A query has ended, or could not be sent.
   mutating func ended(_ number: QueryNumber, _ reply: Reply, at now: ResolverInstant) {
-    guard let attempt = attempts.removeValue(forKey: number) else { return }
+    guard let query = queries.removeValue(forKey: number) else { return }
     var reply = reply
-    if attempt.standing == .givenUp { reply.countAsTimedOut() }
-    let result = note(attempt, reply, at: now)
-    guard var question = pending.removeValue(forKey: attempt.question) else { return }
+    if query.standing == .givenUp { reply.countAsTimedOut() }
+    let result = note(query, reply, at: now)
+    guard var question = pending.removeValue(forKey: query.question) else { return }
     question.running.removeAll { $0 == number }
     switch (reply.reading, result) {
-    case (.batch(let reading), _): finishBatch(attempt, reply, reading)
+    case (.batch(let reading), _): finishBatch(query, reply, reading)
     case (.one, .success(let answer)):
-      endRace(attempt.question, question)
-      let answered = Answered(answer: answer, server: attempt.server, asked: reply.asked)
-      endings.append(.one(attempt.question, .success(answered)))
+      endRace(query.question, question)
+      let answered = Answered(answer: answer, server: query.server, asked: reply.asked)
+      endings.append(.one(query.question, .success(answered)))
     case (.records(.success(let answer)), _):
-      endRace(attempt.question, question)
-      let answered = Answered(answer: answer, server: attempt.server, asked: reply.asked)
-      endings.append(.records(attempt.question, .success(answered)))
+      endRace(query.question, question)
+      let answered = Answered(answer: answer, server: query.server, asked: reply.asked)
+      endings.append(.records(query.question, .success(answered)))
     case (_, .failure(let failure)):
-      question.candidates.note(reply.failure(failure, of: attempt.server))
-      if case .rateLimited = failure.kind, states.isBlocked(attempt.server.number, at: now) {
-        question.candidates.pause(attempt.server.number)
+      question.candidates.note(reply.failure(failure, of: query.server))
+      if case .rateLimited = failure.kind, states.isBlocked(query.server.number, at: now) {
+        question.candidates.pause(query.server.number)
       }
-      question.race?.end(attempt.server.number)
-      guard !question.running.isEmpty else { return start(attempt.question, question, at: now) }
+      question.race?.end(query.server.number)
+      guard !question.running.isEmpty else { return start(query.question, question, at: now) }
       // One that was given up has been replaced already.
-      if attempt.standing != .givenUp { askAnother(attempt.question, &question, isHedge: attempt.isHedge, at: now) }
-      setTimer(attempt.question, question, at: now)
-      pending[attempt.question] = question
+      if query.standing != .givenUp { askAnother(query.question, &question, isHedge: query.isHedge, at: now) }
+      setTimer(query.question, question, at: now)
+      pending[query.question] = question
     // Impossible: a failure to get records also counts as one for the server's health.
     case (.records(.failure), .success): break
     }
@@ -175,9 +175,9 @@ extension QueryMachine {
       if case .reserved? = question.turn { continue }
       pending[number] = nil
       timers.set(number, at: nil)
-      for attempt in question.running {
-        actions.append(.cancel(attempt))
-        attempts[attempt] = nil
+      for query in question.running {
+        actions.append(.cancel(query))
+        queries[query] = nil
       }
       if case .batch = question.subject {
         endings.append(.batch(number, [:]))

@@ -26,7 +26,7 @@ struct QueryMachine: StateMachine {
   /// It is the asker's, who has one row of numbers for questions, for batches, and for lookups of records.
   typealias QuestionNumber = Number<Subject>
   /// The number of a query to one server.
-  typealias QueryNumber = Number<Attempt>
+  typealias QueryNumber = Number<Query>
 
   enum Action: Sendable {
     /// Send a query; its end is told under that number.
@@ -71,7 +71,7 @@ struct QueryMachine: StateMachine {
   }
 
   /// A query under way.
-  struct Attempt: Sendable {
+  struct Query: Sendable {
     var question: QuestionNumber
     var server: DNSServer
     var subject: Subject
@@ -96,8 +96,8 @@ struct QueryMachine: StateMachine {
     var subject: Subject
     var deadlines: LookupDeadlines
     var candidates: Candidates
-    /// The timing of the attempts; nil if there is only one server to ask.
-    var race: AttemptRace?
+    /// The timing of the queries; nil if there is only one server to ask.
+    var race: QueryRace?
     var running: [QueryNumber] = []
     /// What it waits for, if no server could be asked at once.
     var turn: Turn?
@@ -117,11 +117,11 @@ struct QueryMachine: StateMachine {
 
   var states: ServerStates
   var pending = NumberTable<Subject, PendingQuestion>()
-  var attempts = NumberTable<Attempt, Attempt>()
+  var queries = NumberTable<Query, Query>()
   var actions: [Action] = []
   var endings: [Ending] = []
   var timers = TimerQueue<QuestionNumber, ResolverInstant>()
-  var lastAttempt = 0
+  var lastQuery = 0
   let isObserved: Bool
   var isShutDown = false
 

@@ -33,7 +33,7 @@ public struct ResolverConfiguration: Sendable {
   public var localZones: LocalZones
   /// How long a lookup may take.
   ///
-  /// Default 5 s. The providers together have 70 % of it, or 98 % if ``usesSystemDNS`` is false. An attempt has 60 %
+  /// Default 5 s. The providers together have 70 % of it, or 98 % if ``usesSystemDNS`` is false. A query has 60 %
   /// while there is another provider to ask instead, and otherwise as long as all providers together.
   public var timeout: Duration
   /// Whether a second provider is asked as well when the first one takes longer than usual.
@@ -208,7 +208,7 @@ public struct LookupOptions: Sendable, Hashable {
   ///
   /// Default ``ExpiredUse/allowed``; a resolver's configuration has no option for it.
   public var expired: ExpiredUse
-  /// How long the lookup may take; the time limits of its attempts scale with it.
+  /// How long the lookup may take; the time limits of its queries scale with it.
   ///
   /// Default nil: as long as the resolver's configuration says.
   public var timeout: Duration?

@@ -15,15 +15,15 @@ struct ServerStates: Sendable {
     case none
   }
 
-  /// What is done about an attempt whose time is used up.
+  /// What is done about a query whose time is used up.
   enum Failover: Sendable {
     /// That server is asked instead.
     case replace(DNSServer)
-    /// That server, whose breaker is open, is asked too, and the attempt goes on: a slow server is not given up for it.
+    /// That server, whose breaker is open, is asked too, and the query goes on: a slow server is not given up for it.
     case alongside(DNSServer)
     /// No other server can be asked before that instant.
     case later(ResolverInstant)
-    /// No other server is left: the attempt goes on until the providers' time is over.
+    /// No other server is left: the query goes on until the providers' time is over.
     case noServer
   }
 
@@ -103,7 +103,7 @@ struct ServerStates: Sendable {
     if let place = place(of: number) { all[place].bucket?.giveBack() }
   }
 
-  /// Takes a server to ask when the time of an attempt is used up, or when it has failed beside another.
+  /// Takes a server to ask when the time of a query is used up, or when it has failed beside another.
   ///
   /// One whose breaker is closed or is to be tried again, or else one whose breaker is open.
   mutating func takeFailover(
@@ -118,7 +118,7 @@ struct ServerStates: Sendable {
   }
 
   /// Whether a server has failed, and is asked only because those that work may not be for a moment, such as by a rate
-  /// that is used up: it most likely takes all of an attempt's time.
+  /// that is used up: it most likely takes all of a query's time.
   func isStopgap(
     _ number: DNSServer.Number, among numbers: [DNSServer.Number], before deadline: ResolverInstant,
     at now: ResolverInstant

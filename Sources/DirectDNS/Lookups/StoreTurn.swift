@@ -92,8 +92,8 @@ struct StoreTurn: Sendable {
       stage = .over
       return .found(outcome, waitEnd == nil ? nil : .awaited)
     case (.reading(let waitEnd), .nothing) where hasLeases:
-      // At least half an attempt's time is left to the providers.
-      stage = .takingLease(waitEnd ?? min(now + clientResponseTimeout, deadlines.providers - deadlines.attempt / 2))
+      // At least half a query's time is left to the providers.
+      stage = .takingLease(waitEnd ?? min(now + clientResponseTimeout, deadlines.providers - deadlines.query / 2))
       // It expires a second after the question would have ended, in case this process dies.
       return .takeLease(deadlines.whole - now + .seconds(1), until: end)
     case (.readingUnderLease, .found(let outcome)):

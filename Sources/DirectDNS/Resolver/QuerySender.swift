@@ -27,7 +27,7 @@ final class QuerySender: CurlRecipient {
   private let curl: CurlTransport?
   private let clock: any ResolverClock
   private let bootstrap: Bootstrap
-  private let sent = Locked(NumberTable<QueryMachine.Attempt, Sent>())
+  private let sent = Locked(NumberTable<QueryMachine.Query, Sent>())
 
   init(transport: any HTTPTransport, clock: any ResolverClock, bootstrap: Bootstrap) {
     self.transport = transport

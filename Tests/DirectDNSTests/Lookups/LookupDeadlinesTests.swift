@@ -9,13 +9,13 @@ struct LookupDeadlinesTests {
     (.seconds(1), .milliseconds(700), .milliseconds(600)),
     (.seconds(10), .seconds(7), .seconds(6)), (.milliseconds(50), .milliseconds(35), .milliseconds(30)),
   ])
-  func `of 5 s the providers have 3.5 s and each attempt 3 s, and a caller's own deadline scales all of them`(
-    _ whole: Duration, _ providers: Duration, _ attempt: Duration
+  func `of 5 s the providers have 3.5 s and each query 3 s, and a caller's own deadline scales all of them`(
+    _ whole: Duration, _ providers: Duration, _ query: Duration
   ) {
     let deadlines = LookupDeadlines(timeout: whole, from: Sample.at(100))
     #expect(deadlines.whole == Sample.at(100) + whole)
     #expect(deadlines.providers == Sample.at(100) + providers)
-    #expect(deadlines.attempt == attempt)
+    #expect(deadlines.query == query)
   }
 
   @Test(arguments: [(Duration.seconds(5), 4.9), (.seconds(1), 0.98), (.seconds(10), 9.8)])

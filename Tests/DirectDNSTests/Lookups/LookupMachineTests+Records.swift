@@ -27,7 +27,7 @@ extension LookupMachineTests {
     #expect(words(&machine) == ["send 3 to 1: [A]", "records \(second): 1 of one"])
     machine.ended(3, reply(.success(RecordAnswer(records: []))), at: Sample.at(2))
     #expect(words(&machine) == ["records \(first): 0 of two"])
-    #expect(machine.nextInstant() == nil && machine.servers.attempts.isEmpty)
+    #expect(machine.nextInstant() == nil && machine.servers.queries.isEmpty)
   }
 
   @Test func `a server that is slow with records has a second one beside it, and what comes first counts`() throws {
@@ -42,7 +42,7 @@ extension LookupMachineTests {
     machine.ended(2, reply(.success(Self.oneRecord)), at: Sample.at(1))
     #expect(words(&machine) == ["cancel 1", "records \(number): 1 of two"])
     machine.ended(1, reply(.failure(ProviderFailure(.cancelled, "cancelled")), .cancelled), at: Sample.at(1))
-    #expect(words(&machine).isEmpty && machine.servers.attempts.isEmpty)
+    #expect(words(&machine).isEmpty && machine.servers.queries.isEmpty)
   }
 
   @Test func `whoever leaves takes the query for records along, and the end does so with all`() {

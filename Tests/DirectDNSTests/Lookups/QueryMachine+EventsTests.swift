@@ -77,7 +77,7 @@ struct QueryMachineEventsTests {
     #expect(Self.words(&machine) == ["cancel 1", "7 cancelled: []"])
     for _ in 0..<2 { machine.ended(1, Self.failed(.cancelled), at: Sample.at(1)) }
     #expect(Self.words(&machine) == ["ended"])
-    #expect(machine.nextInstant() == nil && machine.pending.isEmpty && machine.attempts.isEmpty)
+    #expect(machine.nextInstant() == nil && machine.pending.isEmpty && machine.queries.isEmpty)
   }
 
   @Test func `several questions are not asked together of a server that takes one at a time`() {
@@ -118,7 +118,7 @@ struct QueryMachineEventsTests {
     _ = Self.words(&machine)
     machine.timePassed(at: Sample.at(1))
     #expect(Self.words(&machine) == ["2 to 0"])
-    #expect(machine.attempts[2]?.question == 2)
+    #expect(machine.queries[2]?.question == 2)
   }
 
   @Test func `whoever waits for the request rate of a server that is removed asks the others at once`() {
@@ -163,7 +163,7 @@ struct QueryMachineEventsTests {
       #expect(machine.nextInstant() == Sample.at(instant))
       machine.timePassed(at: Sample.at(instant))
       #expect(Self.words(&machine) == ["\(query) to 0"])
-      #expect(machine.attempts[.init(rawValue: query)]?.question.rawValue == query)
+      #expect(machine.queries[.init(rawValue: query)]?.question.rawValue == query)
     }
   }
 
@@ -181,7 +181,7 @@ struct QueryMachineEventsTests {
       #expect(machine.nextInstant() == Sample.at(second))
       machine.timePassed(at: Sample.at(second))
       #expect(Self.words(&machine) == ["\(query) to 0"])
-      #expect(machine.attempts[.init(rawValue: query)]?.question.rawValue == question)
+      #expect(machine.queries[.init(rawValue: query)]?.question.rawValue == question)
     }
     #expect(machine.nextInstant() == nil)
   }
@@ -242,7 +242,7 @@ struct QueryMachineEventsTests {
     #expect(Self.words(&machine) == ["1 to 0", "2 to 1"])
     machine.timePassed(at: Sample.at(0.5))
     #expect(Self.words(&machine) == [])
-    #expect(machine.nextInstant() == Sample.at(0.6), "the attempts' time")
+    #expect(machine.nextInstant() == Sample.at(0.6), "the queries' time")
   }
 
   @Test func `a request rate that stays leaves everybody's turn alone`() {

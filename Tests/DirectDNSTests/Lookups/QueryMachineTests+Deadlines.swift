@@ -6,7 +6,7 @@ import Testing
 
 /// How long servers are waited for.
 extension QueryMachineTests {
-  @Test func `each attempt has 3 s and the providers together 3.5 s`() async {
+  @Test func `each query has 3 s and the providers together 3.5 s`() async {
     let upstreams = upstreams("one", "two", "three")
     transport.reply { _ in .silence }
     let lookup = begin(upstreams)
@@ -117,7 +117,7 @@ extension QueryMachineTests {
     #expect(provider(await lookup.value) == 0)
   }
 
-  @Test func `an attempt that was given up counts as one that timed out`() async {
+  @Test func `a query that was given up counts as one that timed out`() async {
     let upstreams = upstreams("one", "two")
     transport.reply { $0.provider == "one" ? .silence : Self.good }
     for number in 0..<3 {
@@ -158,7 +158,7 @@ extension QueryMachineTests {
     #expect(transport.count == 0)
   }
 
-  @Test func `the time that a server's own address took is the attempt's`() async {
+  @Test func `the time that a server's own address took is the query's`() async {
     let upstreams = upstreams("one", hasBootstrap: false)
     system.answer(Script.addresses("192.0.2.53", after: .seconds(1)))
     transport.reply { _ in .silence }

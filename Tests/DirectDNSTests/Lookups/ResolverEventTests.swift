@@ -62,7 +62,7 @@ struct ResolverEventTests {
     }
   }
 
-  @Test func `an attempt's time is told`() async throws {
+  @Test func `a query's time is told`() async throws {
     let fixture = try ResolverFixture()
     fixture.transport.answer(Script.addresses("192.0.2.1", after: .milliseconds(70)))
     let lookup = fixture.begin()

@@ -175,7 +175,7 @@ struct ServerStatesTests {
     #expect(ServerStates(Self.configuration("one"), at: Sample.at(0)).batchServer(at: Sample.at(0)) == nil)
   }
 
-  // MARK: Attempts that have had their time
+  // MARK: Queries that have had their time
 
   private static func failover(_ states: inout ServerStates, _ numbers: [DNSServer.Number], at seconds: Double)
     -> String
@@ -188,7 +188,7 @@ struct ServerStatesTests {
     }
   }
 
-  @Test func `an attempt makes room for the next server whose breaker is closed`() {
+  @Test func `a query makes room for the next server whose breaker is closed`() {
     var states = ServerStates(Self.configuration("one", "two", "three"), at: Sample.at(0))
     Self.opened(&states, 1, at: 0)
     #expect(Self.failover(&states, [1, 2], at: 3) == "replace three")

@@ -174,7 +174,7 @@ struct ResolverStoreTests {
     let fixture = try member { $0.families = .any }
     fixture.transport.answer { _ in .silence }
     let lookup = fixture.begin()
-    // Less than the time of an attempt: nobody answers, so it is the client response timeout that ends.
+    // Less than the time of a query: nobody answers, so it is the client response timeout that ends.
     await fixture.transport.waitForSent(1)
     clock.advance(by: .milliseconds(900))
     #expect(await lookup.value.resolution?.texts == ["192.0.2.7"])

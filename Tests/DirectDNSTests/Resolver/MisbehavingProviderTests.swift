@@ -170,7 +170,7 @@ struct MisbehavingProviderTests {
     let second = try await FakeProvider.start(
       records: Self.records("192.0.2.2", ttl: 60), configuration: .init(address: .ipv6(high: 0, low: 1)))
     for server in [first, second] { server.misbehave(what) }
-    // Time stands still, so that each attempt has its full share of the second, however busy the machine is.
+    // Time stands still, so that each query has its full share of the second, however busy the machine is.
     let resolver = try resolver(
       "json+" + first.url("/resolve"), "doh+" + second.url("/dns-query"),
       timeout: what.isSlow ? .seconds(1) : .seconds(20),

@@ -95,7 +95,7 @@ extension LookupWorld {
     for question in questions {
       try expect(zones.route(question.host) == .providers, "\(question) was asked of a provider, and may not be")
     }
-    let isHedge = machine.servers.attempts[number]?.isHedge == true
+    let isHedge = machine.servers.queries[number]?.isHedge == true
     let isForgotten = questions.contains { wasForgotten($0, before: number) }
     for question in questions where !isForgotten {
       let others = sent.values.filter { !$0.isCancelled && !$0.isForgotten && $0.questions.contains(question) }
@@ -106,7 +106,7 @@ extension LookupWorld {
       try expect(!isHedge || others.allSatisfy { !$0.isHedge }, "\(question) has a second hedge")
       try checkNeed(of: question)
     }
-    try countQuery(isHedge: isHedge, questions, until: machine.servers.attempts[number]?.end)
+    try countQuery(isHedge: isHedge, questions, until: machine.servers.queries[number]?.end)
     sent[number] = Sent(
       server: server.number.value, subject: subject, isHedge: isHedge, asked: now, isForgotten: isForgotten)
     let (delay, reply) = reply(to: subject, from: server.number.value)
@@ -139,7 +139,7 @@ extension LookupWorld {
   /// Whether a question's name was forgotten, or the configuration changed, before the query could be sent: whoever asks
   /// now has one of his own.
   private func wasForgotten(_ question: AddressQuestion, before number: QueryMachine.QueryNumber) -> Bool {
-    guard let ask = machine.servers.attempts[number]?.question else { return false }
+    guard let ask = machine.servers.queries[number]?.question else { return false }
     let batch = machine.batches[Number(sameAs: ask)]
     let asked = batch?.members.first { $0.question == question }?.number ?? Number(sameAs: ask)
     guard let key = machine.questions[asked]?.key else { return false }
@@ -252,7 +252,7 @@ extension LookupWorld {
     try expect(machine.lookupCount == 0, "\(machine.lookupCount) lookups are left")
     try expect(machine.questionCount == 0, "\(machine.questionCount) questions are left")
     try expect(machine.batches.isEmpty, "\(machine.batches.count) batches are left")
-    try expect(machine.servers.attempts.isEmpty, "\(machine.servers.attempts.count) queries are left")
+    try expect(machine.servers.queries.isEmpty, "\(machine.servers.queries.count) queries are left")
     try expect(machine.nextInstant() == nil, "it wants to be woken for nothing")
     try expect(store.taken.isEmpty, "\(store.taken.count) leases were not given back")
   }

@@ -3,14 +3,14 @@ import Testing
 
 @testable import DirectDNS
 
-struct AttemptRaceTests {
-  private static func race(hedges: Bool = false) -> AttemptRace {
-    AttemptRace(time: .seconds(3), hedges: hedges)
+struct QueryRaceTests {
+  private static func race(hedges: Bool = false) -> QueryRace {
+    QueryRace(time: .seconds(3), hedges: hedges)
   }
 
   private static let delay = Duration.milliseconds(150)
 
-  @Test func `an attempt has its time, and is decided about once`() {
+  @Test func `a query has its time, and is decided about once`() {
     var race = Self.race()
     race.begin(7, hedgingDelay: Self.delay, left: .seconds(5), others: 1, at: Sample.at(1))
     #expect(race.nextInstant == Sample.at(4))
@@ -41,7 +41,7 @@ struct AttemptRaceTests {
     #expect(race.due(at: Sample.at(5)) == .timeout(of: 1))
   }
 
-  @Test func `an attempt that follows a failed one is alone for its own time, and there is one hedge in all`() {
+  @Test func `a query that follows a failed one is alone for its own time, and there is one hedge in all`() {
     var race = Self.race(hedges: true)
     race.begin(0, hedgingDelay: Self.delay, left: .seconds(5), others: 2, at: Sample.at(0))
     race.end(0)
@@ -61,7 +61,7 @@ struct AttemptRaceTests {
   }
 
   @Test(arguments: [150, 9000] as [Int64])
-  func `a stopgap has as long as a hedge would wait, and no hedge, and the next attempt has its time`(_ delay: Int64) {
+  func `a stopgap has as long as a hedge would wait, and no hedge, and the next query has its time`(_ delay: Int64) {
     var race = Self.race(hedges: true)
     race.begin(0, hedgingDelay: .milliseconds(delay), left: .seconds(5), others: 1, isStopgap: true, at: Sample.at(0))
     let end = Sample.at(0) + .milliseconds(min(delay, 3000))
@@ -72,7 +72,7 @@ struct AttemptRaceTests {
     #expect(race.nextInstant == end + .seconds(3))
   }
 
-  @Test func `an attempt that has ended is decided about no more, and without one nothing is due`() {
+  @Test func `a query that has ended is decided about no more, and without one nothing is due`() {
     var race = Self.race()
     race.begin(0, hedgingDelay: Self.delay, left: .seconds(5), others: 1, at: Sample.at(0))
     race.begin(1, hedgingDelay: Self.delay, left: .seconds(5), others: 1, at: Sample.at(1))
@@ -90,7 +90,7 @@ struct AttemptRaceTests {
       (left: 1_900, others: 1, another: 950),
       (left: 1_900, others: 3, another: 475), (left: 1_900, others: 0, another: nil), (left: 0, others: 1, another: 0),
     ] as [(left: Int64, others: Int, another: Int64?)])
-  func `where an attempt may take all the time that is left, another server is asked beside it after its share`(
+  func `where a query may take all the time that is left, another server is asked beside it after its share`(
     _ left: Int64, _ others: Int, _ another: Int64?
   ) {
     var race = Self.race()
