@@ -146,7 +146,7 @@ import Testing
 
   // MARK: Traces and colours
 
-  @Test func `a trace tells each attempt with its address, status and time, on standard error`() async {
+  @Test func `a trace tells each query with its address, status and time, on standard error`() async {
     let outcome = await run("--trace", "--format", "short", "--family", "ipv4", "www.example.com")
     #expect(outcome.output == "192.0.2.10\n")
     #expect(

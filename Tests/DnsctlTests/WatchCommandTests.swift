@@ -135,7 +135,7 @@ struct WatchCommandTests {
     let observer = Watcher.observer { watcher }
     guard let host = try? HostName("a.example") else { return }
     observer(
-      .attempt(
+      .query(
         .init(
           provider: "google", origin: "https://dns.google", question: AddressQuestion(host, .ipv4), address: nil,
           status: 502, outcome: "HTTP 502", isAnswer: false, isHedge: false, duration: .seconds(1))))

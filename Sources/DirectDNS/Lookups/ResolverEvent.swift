@@ -4,7 +4,7 @@
 /// No event contains a secret.
 public enum ResolverEvent: Sendable {
   /// One query to one server that has ended: for addresses, or for records of any type.
-  public struct Attempt<Question: Sendable>: Sendable {
+  public struct Query<Question: Sendable>: Sendable {
     /// The provider's name, or `system`.
     public var provider: String
     /// Scheme, host and port.
@@ -42,9 +42,9 @@ public enum ResolverEvent: Sendable {
   }
 
   /// A query ended; one for several names has an event for each question.
-  case attempt(Attempt<AddressQuestion>)
+  case query(Query<AddressQuestion>)
   /// A query for records ended.
-  case recordAttempt(Attempt<DNSQuestion>)
+  case recordQuery(Query<DNSQuestion>)
   /// A lookup was answered from the cache, by an answer that is being refreshed.
   ///
   /// Lookups that get a fresh answer have no event, except a few: it would cost more than the lookup. Nor have negative

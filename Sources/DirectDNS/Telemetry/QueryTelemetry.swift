@@ -26,11 +26,11 @@ struct QueryTelemetry: Sendable {
     case .addresses(let results):
       for (question, result) in results {
         log(result, of: "\(question)", provider)
-        observer?(.attempt(query.event(question, Self.text(result), result)))
+        observer?(.query(query.event(question, Self.text(result), result)))
       }
     case .records(let question, let result):
       log(result, of: question.shown, provider)
-      observer?(.recordAttempt(query.event(question, Self.text(result), result)))
+      observer?(.recordQuery(query.event(question, Self.text(result), result)))
     }
   }
 
@@ -60,8 +60,8 @@ struct QueryTelemetry: Sendable {
     guard let observer else { return }
     let isAnswer = if case .success = result { true } else { false }
     observer(
-      .attempt(
-        ResolverEvent.Attempt(
+      .query(
+        ResolverEvent.Query(
           provider: "system", origin: "system", question: question, address: nil, status: nil,
           outcome: Self.text(result), isAnswer: isAnswer, isHedge: false, duration: duration)))
   }
@@ -101,10 +101,10 @@ struct QueryTelemetry: Sendable {
 extension QueryMachine.EndedQuery {
   fileprivate func event<Question, Value>(
     _ question: Question, _ outcome: String, _ result: Result<Value, ProviderFailure>
-  ) -> ResolverEvent.Attempt<Question> {
+  ) -> ResolverEvent.Query<Question> {
     let provider = server.configuration.provider
     let isAnswer = if case .success = result { true } else { false }
-    return ResolverEvent.Attempt(
+    return ResolverEvent.Query(
       provider: provider.name, origin: provider.url.originText, question: question, address: address, status: status,
       outcome: outcome, isAnswer: isAnswer, isHedge: isHedge, duration: duration)
   }

@@ -22,8 +22,8 @@ struct Trace: Sendable {
 
   static func text(_ event: ResolverEvent) -> String {
     switch event {
-    case .attempt(let attempt): line(attempt, "\(attempt.question)")
-    case .recordAttempt(let attempt): line(attempt, attempt.question.shown)
+    case .query(let query): line(query, "\(query.question)")
+    case .recordQuery(let query): line(query, query.question.shown)
     case .hit(let host, let freshness): "cache  \(host.shown)  \(freshness.rawValue)"
     case .refresh(let host): "cache  \(host.shown)  being refreshed"
     case .evicted(let count): "cache  \(count.counted("name")) evicted"
@@ -33,15 +33,15 @@ struct Trace: Sendable {
     }
   }
 
-  private static func line<Question>(_ attempt: ResolverEvent.Attempt<Question>, _ question: String) -> String {
-    let address = attempt.address.map { " (\($0))" } ?? ""
+  private static func line<Question>(_ query: ResolverEvent.Query<Question>, _ question: String) -> String {
+    let address = query.address.map { " (\($0))" } ?? ""
     let parts = [
-      "\(attempt.provider)\(attempt.isHedge ? " (hedge)" : "")",
+      "\(query.provider)\(query.isHedge ? " (hedge)" : "")",
       question,
-      attempt.origin == attempt.provider ? nil : "\(attempt.origin)\(address)",
-      attempt.status.map { "HTTP \($0)" },
-      attempt.outcome,
-      "in \(attempt.duration.readable)",
+      query.origin == query.provider ? nil : "\(query.origin)\(address)",
+      query.status.map { "HTTP \($0)" },
+      query.outcome,
+      "in \(query.duration.readable)",
     ]
     return parts.compactMap(\.self).joined(separator: "  ").printable
   }

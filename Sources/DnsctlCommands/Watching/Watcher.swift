@@ -113,16 +113,16 @@ final class Watcher: Sendable {
   /// An observer of failed queries: a refresh in the background has no caller to throw an error to.
   static func observer(for watcher: @escaping @Sendable () -> Watcher?) -> @Sendable (ResolverEvent) -> Void {
     { event in
-      guard case .attempt(let attempt) = event, !attempt.isAnswer else { return }
-      watcher()?.failed(attempt)
+      guard case .query(let query) = event, !query.isAnswer else { return }
+      watcher()?.failed(query)
     }
   }
 
-  private func failed(_ attempt: ResolverEvent.Attempt<AddressQuestion>) {
-    let host = attempt.question.host
+  private func failed(_ query: ResolverEvent.Query<AddressQuestion>) {
+    let host = query.question.host
     state.withLock { state in
       for place in state.names[host] ?? [] {
-        state.rows[place].lastError = "\(attempt.provider): \(attempt.outcome)"
+        state.rows[place].lastError = "\(query.provider): \(query.outcome)"
       }
     }
   }

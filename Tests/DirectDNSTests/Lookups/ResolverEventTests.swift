@@ -9,12 +9,12 @@ struct ResolverEventTests {
   /// An event as a short text.
   private func text(_ event: ResolverEvent) -> String {
     switch event {
-    case .attempt(let attempt):
-      "\(attempt.provider) \(attempt.question.type)\(attempt.isHedge ? " hedge" : ""): \(attempt.outcome)"
+    case .query(let query):
+      "\(query.provider) \(query.question.type)\(query.isHedge ? " hedge" : ""): \(query.outcome)"
     case .hit(let host, let freshness): "hit \(host) \(freshness)"
     case .refresh(let host): "refresh \(host)"
     case .evicted(let count): "evicted \(count)"
-    case .recordAttempt(let attempt): "\(attempt.provider) \(attempt.question)"
+    case .recordQuery(let query): "\(query.provider) \(query.question)"
     case .store(let name, .failed): "\(name) failed"
     case .store(let name, .recovered): "\(name) recovered"
     case .store(let name, .dropped(let count)): "\(name) dropped \(count)"
@@ -43,7 +43,7 @@ struct ResolverEventTests {
     _ = await fixture.outcome()
     #expect(
       fixture.events.map(text) == ["one A: no connection: refused", "system A: 1 address, TTL 60 s"])
-    #expect(fixture.attempts.last?.origin == "system")
+    #expect(fixture.queries.last?.origin == "system")
   }
 
   @Test func `a hedge is marked`() async throws {
@@ -57,7 +57,7 @@ struct ResolverEventTests {
     // The loser is told of when its transport has let go of it.
     await fixture.waitForEvents { events in
       events.contains { event in
-        if case .attempt(let attempt) = event { attempt.provider == "one" && !attempt.isHedge } else { false }
+        if case .query(let query) = event { query.provider == "one" && !query.isHedge } else { false }
       }
     }
   }
@@ -69,7 +69,7 @@ struct ResolverEventTests {
     await fixture.clock.waitForSleepers()
     fixture.clock.advance(by: .milliseconds(70))
     _ = try await lookup.value.get()
-    #expect(fixture.attempts.map(\.duration) == [.milliseconds(70)])
+    #expect(fixture.queries.map(\.duration) == [.milliseconds(70)])
   }
 
   @Test func `names that had to leave the cache are counted`() async throws {

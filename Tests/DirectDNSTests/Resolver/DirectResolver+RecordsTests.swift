@@ -114,9 +114,9 @@ struct ResolverRecordsTests {
     let clock = ManualClock()
     let resolver = try resolver(servers, clock: clock) {
       $0.observer = { event in
-        guard case .recordAttempt(let attempt) = event else { return }
+        guard case .recordQuery(let query) = event else { return }
         events.withLock {
-          $0.append("\(attempt.provider) \(attempt.question.shown): \(attempt.outcome) \(attempt.isAnswer)")
+          $0.append("\(query.provider) \(query.question.shown): \(query.outcome) \(query.isAnswer)")
         }
       }
     }

@@ -49,8 +49,8 @@ final class ResolverFixture: Sendable {
     await log.wait(until: condition)
   }
 
-  var attempts: [ResolverEvent.Attempt<AddressQuestion>] {
-    events.compactMap { if case .attempt(let attempt) = $0 { attempt } else { nil } }
+  var queries: [ResolverEvent.Query<AddressQuestion>] {
+    events.compactMap { if case .query(let query) = $0 { query } else { nil } }
   }
   var refreshes: Int { events.count { if case .refresh = $0 { true } else { false } } }
 

@@ -23,7 +23,7 @@ struct QueryTelemetryTests {
   }
 
   private func report(_ result: Result<Answer, ProviderFailure>, reply: HTTPReply?) throws
-    -> ResolverEvent.Attempt<AddressQuestion>
+    -> ResolverEvent.Query<AddressQuestion>
   {
     let url = Sample.url("https://user:pass@dns.example:8443/resolve?key=QUERY-KEY")
     let server = DNSServer(0, ProviderConfiguration(provider: JSONProvider(name: "one", url: url)))
@@ -35,35 +35,35 @@ struct QueryTelemetryTests {
         server: server, results: .addresses([(AddressQuestion(ResolverFixture.host, .ipv6), result)]),
         label: QueryLabel(result), status: reply?.status.code, address: reply?.address, isHedge: true,
         duration: .milliseconds(12)))
-    guard case .attempt(let attempt) = try #require(events.withLock { $0.last }) else {
+    guard case .query(let query) = try #require(events.withLock { $0.last }) else {
       Issue.record("another event")
       throw CancellationError()
     }
-    return attempt
+    return query
   }
 
   @Test func `an observer hears who was asked what, and what came of it`() throws {
-    let attempt = try report(
+    let query = try report(
       .success(.addresses("2001:db8::1", ttl: 60)), reply: HTTPReply(status: .ok, address: IPAddress("192.0.2.53")))
-    #expect(attempt.provider == "one")
-    #expect(attempt.question == AddressQuestion(ResolverFixture.host, .ipv6))
-    #expect(attempt.address == IPAddress("192.0.2.53"))
-    #expect(attempt.status == 200)
-    #expect(attempt.outcome == "1 address, TTL 60 s")
-    #expect(attempt.isAnswer)
-    #expect(attempt.isHedge)
-    #expect(attempt.duration == .milliseconds(12))
+    #expect(query.provider == "one")
+    #expect(query.question == AddressQuestion(ResolverFixture.host, .ipv6))
+    #expect(query.address == IPAddress("192.0.2.53"))
+    #expect(query.status == 200)
+    #expect(query.outcome == "1 address, TTL 60 s")
+    #expect(query.isAnswer)
+    #expect(query.isHedge)
+    #expect(query.duration == .milliseconds(12))
   }
 
   @Test func `an observer hears of the server's origin and nothing else of its URL`() throws {
-    let attempt = try report(.failure(ProviderFailure(.transport, "timed out")), reply: nil)
-    #expect(attempt.origin == "https://dns.example:8443")
-    #expect(attempt.address == nil)
-    #expect(attempt.status == nil)
-    #expect(attempt.outcome == "timed out")
-    #expect(!attempt.isAnswer)
-    #expect(!"\(attempt)".contains("QUERY-KEY"))
-    #expect(!"\(attempt)".contains("pass"))
+    let query = try report(.failure(ProviderFailure(.transport, "timed out")), reply: nil)
+    #expect(query.origin == "https://dns.example:8443")
+    #expect(query.address == nil)
+    #expect(query.status == nil)
+    #expect(query.outcome == "timed out")
+    #expect(!query.isAnswer)
+    #expect(!"\(query)".contains("QUERY-KEY"))
+    #expect(!"\(query)".contains("pass"))
   }
 
   @Test func `a query for several names is told question by question, and counted once`() {
@@ -80,8 +80,8 @@ struct QueryTelemetryTests {
         isHedge: false,
         duration: .zero))
     let told = events.withLock { $0 }.compactMap { event -> String? in
-      guard case .attempt(let attempt) = event else { return nil }
-      return "\(attempt.question.host) \(attempt.isAnswer)"
+      guard case .query(let query) = event else { return nil }
+      return "\(query.question.host) \(query.isAnswer)"
     }
     #expect(told.sorted() == ["a.example true", "b.example false"])
   }

@@ -49,8 +49,8 @@ struct CacheRefreshCommand: ContextCommand {
       let askedSystem = Locked<Set<AddressQuestion>>([])
       let shown: Trace? = trace ? Trace(context) : nil
       settings.resolver.observer = { event in
-        if case .attempt(let attempt) = event, attempt.provider == "system" {
-          askedSystem.withLock { _ = $0.insert(attempt.question) }
+        if case .query(let query) = event, query.provider == "system" {
+          askedSystem.withLock { _ = $0.insert(query.question) }
         }
         shown?.note(event)
       }
