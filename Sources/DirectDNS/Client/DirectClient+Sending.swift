@@ -96,7 +96,7 @@ extension DirectClient {
     _ target: RequestTarget, after failure: TransferFailure, canBeReplayed: Bool, _ context: RequestContext,
     _ past: inout Past
   ) throws(DirectDNSError) -> String {
-    if !failure.facts.isAnothers { report(failure.facts.attempts, context) }
+    if !failure.facts.isAnothers { report(failure.facts.failedAddresses, context) }
     guard past.history.allows(failure, isRetryable: context.isRetryable, canBeReplayed: canBeReplayed) else {
       let error = context.error(failure, after: past.lost, others: target.others?.failure)
       throw past.history.hasRetried || past.isAnswered ? error.reachingServer : error
@@ -201,7 +201,7 @@ extension DirectClient {
     }
     let connection = ConnectionDetails(
       remoteAddress: head.connection.address, remotePort: target.url.effectivePort, httpVersion: read.version,
-      isReused: head.connection.isReused, failedAddresses: head.connection.attempts.map(\.address))
+      isReused: head.connection.isReused, failedAddresses: head.connection.failedAddresses.map(\.address))
     call.options.observer?(.responded(read.response, over: connection))
     let timings = RequestTimings(
       lookup: target.lookup, connect: head.connect, tls: head.tls, firstByte: head.wait,
@@ -212,7 +212,7 @@ extension DirectClient {
   }
 
   private func report(_ head: TransferHead, _ context: RequestContext) {
-    report(head.connection.attempts, context)
+    report(head.connection.failedAddresses, context)
     for loser in head.connection.slower { resolver.report(loser.address, .slower(than: loser.time)) }
     guard let address = head.connection.address, let connect = head.connect else { return }
     resolver.report(address, .connected(in: connect))
@@ -220,18 +220,18 @@ extension DirectClient {
 
   /// Reports addresses that failed: the resolver puts them last from now on, and idle connections to them are closed,
   /// unless the address accepts connections, and only its certificate is wrong for this name.
-  private func report(_ attempts: [FailedAddress], _ context: RequestContext) {
-    telemetry.failed(attempts)
-    for attempt in attempts {
+  private func report(_ addresses: [FailedAddress], _ context: RequestContext) {
+    telemetry.failed(addresses)
+    for failed in addresses {
       logger.debug(
         "an address failed",
         metadata: [
-          "origin": "\(context.origin)", "address": "\(attempt.address)", "reason": "\(attempt.reason.text)",
+          "origin": "\(context.origin)", "address": "\(failed.address)", "reason": "\(failed.reason.text)",
         ])
-      if attempt.reason.isLocal { continue }
-      resolver.report(attempt.address, .failed)
-      if case .tls = attempt.reason { continue }
-      for loop in loops { loop.tell(.closeIdle(attempt.address)) }
+      if failed.reason.isLocal { continue }
+      resolver.report(failed.address, .failed)
+      if case .tls = failed.reason { continue }
+      for loop in loops { loop.tell(.closeIdle(failed.address)) }
     }
   }
 }

@@ -39,8 +39,8 @@ struct RequestContext: Sendable {
     // What the caller has to know first is that the request may have arrived, and only then why it could not go out
     // again.
     let lost = failure.facts.isObstacle ? lost : nil
-    let attempts = ((lost?.facts.attempts ?? []) + failure.facts.attempts).map { attempt in
-      DirectDNSError.Attempt(server: attempt.address.description, reason: attempt.reason.text)
+    let attempts = ((lost?.facts.failedAddresses ?? []) + failure.facts.failedAddresses).map { failed in
+      DirectDNSError.Attempt(server: failed.address.description, reason: failed.reason.text)
     }
     if let bodyFailure = failure.facts.bodyFailure {
       if let error = bodyFailure as? DirectDNSError { return error }
@@ -96,7 +96,7 @@ struct RequestContext: Sendable {
   private func unconnected(_ failure: TransferFailure, _ reason: String) -> String {
     if let proxy { return "The proxy \(proxy) could not be connected to: \(reason)" }
     return "No address of \(origin.host) could be connected to at port \(origin.port): "
-      + (failure.facts.attempts.isEmpty ? reason : "\(failure.facts.attempts.count) tried")
+      + (failure.facts.failedAddresses.isEmpty ? reason : "\(failure.facts.failedAddresses.count) tried")
   }
 
   /// The proxy has refused the tunnel, so nothing has reached the origin.

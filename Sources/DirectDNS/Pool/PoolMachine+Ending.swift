@@ -77,8 +77,8 @@ extension PoolMachine {
 
   /// Reports the addresses of a failure, less those that were reported before.
   private mutating func report(_ failure: TransferFailure, of id: TransferID, beyond known: Int) {
-    for attempt in failure.facts.attempts.dropFirst(known) {
-      actions.append(.report(id, failed: attempt.address, attempt.reason))
+    for failed in failure.facts.failedAddresses.dropFirst(known) {
+      actions.append(.report(id, failed: failed.address, failed.reason))
     }
   }
 

@@ -41,7 +41,7 @@ struct TransferConnection: Sendable, Hashable {
   let since: Int64
   let slower: [SlowerAddress]
   /// Addresses that failed before this one.
-  let attempts: [FailedAddress]
+  let failedAddresses: [FailedAddress]
   /// Whether libcurl has sent the request more than once, so that it may have reached the server before.
   let wasRetried: Bool
 }
@@ -51,6 +51,6 @@ extension TransferState {
     guard let carrier else { return nil }
     return TransferConnection(
       address: carrier.address, isReused: attempts[carrier.attempt]?.socket == nil, since: carrier.since,
-      slower: attempts.slower, attempts: attempts.failed, wasRetried: hasRetried)
+      slower: attempts.slower, failedAddresses: attempts.failed, wasRetried: hasRetried)
   }
 }

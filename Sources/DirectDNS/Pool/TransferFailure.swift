@@ -7,7 +7,7 @@ final class TransferFailure: Error, Sendable {
   struct Facts: Sendable {
     var reason: HTTPTransportError
     /// The addresses that could not be connected to, in the order in which they failed.
-    var attempts: [FailedAddress] = []
+    var failedAddresses: [FailedAddress] = []
     /// How far the request got.
     var delivery = Delivery.notSent
     /// Whether libcurl has sent it more than once already.

@@ -7,7 +7,7 @@ extension TransferState {
     let reason = failed.last { if case .tls = $0.reason { true } else { false } } ?? failed.last
     return TransferFailure(
       .init(
-        reason: reason?.reason ?? .connect("no address is left"), attempts: failed, wasRetried: hasRetried,
+        reason: reason?.reason ?? .connect("no address is left"), failedAddresses: failed, wasRetried: hasRetried,
         refusals: refusals, forbidden: forbidden))
   }
 
@@ -26,7 +26,7 @@ extension TransferState {
     }
     return TransferFailure(
       .init(
-        reason: ofSent(reason), attempts: failed, delivery: delivery, wasRetried: hasRetried, refusals: refusals,
+        reason: ofSent(reason), failedAddresses: failed, delivery: delivery, wasRetried: hasRetried, refusals: refusals,
         forbidden: forbidden, address: carrier?.address))
   }
 
@@ -108,7 +108,7 @@ extension TransferState {
     }
     return TransferFailure(
       .init(
-        reason: .timedOut, attempts: attempts.failed, delivery: carrier == nil ? .notSent : .mayHaveArrived,
+        reason: .timedOut, failedAddresses: attempts.failed, delivery: carrier == nil ? .notSent : .mayHaveArrived,
         wasRetried: hasRetried, timer: timer))
   }
 }

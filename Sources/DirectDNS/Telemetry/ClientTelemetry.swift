@@ -50,8 +50,8 @@ struct ClientTelemetry: Sendable {
   }
 
   /// Addresses could not be connected to.
-  func failed(_ attempts: [FailedAddress]) {
-    for attempt in attempts { metrics.count(.failedConnections, attempt.reason.code.description) }
+  func failed(_ addresses: [FailedAddress]) {
+    for failed in addresses { metrics.count(.failedConnections, failed.reason.code.description) }
   }
 
   /// Why a request is sent again.

@@ -53,6 +53,6 @@ final class PoolMachineReadingTests: PoolFixture {
     #expect(
       connections.map(\.isReused) == [false, true] && connections.map(\.since) == [1, 5]
         && connections.map(\.address) == [near, near])
-    #expect(connections.allSatisfy { $0.slower.isEmpty && $0.attempts.isEmpty && !$0.wasRetried })
+    #expect(connections.allSatisfy { $0.slower.isEmpty && $0.failedAddresses.isEmpty && !$0.wasRetried })
   }
 }

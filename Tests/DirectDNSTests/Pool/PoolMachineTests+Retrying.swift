@@ -61,7 +61,7 @@ final class PoolMachineRetryingTests: PoolFixture {
     let failure = try #require(told)
     #expect(mayDial && failure.facts.reason == .connectionLost("no other connection could be made (\(reason.text))"))
     #expect(failure.facts.delivery == .mayHaveArrived && failure.facts.address == near)
-    #expect(failure.facts.attempts == [FailedAddress(address: near, reason: reason)])
+    #expect(failure.facts.failedAddresses == [FailedAddress(address: near, reason: reason)])
     #expect(taken().first == "failed 1 \(near)")
     var history = RetryRule.History()
     let isRetried = history.allows(failure, isRetryable: true, canBeReplayed: true)
@@ -86,7 +86,7 @@ final class PoolMachineRetryingTests: PoolFixture {
       machine.checked(id, wasRefused: false)
     }
     let failure = try #require(told)
-    #expect(mayDial && failure.facts.attempts.isEmpty)
+    #expect(mayDial && failure.facts.failedAddresses.isEmpty)
     #expect(failure.facts.delivery == (isOwn ? .refused : .mayHaveArrived) && !failure.facts.wasRetried)
   }
 
@@ -96,7 +96,7 @@ final class PoolMachineRetryingTests: PoolFixture {
     machine.ended(second, attempt: 0, .failed(.noSocket("none")), at: 11)
     let failure = try #require(told)
     #expect(mayDial && failure.facts.reason == .connectionLost("no other connection could be made (none)"))
-    #expect(failure.facts.attempts.isEmpty)
+    #expect(failure.facts.failedAddresses.isEmpty)
   }
 
   @Test func `who connects once more, to a silent address, has as long as for the first time`() throws {
@@ -179,7 +179,7 @@ final class PoolMachineRetryingTests: PoolFixture {
     }
     let failure = try #require(told)
     guard case .connectionLost = failure.facts.reason else { return #expect(Bool(false), "\(failure)") }
-    #expect(failure.facts.attempts.isEmpty && failure.facts.delivery == .mayHaveArrived)
+    #expect(failure.facts.failedAddresses.isEmpty && failure.facts.delivery == .mayHaveArrived)
   }
 
   @Test func `an attempt that is not let through counts as one that joined the connection`() {

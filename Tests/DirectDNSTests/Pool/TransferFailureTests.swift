@@ -6,14 +6,15 @@ import Testing
 struct TransferFailureTests {
   @Test func `of a request that was not sent nothing is known but the reason`() {
     let facts = TransferFailure(.shutDown).facts
-    #expect(facts.reason == .shutDown && facts.delivery == .notSent && facts.attempts.isEmpty && facts.timer == nil)
+    #expect(facts.reason == .shutDown && facts.delivery == .notSent)
+    #expect(facts.failedAddresses.isEmpty && facts.timer == nil)
     #expect(!facts.wasRetried && facts.refusals == 0 && !facts.isAnothers && facts.bodyFailure == nil)
   }
 
   @Test func `a change leaves everything else as it was`() {
     let first = TransferFailure(
       .init(
-        reason: .timedOut, attempts: [.init(address: .ipv4(1), reason: .timedOut)], delivery: .mayHaveArrived,
+        reason: .timedOut, failedAddresses: [.init(address: .ipv4(1), reason: .timedOut)], delivery: .mayHaveArrived,
         wasRetried: true, refusals: 2, timer: .idle, forbidden: .ipv4(2), address: .ipv4(3)))
     let changed = first.changed { $0.isAnothers = true }
     #expect(changed.facts.isAnothers && !first.facts.isAnothers)

@@ -131,7 +131,7 @@ struct TransferStateTests {
     state.attempts.dialled(7, by: 0)
     let failure = state.timeOut(.connect, at: 10_000)
     #expect(
-      failure.facts.timer == .connect && failure.facts.attempts.map(\.address) == [near]
+      failure.facts.timer == .connect && failure.facts.failedAddresses.map(\.address) == [near]
         && failure.facts.delivery == .notSent)
   }
 
@@ -174,9 +174,9 @@ struct TransferStateTests {
     #expect(state.attempts.step(at: 1) == .start(far, attempt: 1))
     state.attempts.fail(1, .connect("refused"))
     #expect(state.attempts.step(at: 2) == .lost)
-    #expect(state.connectFailure.facts.reason == .tls("expired") && state.connectFailure.facts.attempts.count == 2)
-    #expect(
-      state.connectFailure.facts.delivery == .notSent && !state.connectFailure.facts.wasRetried)
+    let facts = state.connectFailure.facts
+    #expect(facts.reason == .tls("expired") && facts.failedAddresses.count == 2)
+    #expect(facts.delivery == .notSent && !facts.wasRetried)
   }
 
   @Test(arguments: [HTTPTransportError.cancelled, .shutDown])
