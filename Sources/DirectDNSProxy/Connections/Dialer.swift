@@ -22,7 +22,7 @@ final class Dialer: Connector {
     case failed(ProxyRefusal)
   }
 
-  struct Attempt {
+  struct ConnectAttempt {
     let address: IPAddress
     let began: NIODeadline
     var channel: (any Channel)?
@@ -42,7 +42,7 @@ final class Dialer: Connector {
   private let via: ProxyVia
   private let context: ServiceContext?
   var race: ConnectionRace
-  var attempts: [Attempt] = []
+  var attempts: [ConnectAttempt] = []
   var failures: [(address: IPAddress, failure: ConnectFailure)] = []
   private var timer: Scheduled<Void>?
   /// Whether idle connections were given up for it already.
@@ -125,7 +125,7 @@ final class Dialer: Connector {
   }
 
   private func connect(to address: IPAddress, _ number: Int) {
-    attempts.append(Attempt(address: address, began: .now()))
+    attempts.append(ConnectAttempt(address: address, began: .now()))
     // A request to the proxy itself would loop for ever. An address that this machine got since it started is noticed
     // once it is connected to.
     let machine = loop.shared.machine
@@ -244,6 +244,6 @@ final class Dialer: Connector {
       attempt.channel?.close(promise: nil)
       attempt.upstream?.cancel()
     }
-    attempts = attempts.map { Attempt(address: $0.address, began: $0.began) }
+    attempts = attempts.map { ConnectAttempt(address: $0.address, began: $0.began) }
   }
 }
