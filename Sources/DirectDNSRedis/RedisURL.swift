@@ -107,17 +107,8 @@ extension RedisStoreConfiguration {
 extension Substring {
   /// With percent escapes undone; nil if there is a broken one.
   fileprivate var unescaped: String? {
-    var bytes: [UInt8] = []
-    var rest = utf8
-    while let byte = rest.popFirst() {
-      guard byte == UInt8(ascii: "%") else {
-        bytes.append(byte)
-        continue
-      }
-      guard let value = Hex.decoded(rest.prefix(2))?.first else { return nil }
-      bytes.append(value)
-      rest.removeFirst(2)
-    }
-    return String(decoding: bytes, as: UTF8.self)
+    let parts = utf8.split(separator: UInt8(ascii: "%"), omittingEmptySubsequences: false)
+    guard parts.dropFirst().allSatisfy({ Hex.decoded($0.prefix(2))?.count == 1 }) else { return nil }
+    return PercentEncoding.decodedText(self)
   }
 }

@@ -54,7 +54,6 @@ struct HouseTests {
     "Sources/DirectDNS/Files/FileFailure.swift": "PathTargetTests, WritableFileTests",
     "Sources/DirectDNS/Model/IPAddress+Text.swift": "IPAddressTests",
     "Sources/DirectDNS/Model/LegacyIPv4.swift": "WebURLHostTests",
-    "Sources/DirectDNS/Model/PercentEncoding.swift": "WebURLTests, WebURL+CanonicalTests",
     "Sources/DirectDNS/Model/WebURLParser.swift": "WebURLTests",
     "Sources/DirectDNS/Telemetry/MetricDescription.swift": "MetricTableTests, which need the client too",
     "Sources/DirectDNS/Warmup/WarmupJob+Ending.swift": "WarmupJobTests",

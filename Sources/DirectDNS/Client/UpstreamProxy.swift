@@ -56,8 +56,8 @@ public struct UpstreamProxy: Sendable, Hashable, CustomStringConvertible {
     // The parser drops port 80, being the default of http, which is not the default of a proxy.
     port = url.port ?? (Self.names80(rest) ? 80 : scheme.port)
     guard port > 0 else { throw DirectDNSError(.invalidConfiguration, "The port is 0, which no proxy has.") }
-    user = url.hasUserInfo ? Self.decoded(url.username) : nil
-    password = url.hasUserInfo ? Secret(Self.decoded(url.password)) : nil
+    user = url.hasUserInfo ? PercentEncoding.decodedText(url.username) : nil
+    password = url.hasUserInfo ? Secret(PercentEncoding.decodedText(url.password)) : nil
     self.resolvesNames = resolvesNames || scheme.resolvesNames
     guard kind == .http || (user?.utf8.count ?? 1) < 256 && (password?.text.utf8.count ?? 1) < 256 else {
       throw DirectDNSError(.invalidConfiguration, "SOCKS5 has room for 255 bytes of a user name and of a password.")
@@ -71,10 +71,6 @@ public struct UpstreamProxy: Sendable, Hashable, CustomStringConvertible {
     let authority = text.prefix { !"/?#\\".contains($0) }
     guard let colon = authority.lastIndex(of: ":") else { return false }
     return UInt16(authority[authority.index(after: colon)...]) == 80
-  }
-
-  private static func decoded(_ text: String) -> String {
-    String(decoding: PercentEncoding.decoded(text.utf8.span), as: UTF8.self)
   }
 
   /// `http://HOST:PORT`, without user name and password.

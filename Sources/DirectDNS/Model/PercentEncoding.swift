@@ -83,6 +83,11 @@ package enum PercentEncoding {
     return output
   }
 
+  /// The same of text, as text: what is not UTF-8 then is repaired.
+  package static func decodedText(_ text: some StringProtocol) -> String {
+    String(decoding: decoded(Array(text.utf8).span), as: UTF8.self)
+  }
+
   private static func upperHexDigit(_ value: UInt8) -> UInt8 {
     value < 10 ? ASCII.zero + value : UInt8(ascii: "A") + value - 10
   }

@@ -104,8 +104,7 @@ public struct EMASProvider: NameableProvider, Hashable {
   private static func signedItem(_ item: String) -> SignedItem? {
     let name = name(of: item)
     guard name.hasPrefix("sdns-") || name == "tags" || name == "cip" else { return nil }
-    let value = PercentEncoding.decoded(Array(item.utf8.dropFirst(name.utf8.count + 1)).span)
-    return SignedItem(name: name, value: String(decoding: value, as: UTF8.self))
+    return SignedItem(name: name, value: PercentEncoding.decodedText(item.dropFirst(name.count + 1)))
   }
 
   private static func unusable(_ name: String, _ reason: String) -> DirectDNSError {

@@ -15,17 +15,14 @@ public struct QueryItem: Hashable, Sendable {
   }
 
   /// Reads a query, or the body of a form.
+  ///
+  /// A `+` stays a plus sign: the providers' parameters are not forms.
   static func items(of query: some StringProtocol) -> [QueryItem] {
     query.split(separator: "&").map { pair in
       let halves = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-      return QueryItem(name: decoded(halves[0]), value: halves.count > 1 ? decoded(halves[1]) : "")
+      return QueryItem(
+        name: PercentEncoding.decodedText(halves[0]),
+        value: halves.count > 1 ? PercentEncoding.decodedText(halves[1]) : "")
     }
-  }
-
-  /// Undoes percent-encoding.
-  ///
-  /// A `+` stays a plus sign: the providers' parameters are not forms.
-  static func decoded(_ text: some StringProtocol) -> String {
-    String(decoding: PercentEncoding.decoded(Array(text.utf8).span), as: UTF8.self)
   }
 }
