@@ -31,7 +31,9 @@ extension WarmupJob {
     }
     for channel in channels { channel.end() }
     let isReady = failure == nil && (report.isMinimumReached || plan.shortfall == .accepted)
-    metrics.ended(report, isReady: isReady)
+    metrics.count(WarmupOutcome.Kind.unfinished.rawValue, by: report.unfinished)
+    metrics.ended(
+      milliseconds: report.durationMs, isReady: isReady, isComplete: report.readiness == .complete)
     log(report, failure)
     let outcome = failure.map { Outcome.failure($0) } ?? .success(report)
     let waiting = state.withLock { state in

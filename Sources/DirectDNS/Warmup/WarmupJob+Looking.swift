@@ -182,7 +182,10 @@ extension WarmupJob {
 
   func note(_ outcome: WarmupOutcome, _ state: inout State) {
     state.tally.note(outcome)
-    if outcome.kind != .unfinished { metrics.note(outcome) }
+    if outcome.kind != .unfinished {
+      metrics.count(outcome.kind.rawValue)
+      if outcome.isExpired { metrics.countExpired() }
+    }
     if plan.keepAlive == .all, outcome.kind != .negative { state.keptAlive.append(outcome.host) }
   }
 }

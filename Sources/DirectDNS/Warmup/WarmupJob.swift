@@ -57,14 +57,14 @@ public final class WarmupJob: Sendable {
   ///   - resolver: the resolver whose cache is filled.
   /// - Throws: an error of code ``DirectDNSError/Code/invalidConfiguration`` that names the value that is wrong.
   public convenience init(_ plan: WarmupPlan, resolver: DirectResolver) throws(DirectDNSError) {
-    try self.init(plan, resolver: resolver, metrics: WarmupTelemetry())
+    try self.init(plan, resolver: resolver, metrics: MetricSource())
   }
 
-  init(_ plan: WarmupPlan, resolver: DirectResolver, metrics: WarmupTelemetry) throws(DirectDNSError) {
+  init(_ plan: WarmupPlan, resolver: DirectResolver, metrics: MetricSource) throws(DirectDNSError) {
     try plan.validate()
     self.plan = plan
     self.resolver = resolver
-    self.metrics = metrics
+    self.metrics = WarmupTelemetry(outcomes: WarmupOutcome.Kind.allCases.map(\.rawValue), metrics)
     clock = resolver.clock
     let families = plan.families ?? resolver.configuration.families
     let concurrency = WarmupConcurrency(

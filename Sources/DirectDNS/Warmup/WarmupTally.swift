@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import CoreMetrics
-
 /// Builds a report from outcomes as they come, in bounded memory.
 struct WarmupTally: Sendable {
   private var report: WarmupReport
@@ -94,39 +92,5 @@ extension DirectDNSError {
   /// The message in one line, with each server that was asked.
   fileprivate var line: String {
     attempts.isEmpty ? message : message + " Tried " + attempts.map(\.description).joined(separator: "; ") + "."
-  }
-}
-
-/// The metrics of warm-ups.
-struct WarmupTelemetry: Sendable {
-  /// One for each kind, in their order; created early, so that each series exists before the first name is done.
-  private let names: [Counter]
-  private let expired: Counter
-  private let duration: Timer
-  private let ready: Meter
-
-  init(_ source: MetricSource = MetricSource()) {
-    names = WarmupOutcome.Kind.allCases.map { source.counter(.warmedNames, $0.rawValue) }
-    expired = source.counter(.expiredWarmups)
-    duration = source.timer(.warmupTime)
-    ready = source.meter(.warmupReadiness)
-  }
-
-  /// A name is done.
-  func note(_ outcome: WarmupOutcome) {
-    count(outcome.kind)
-    if outcome.isExpired { expired.increment() }
-  }
-
-  /// It has ended: 1 is ready and complete, 0.5 ready and not complete, 0 not ready.
-  func ended(_ report: WarmupReport, isReady: Bool) {
-    count(.unfinished, by: report.unfinished)
-    duration.recordMilliseconds(report.durationMs)
-    ready.set(!isReady ? 0 : report.readiness == .complete ? 1 : 0.5)
-  }
-
-  private func count(_ kind: WarmupOutcome.Kind, by number: Int = 1) {
-    guard let index = WarmupOutcome.Kind.allCases.firstIndex(of: kind) else { return }
-    names[index].increment(by: number)
   }
 }

@@ -131,10 +131,9 @@ struct MetricTableTests {
   }
 
   private func useWarmup() {
-    let metrics = WarmupTelemetry()
-    let error = DirectDNSError(.nameNotFound, "")
-    metrics.note(WarmupOutcome(host: ResolverFixture.host, result: .failure(error), tries: 1, duration: .zero))
-    metrics.ended(WarmupReport(minimum: .all), isReady: true)
+    let metrics = WarmupTelemetry(outcomes: WarmupOutcome.Kind.allCases.map(\.rawValue))
+    metrics.count(WarmupOutcome.Kind.negative.rawValue)
+    metrics.ended(milliseconds: 1, isReady: true, isComplete: false)
     // By DirectDNSConfiguration, whose tests look at what it counts.
     MetricSource().count(.configurationReads, "applied")
   }

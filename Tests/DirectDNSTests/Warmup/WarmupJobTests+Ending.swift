@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CoreMetrics
 import Testing
 
 @testable import DirectDNS
@@ -22,7 +23,8 @@ extension WarmupJobTests {
       $0.concurrency = 2
       $0.minimum = .names(1)
     }
-    let job = try WarmupJob(plan, resolver: fixture.resolver)
+    let metrics = RecordingMetrics()
+    let job = try WarmupJob(plan, resolver: fixture.resolver, metrics: MetricSource(metrics))
     let running = Task { try await job.warmUp() }
     await fixture.transport.waitForSent(4)
     await fixture.clock.waitForSleepers(3)
@@ -32,6 +34,10 @@ extension WarmupJobTests {
     #expect((report.resolved, report.failed, report.unfinished) == (1, 1, 2))
     #expect(report.failures.map(\.host.text) == ["bad.example"])
     #expect(report.isMinimumReached && report.readiness == .degraded)
+    let counted = ["resolved", "failed", "unfinished"].map {
+      metrics.counts["directdns_warmup_names_total outcome=\($0)"]
+    }
+    #expect(counted == [1, 1, 2] && metrics.counts["directdns_warmup_ready"] == 0.5)
   }
 
   @Test func `a task that is cancelled ends it, and the report comes all the same`() async throws {
