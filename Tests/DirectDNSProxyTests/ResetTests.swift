@@ -10,7 +10,7 @@ import Testing
 @Suite("A reset that is found by writing", .timeLimit(.minutes(1)))
 struct ResetTests {
   /// A proxy whose thread can be held: what happens meanwhile it finds afterwards, in the same order.
-  private struct Scene {
+  private struct Fixture {
     let proxy: ProxyFixture
     let origin: RawListener
     private let isHeld = Watched(false)
@@ -56,66 +56,67 @@ struct ResetTests {
   @Test func `a response up to the connection's end is not whole when the next chunk of its request meets the reset`()
     async throws
   {
-    let scene = try await Scene()
-    let client = try await scene.proxy.client()
+    let fixture = try await Fixture()
+    let client = try await fixture.proxy.client()
     try await client.send(
-      "POST http://127.0.0.1:\(scene.origin.port)/ HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n")
-    let server = try await scene.origin.connection()
+      "POST http://127.0.0.1:\(fixture.origin.port)/ HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+        + "1\r\na\r\n")
+    let server = try await fixture.origin.connection()
     await server.receive("1\r\na\r\n")
     try await server.send("HTTP/1.1 200 OK\r\n\r\nhalf")
     await client.receive("half")
-    try await scene.whileHeld {
+    try await fixture.whileHeld {
       try await client.send("1\r\nb\r\n")
       try await server.reset()
     }
     _ = await client.receiveToEnd()
     #expect(client.isReset)
-    #expect(await scene.proxy.accesses(1).map(\.error) == ["http_response_incomplete"])
-    await scene.stop()
+    #expect(await fixture.proxy.accesses(1).map(\.error) == ["http_response_incomplete"])
+    await fixture.stop()
   }
 
   @Test func `a tunnel whose origin resets it while the client sends is cut off`() async throws {
-    let scene = try await Scene()
-    let (client, server) = try await scene.openTunnel()
-    try await scene.whileHeld {
+    let fixture = try await Fixture()
+    let (client, server) = try await fixture.openTunnel()
+    try await fixture.whileHeld {
       try await client.send("more")
       try await server.reset()
     }
     _ = await client.receiveToEnd()
     #expect(client.isReset)
-    #expect(await scene.proxy.accesses(1).map(\.error) == ["connection_terminated"])
-    await scene.stop()
+    #expect(await fixture.proxy.accesses(1).map(\.error) == ["connection_terminated"])
+    await fixture.stop()
   }
 
   /// Of these sizes, a reader that begins with a buffer of 2 KiB fills some without a byte left over.
   @Test(arguments: [true, false], [1, 2_048, 16_384])
   func `what a side of a tunnel sent before it was reset arrives before that`(byClient: Bool, count: Int) async throws {
     for isFoundByWriting in [false, true] {
-      let scene = try await Scene()
-      let (client, server) = try await scene.openTunnel()
+      let fixture = try await Fixture()
+      let (client, server) = try await fixture.openTunnel()
       client.forget()
       let (one, other) = byClient ? (client, server) : (server, client)
-      try await scene.whileHeld {
+      try await fixture.whileHeld {
         if isFoundByWriting { try await other.send("more") }
         try await one.send(Array(repeating: 0x61, count: count))
         try await one.reset()
       }
       _ = await other.receiveToEnd()
       #expect(other.receivedCount == count && other.isReset)
-      await scene.stop()
+      await fixture.stop()
     }
   }
 
   @Test func `a tunnel whose client resets it while the origin sends is reset for the origin`() async throws {
-    let scene = try await Scene()
-    let (client, server) = try await scene.openTunnel()
-    try await scene.whileHeld {
+    let fixture = try await Fixture()
+    let (client, server) = try await fixture.openTunnel()
+    try await fixture.whileHeld {
       try await server.send("more")
       try await client.reset()
     }
     _ = await server.receiveToEnd()
     #expect(server.isReset)
-    #expect(await scene.proxy.accesses(1).map(\.error) == ["connection_terminated"])
-    await scene.stop()
+    #expect(await fixture.proxy.accesses(1).map(\.error) == ["connection_terminated"])
+    await fixture.stop()
   }
 }

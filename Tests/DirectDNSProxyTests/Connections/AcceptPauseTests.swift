@@ -14,7 +14,7 @@ import Testing
 
 @Suite("Accepting, when no file is left")
 struct AcceptPauseTests {
-  private final class Scene {
+  private final class Fixture {
     let clients = LimitedCount()
     let notices = Watched<[String]>([])
     /// The connections to origins that can be closed.
@@ -56,44 +56,44 @@ struct AcceptPauseTests {
 
   @Test(arguments: [EMFILE, ENFILE, ENOBUFS, ENOMEM])
   func `nothing is accepted until a client has gone, and that is said once a minute`(_ code: CInt) {
-    let scene = Scene()
-    scene.fail(code)
-    scene.fail(code)
-    #expect(scene.accepts == false && scene.notices.value.count == 1)
-    scene.clients.leave()
-    scene.channel.embeddedEventLoop.run()
-    #expect(scene.accepts == true)
+    let fixture = Fixture()
+    fixture.fail(code)
+    fixture.fail(code)
+    #expect(fixture.accepts == false && fixture.notices.value.count == 1)
+    fixture.clients.leave()
+    fixture.channel.embeddedEventLoop.run()
+    #expect(fixture.accepts == true)
     // Under load files come and go with every client.
-    scene.fail(code)
-    #expect(scene.accepts == false && scene.notices.value.count == 1)
-    scene.channel.embeddedEventLoop.advanceTime(by: AcceptPause.silence)
-    scene.fail(code)
-    #expect(scene.notices.value.count == 2 && scene.notices.value[0].hasPrefix("No file is left"))
-    #expect(scene.notices.value[0].contains("--max-clients"))
+    fixture.fail(code)
+    #expect(fixture.accepts == false && fixture.notices.value.count == 1)
+    fixture.channel.embeddedEventLoop.advanceTime(by: AcceptPause.silence)
+    fixture.fail(code)
+    #expect(fixture.notices.value.count == 2 && fixture.notices.value[0].hasPrefix("No file is left"))
+    #expect(fixture.notices.value[0].contains("--max-clients"))
   }
 
   @Test func `connections that nobody uses are closed first, and nothing is said while that helps`() {
-    let scene = Scene()
-    scene.idle.change { $0 = 3 }
-    scene.fail()
-    #expect(scene.accepts == true && scene.notices.value.isEmpty)
-    scene.fail()
-    #expect(scene.accepts == false && scene.notices.value.first?.contains("clients (3 connected)") == true)
+    let fixture = Fixture()
+    fixture.idle.change { $0 = 3 }
+    fixture.fail()
+    #expect(fixture.accepts == true && fixture.notices.value.isEmpty)
+    fixture.fail()
+    #expect(fixture.accepts == false && fixture.notices.value.first?.contains("clients (3 connected)") == true)
   }
 
   @Test func `it is tried again each second, since not only clients have files`() {
-    let scene = Scene()
-    scene.fail()
-    scene.channel.embeddedEventLoop.advanceTime(by: AcceptPause.interval - .nanoseconds(1))
-    #expect(scene.accepts == false)
-    scene.channel.embeddedEventLoop.advanceTime(by: .nanoseconds(1))
-    #expect(scene.accepts == true)
+    let fixture = Fixture()
+    fixture.fail()
+    fixture.channel.embeddedEventLoop.advanceTime(by: AcceptPause.interval - .nanoseconds(1))
+    #expect(fixture.accepts == false)
+    fixture.channel.embeddedEventLoop.advanceTime(by: .nanoseconds(1))
+    #expect(fixture.accepts == true)
   }
 
   @Test func `any other error is not its business`() {
-    let scene = Scene()
-    scene.channel.pipeline.fireErrorCaught(IOError(errnoCode: ECONNABORTED, reason: "accept"))
-    #expect(throws: IOError.self) { try scene.channel.throwIfErrorCaught() }
-    #expect(scene.accepts == nil && scene.notices.value.isEmpty)
+    let fixture = Fixture()
+    fixture.channel.pipeline.fireErrorCaught(IOError(errnoCode: ECONNABORTED, reason: "accept"))
+    #expect(throws: IOError.self) { try fixture.channel.throwIfErrorCaught() }
+    #expect(fixture.accepts == nil && fixture.notices.value.isEmpty)
   }
 }

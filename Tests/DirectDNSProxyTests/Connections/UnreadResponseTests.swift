@@ -11,7 +11,7 @@ import Testing
 @Suite("Responses that the kernel holds", .timeLimit(.minutes(1)))
 struct UnreadResponseTests {
   /// A proxy whose time does not pass by itself.
-  private final class Scene: Sendable {
+  private final class Fixture: Sendable {
     static let size = 1 << 20
 
     let eventLoop: any EventLoop
@@ -66,33 +66,33 @@ struct UnreadResponseTests {
   func `a client that pauses gets the end of its response, and is closed after that`(
     version: String, pause: Int64, end: Int64
   ) async throws {
-    let scene = try await Scene()
-    let client = try await scene.client(version)
-    for seconds in [3, 76, 400, pause] { try await scene.pass(seconds) }
-    #expect(try await scene.read { !$0.isGone })
+    let fixture = try await Fixture()
+    let client = try await fixture.client(version)
+    for seconds in [3, 76, 400, pause] { try await fixture.pass(seconds) }
+    #expect(try await fixture.read { !$0.isGone })
     try await client.resume()
-    await client.receive(count: Scene.size)
-    #expect(client.receivedCount > Scene.size && !client.isReset)
+    await client.receive(count: Fixture.size)
+    #expect(client.receivedCount > Fixture.size && !client.isReset)
     // The last acknowledgement may still be on its way.
-    while try await !scene.read({ $0.hasArrived }) {}
-    try await scene.pass(pause)
-    try await scene.pass(end)
-    #expect(try await scene.read { $0.isGone })
+    while try await !fixture.read({ $0.hasArrived }) {}
+    try await fixture.pass(pause)
+    try await fixture.pass(end)
+    #expect(try await fixture.read { $0.isGone })
     await client.close()
-    try await scene.stop()
+    try await fixture.stop()
   }
 
   @Test(arguments: ["1.1", "1.0"])
   func `one that takes nothing for an hour is cut off`(version: String) async throws {
-    let scene = try await Scene()
-    let client = try await scene.client(version)
-    for seconds in [3, 3610] { try await scene.pass(Int64(seconds)) }
-    #expect(try await scene.read { $0.isGone })
+    let fixture = try await Fixture()
+    let client = try await fixture.client(version)
+    for seconds in [3, 3610] { try await fixture.pass(Int64(seconds)) }
+    #expect(try await fixture.read { $0.isGone })
     // The reset may have come to it already.
     try? await client.resume()
     _ = await client.receiveToEnd()
-    #expect(client.receivedCount < Scene.size)
+    #expect(client.receivedCount < Fixture.size)
     await client.close()
-    try await scene.stop()
+    try await fixture.stop()
   }
 }

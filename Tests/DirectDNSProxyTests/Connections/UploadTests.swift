@@ -13,7 +13,7 @@ struct UploadTests: SlowReaders {
   private static let place = ForwardOrigin(.address(.ipv4(0x7f00_0001)), port: 80)
 
   /// What has become of a request.
-  private final class Scene {
+  private final class Fixture {
     let client: ClientHandler
     let channel: EmbeddedChannel
     let origin: EmbeddedChannel
@@ -44,7 +44,7 @@ struct UploadTests: SlowReaders {
 
   /// A request with a body, and its response, to an origin that has read nothing yet.
   private func withAnswered(
-    _ response: String, body: String = "whole", _ check: (Scene) throws -> Void
+    _ response: String, body: String = "whole", _ check: (Fixture) throws -> Void
   ) throws {
     let log = Watched<[ProxyAccess]>([])
     try withClient(sending: "", log: { access in log.change { $0.append(access) } }) { client, channel, reader in
@@ -59,7 +59,7 @@ struct UploadTests: SlowReaders {
       try channel.writeInbound(
         ByteBuffer(string: "PUT http://127.0.0.1/ HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\n\(body)"))
       try originChannel.writeInbound(ByteBuffer(string: response))
-      try check(Scene(client, channel, originChannel, originReader, log))
+      try check(Fixture(client, channel, originChannel, originReader, log))
     }
   }
 
@@ -69,45 +69,45 @@ struct UploadTests: SlowReaders {
     ("500 No\r\nContent-Length: 0\r\n", true), ("500 No\r\nContent-Length: 0\r\nConnection: close\r\n", false),
   ])
   func `an origin that answers before it has read all gets the rest`(head: String, isKept: Bool) throws {
-    try withAnswered("HTTP/1.1 \(head)\r\n") { scene in
-      let said = try scene.said(scene.channel)
+    try withAnswered("HTTP/1.1 \(head)\r\n") { fixture in
+      let said = try fixture.said(fixture.channel)
       #expect(said.hasPrefix("HTTP/1.1 \(head.prefix(3))"))
       // Where connections that wait are closed after 15 s.
-      scene.client.loop.pool.closeIdle(at: .now() + .seconds(60))
-      scene.client.loop.pool.closeAll()
-      #expect(scene.origin.isActive)
-      let read = try scene.originReads()
+      fixture.client.loop.pool.closeIdle(at: .now() + .seconds(60))
+      fixture.client.loop.pool.closeAll()
+      #expect(fixture.origin.isActive)
+      let read = try fixture.originReads()
       #expect(read.hasSuffix("\r\n\r\nwhole"))
       let route = ChosenRoute(addresses: [.ipv4(0x7f00_0001)])
-      #expect((scene.client.loop.pool.take(Self.place, route, .direct, .any) != nil) == isKept)
-      #expect(scene.origin.isActive == isKept && scene.channel.isActive)
-      #expect(scene.log.value.map(\.error) == [nil] && scene.log.value.map(\.received) == [5])
+      #expect((fixture.client.loop.pool.take(Self.place, route, .direct, .any) != nil) == isKept)
+      #expect(fixture.origin.isActive == isKept && fixture.channel.isActive)
+      #expect(fixture.log.value.map(\.error) == [nil] && fixture.log.value.map(\.received) == [5])
     }
   }
 
   @Test func `the end of what its client sends is told to it behind the rest`() throws {
-    try withAnswered("HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n") { scene in
-      scene.channel.pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
-      #expect(scene.origin.isActive && !scene.originReader.hasEnd)
-      let read = try scene.originReads()
+    try withAnswered("HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n") { fixture in
+      fixture.channel.pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
+      #expect(fixture.origin.isActive && !fixture.originReader.hasEnd)
+      let read = try fixture.originReads()
       #expect(read.hasSuffix("\r\n\r\nwhole"))
-      #expect(!scene.origin.isActive && !scene.channel.isActive)
-      #expect(scene.log.value.map(\.error) == [nil])
+      #expect(!fixture.origin.isActive && !fixture.channel.isActive)
+      #expect(fixture.log.value.map(\.error) == [nil])
     }
   }
 
   @Test func `an origin that has told its end, or more than its response, serves no other request`() throws {
     for isEnd in [false, true] {
-      try withAnswered("HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n") { scene in
+      try withAnswered("HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n") { fixture in
         if isEnd {
-          scene.origin.pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
+          fixture.origin.pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
         } else {
-          try scene.origin.writeInbound(ByteBuffer(string: "HTTP/1.1 204 More\r\n\r\n"))
+          try fixture.origin.writeInbound(ByteBuffer(string: "HTTP/1.1 204 More\r\n\r\n"))
         }
-        #expect(scene.origin.isActive)
-        let read = try scene.originReads()
+        #expect(fixture.origin.isActive)
+        let read = try fixture.originReads()
         #expect(read.hasSuffix("\r\n\r\nwhole"))
-        #expect(!scene.origin.isActive && scene.channel.isActive)
+        #expect(!fixture.origin.isActive && fixture.channel.isActive)
       }
     }
   }
@@ -118,32 +118,32 @@ struct UploadTests: SlowReaders {
   func `one that takes no more, or gets no more, is reset after the time of a silent origin, and the log has it`(
     body: String, seconds: Int64, error: String?
   ) throws {
-    try withAnswered("HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n", body: body) { scene in
-      scene.client.timePassed(.now() + .seconds(seconds))
-      #expect(scene.origin.isActive == (error == nil))
-      #expect(scene.log.value.map(\.error) == (error == nil ? [] : [error]))
+    try withAnswered("HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n", body: body) { fixture in
+      fixture.client.timePassed(.now() + .seconds(seconds))
+      #expect(fixture.origin.isActive == (error == nil))
+      #expect(fixture.log.value.map(\.error) == (error == nil ? [] : [error]))
     }
   }
 
   @Test func `one that is gone before it has read all is in the log`() throws {
-    try withAnswered("HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n") { scene in
-      try scene.origin.close().wait()
-      scene.channel.embeddedEventLoop.run()
-      #expect(scene.log.value.map(\.error) == ["connection_terminated"])
+    try withAnswered("HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n") { fixture in
+      try fixture.origin.close().wait()
+      fixture.channel.embeddedEventLoop.run()
+      #expect(fixture.log.value.map(\.error) == ["connection_terminated"])
       // The response is the client's all the same.
-      let said = try scene.said(scene.channel)
+      let said = try fixture.said(fixture.channel)
       #expect(said.hasPrefix("HTTP/1.1 202 "))
     }
   }
 
   @Test func `a client that is gone takes nothing of its whole request away`() throws {
-    try withAnswered("HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n") { scene in
-      try scene.channel.close().wait()
-      scene.channel.embeddedEventLoop.run()
-      #expect(scene.origin.isActive)
-      let read = try scene.originReads()
+    try withAnswered("HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n") { fixture in
+      try fixture.channel.close().wait()
+      fixture.channel.embeddedEventLoop.run()
+      #expect(fixture.origin.isActive)
+      let read = try fixture.originReads()
       #expect(read.hasSuffix("\r\n\r\nwhole"))
-      #expect(!scene.origin.isActive)
+      #expect(!fixture.origin.isActive)
     }
   }
 }

@@ -11,8 +11,8 @@ import Testing
 /// may reach from there, and must never hear of it.
 @Suite(.timeLimit(.minutes(1)))
 struct RebindingTests {
-  private struct Stage {
-    let fixture: ClientFixture
+  private struct Fixture {
+    let base: ClientFixture
     /// What anybody may ask.
     let open: FakeOrigin
     /// What nobody may.
@@ -20,7 +20,7 @@ struct RebindingTests {
     let clock: ManualClock
 
     var port: Int { open.port }
-    var client: DirectClient { fixture.client }
+    var client: DirectClient { base.client }
 
     func request(_ url: String, _ fields: HTTPFields = [:]) throws(DirectDNSError) -> HTTPRequest {
       HTTPRequest(method: .get, url: try WebURL(url.replacing("PORT", with: "\(port)")), headerFields: fields)
@@ -36,45 +36,45 @@ struct RebindingTests {
     }
   }
 
-  private func staged(
+  private func withFixture(
     _ fill: (inout RecordTable) -> Void, store: (any AnswerStore)? = nil,
     handler: @escaping FakeOrigin.Handler = { _ in OriginResponse(body: "open") },
-    _ body: (Stage) async throws -> Void
+    _ body: (Fixture) async throws -> Void
   ) async throws {
     let origins = try await OriginGroup.start(["127.0.0.2", "127.0.0.1", "::1"], handler: handler)
     let clock = ManualClock()
     let policy = AddressPolicy(.publicOnly, allowedNetworks: [try #require(IPNetwork("127.0.0.2/32"))])
-    let fixture = try await ClientFixture(records: RecordTable(fill), clock: clock, policy: policy, store: store)
-    let stage = Stage(fixture: fixture, open: origins[0], closed: Array(origins.dropFirst()), clock: clock)
-    try await body(stage)
-    for closed in stage.closed { #expect(closed.connectionCount == 0) }
-    await fixture.stop()
+    let base = try await ClientFixture(records: RecordTable(fill), clock: clock, policy: policy, store: store)
+    let fixture = Fixture(base: base, open: origins[0], closed: Array(origins.dropFirst()), clock: clock)
+    try await body(fixture)
+    for closed in fixture.closed { #expect(closed.connectionCount == 0) }
+    await base.stop()
     for origin in origins { await origin.stop() }
   }
 
   @Test func `a name that was public and is private now is refused, its live connection unused`() async throws {
-    try await staged({ $0.add("www.evil.test", "127.0.0.2") }) { stage in
-      let first = try await stage.client.execute(stage.request("http://www.evil.test:PORT/"))
+    try await withFixture({ $0.add("www.evil.test", "127.0.0.2") }) { fixture in
+      let first = try await fixture.client.execute(fixture.request("http://www.evil.test:PORT/"))
       #expect(try await first.body.text() == "open")
-      stage.fixture.provider.records = RecordTable { $0.add("www.evil.test", "127.0.0.1", "::1") }
-      stage.fixture.resolver.invalidate(Sample.name("www.evil.test"))
-      #expect(await stage.code("http://www.evil.test:PORT/") == .addressForbidden)
-      #expect(stage.open.requests.count == 1)
+      fixture.base.provider.records = RecordTable { $0.add("www.evil.test", "127.0.0.1", "::1") }
+      fixture.base.resolver.invalidate(Sample.name("www.evil.test"))
+      #expect(await fixture.code("http://www.evil.test:PORT/") == .addressForbidden)
+      #expect(fixture.open.requests.count == 1)
     }
   }
 
   @Test func `of a mixed answer the public address alone is used, whether it answers or not`() async throws {
-    try await staged({ records in
+    try await withFixture({ records in
       records.add("www.evil.test", "127.0.0.1", "127.0.0.2")
       records.add("down.evil.test", "127.0.0.1", "127.0.0.2")
-    }) { stage in
+    }) { fixture in
       for _ in 0..<5 {
-        let response = try await stage.client.execute(stage.request("http://www.evil.test:PORT/"))
+        let response = try await fixture.client.execute(fixture.request("http://www.evil.test:PORT/"))
         #expect(response.connection.remoteAddress == IPAddress("127.0.0.2"))
         _ = try await response.body.text()
       }
-      await stage.open.stop()
-      #expect(await stage.code("http://down.evil.test:PORT/") == .connectFailed)
+      await fixture.open.stop()
+      #expect(await fixture.code("http://down.evil.test:PORT/") == .connectFailed)
     }
   }
 
@@ -83,36 +83,36 @@ struct RebindingTests {
     ["2002:7f00:1::"], ["10.0.0.1", "169.254.169.254"], ["fe80::1"], ["168.63.129.16"],
   ])
   func `a name that leads to a private address is refused in every form of it`(_ addresses: [String]) async throws {
-    try await staged({ $0.add("www.evil.test", addresses.compactMap { IPAddress($0) }) }) { stage in
-      #expect(await stage.code("http://www.evil.test:PORT/") == .addressForbidden)
+    try await withFixture({ $0.add("www.evil.test", addresses.compactMap { IPAddress($0) }) }) { fixture in
+      #expect(await fixture.code("http://www.evil.test:PORT/") == .addressForbidden)
     }
   }
 
   @Test func `loopback that a list denies is not reached by the unspecified address, in a URL or an answer`()
     async throws
   {
-    try await staged(
+    try await withFixture(
       { records in
         records.add("four.evil.test", "0.0.0.0")
         records.add("six.evil.test", "::")
         records.add("mapped.evil.test", "::ffff:0.0.0.0")
         records.add("www.shop.test", "127.0.0.2")
       }, handler: { request in OriginResponse(.found, fields: [.location: request.value("to") ?? ""]) }
-    ) { stage in
-      var configuration = stage.client.configuration
+    ) { fixture in
+      var configuration = fixture.client.configuration
       configuration.policy = AddressPolicy(
         .any, deniedNetworks: ["127.0.0.1/32", "::1/128"].compactMap { IPNetwork($0) })
-      let client = try DirectClient(configuration, resolver: stage.fixture.resolver)
+      let client = try DirectClient(configuration, resolver: fixture.base.resolver)
       for host in [
         "0.0.0.0", "0", "0x0.0", "%30", "[::]", "[0::0]", "[::ffff:0.0.0.0]", "[::ffff:0:0]", "[64:ff9b::]",
         "four.evil.test", "six.evil.test", "mapped.evil.test",
       ] {
         for url in [
           "http://\(host):PORT/",
-          "http://www.shop.test:PORT/?to=http://\(host.replacing("%", with: "%25")):\(stage.port)/",
+          "http://www.shop.test:PORT/?to=http://\(host.replacing("%", with: "%25")):\(fixture.port)/",
         ] {
           let error = await #expect(throws: DirectDNSError.self, "\(url)") {
-            try await client.execute(stage.request(url))
+            try await client.execute(fixture.request(url))
           }
           #expect(error?.code == .addressForbidden, "\(url)")
         }
@@ -122,12 +122,12 @@ struct RebindingTests {
   }
 
   @Test func `an alias to a private name is refused`() async throws {
-    try await staged({ records in
+    try await withFixture({ records in
       records.alias("www.evil.test", to: "next.evil.test")
       records.alias("next.evil.test", to: "database.corp.test")
       records.add("database.corp.test", "127.0.0.1")
-    }) { stage in
-      #expect(await stage.code("http://www.evil.test:PORT/") == .addressForbidden)
+    }) { fixture in
+      #expect(await fixture.code("http://www.evil.test:PORT/") == .addressForbidden)
     }
   }
 
@@ -141,21 +141,21 @@ struct RebindingTests {
   ]
 
   @Test func `a literal in any spelling is refused, in the URL and by redirect`() async throws {
-    try await staged(
+    try await withFixture(
       { $0.add("www.shop.test", "127.0.0.2") },
       handler: { request in
         OriginResponse(.found, fields: [.location: request.value("to") ?? ""])
       }
-    ) { stage in
+    ) { fixture in
       for spelling in Self.spellings {
         let target = "http://\(spelling):PORT/"
-        #expect(await stage.code(target) == .addressForbidden, "\(spelling)")
-        let escaped = target.replacing("PORT", with: "\(stage.port)").utf8.map {
+        #expect(await fixture.code(target) == .addressForbidden, "\(spelling)")
+        let escaped = target.replacing("PORT", with: "\(fixture.port)").utf8.map {
           "%" + ($0 < 16 ? "0" : "") + String($0, radix: 16)
         }.joined()
-        let before = stage.open.requests.count
-        #expect(await stage.code("http://www.shop.test:PORT/?to=\(escaped)") == .addressForbidden, "\(spelling)")
-        #expect(stage.open.requests.count == before + 1)
+        let before = fixture.open.requests.count
+        #expect(await fixture.code("http://www.shop.test:PORT/?to=\(escaped)") == .addressForbidden, "\(spelling)")
+        #expect(fixture.open.requests.count == before + 1)
       }
     }
   }
@@ -167,32 +167,32 @@ struct RebindingTests {
       "http:/\t/127.0.0.1:PORT/", " http://127.0.0.1:PORT/", "HTTP:127.0.0.1:PORT/x/..//",
     ]
     let next = Locked("")
-    try await staged(
+    try await withFixture(
       { records in
         records.add("www.shop.test", "127.0.0.2")
         records.add("inside.evil.test", "127.0.0.1")
       },
       handler: { _ in OriginResponse(.found, fields: [.location: next.withLock { $0 }]) }
-    ) { stage in
+    ) { fixture in
       for location in locations.dropLast() {
-        next.withLock { $0 = location.replacing("PORT", with: "\(stage.port)") }
-        #expect(await stage.code("http://www.shop.test:PORT/") == .addressForbidden, "\(location)")
+        next.withLock { $0 = location.replacing("PORT", with: "\(fixture.port)") }
+        #expect(await fixture.code("http://www.shop.test:PORT/") == .addressForbidden, "\(location)")
       }
       // `http:` without slashes is relative to an http URL: it leads back to the host itself.
       next.withLock { $0 = "http:127.0.0.1" }
-      #expect(await stage.code("http://www.shop.test:PORT/") == .tooManyRedirects)
+      #expect(await fixture.code("http://www.shop.test:PORT/") == .tooManyRedirects)
     }
   }
 
   @Test func `an answer that is stale is judged like a fresh one`() async throws {
-    try await staged({ $0.add("www.evil.test", "127.0.0.1", ttl: 60) }) { stage in
-      _ = try await stage.fixture.resolver.resolve("www.evil.test")
-      await stage.fixture.provider.stop()
-      stage.clock.advance(by: .seconds(3600))
+    try await withFixture({ $0.add("www.evil.test", "127.0.0.1", ttl: 60) }) { fixture in
+      _ = try await fixture.base.resolver.resolve("www.evil.test")
+      await fixture.base.provider.stop()
+      fixture.clock.advance(by: .seconds(3600))
       var request = RequestOptions()
       request.lookup = LookupOptions(expired: .preferred)
       let error = await #expect(throws: DirectDNSError.self) {
-        try await stage.client.execute(stage.request("http://www.evil.test:PORT/"), options: request)
+        try await fixture.client.execute(fixture.request("http://www.evil.test:PORT/"), options: request)
       }
       #expect(error?.code == .addressForbidden)
     }
@@ -203,17 +203,17 @@ struct RebindingTests {
     _ addresses: [String]
   ) async throws {
     let store = MemoryAnswerStore()
-    try await staged({ $0.add("www.evil.test", "127.0.0.2", ttl: 60) }, store: store) { stage in
-      let first = try await stage.client.execute(stage.request("http://www.evil.test:PORT/"))
+    try await withFixture({ $0.add("www.evil.test", "127.0.0.2", ttl: 60) }, store: store) { fixture in
+      let first = try await fixture.client.execute(fixture.request("http://www.evil.test:PORT/"))
       #expect(try await first.body.text() == "open")
       // What this process has asked is to be in the store before the other's answers, and not over them.
-      await stage.fixture.resolver.finishQueries(within: .seconds(9))
-      await stage.fixture.resolver.flushStore()
-      await stage.fixture.provider.stop()
-      stage.clock.advance(by: .seconds(120))
+      await fixture.base.resolver.finishQueries(within: .seconds(9))
+      await fixture.base.resolver.flushStore()
+      await fixture.base.provider.stop()
+      fixture.clock.advance(by: .seconds(120))
       for family in IPAddress.Family.allCases {
         let list = addresses.map(Sample.address).filter { $0.family == family }
-        let now = stage.clock.wallNow
+        let now = fixture.clock.wallNow
         store.write([
           StoredAnswer(
             AddressQuestion(Sample.name("www.evil.test"), family),
@@ -221,20 +221,21 @@ struct RebindingTests {
             expires: now + .seconds(300), gone: now + .seconds(86_700))
         ])
       }
-      let next = try await ClientFixture(clock: stage.clock, policy: stage.client.configuration.policy, store: store)
+      let next = try await ClientFixture(
+        clock: fixture.clock, policy: fixture.client.configuration.policy, store: store)
       await next.provider.stop()
-      for client in [stage.client, next.client] {
+      for client in [fixture.client, next.client] {
         let source = try await client.resolver.resolve("www.evil.test").source
         #expect(source == .store)
         for _ in 0..<3 {
           guard addresses.contains("127.0.0.2") else {
             let error = await #expect(throws: DirectDNSError.self) {
-              try await client.execute(stage.request("http://www.evil.test:PORT/"))
+              try await client.execute(fixture.request("http://www.evil.test:PORT/"))
             }
             #expect(error?.code == .addressForbidden)
             continue
           }
-          let response = try await client.execute(stage.request("http://www.evil.test:PORT/"))
+          let response = try await client.execute(fixture.request("http://www.evil.test:PORT/"))
           #expect(response.connection.remoteAddress == IPAddress("127.0.0.2"))
           _ = try await response.body.text()
         }
@@ -244,30 +245,31 @@ struct RebindingTests {
   }
 
   @Test func `the Host field moves a request nowhere, and excuses none`() async throws {
-    try await staged({ records in
+    try await withFixture({ records in
       records.add("www.shop.test", "127.0.0.2")
       records.add("inside.evil.test", "127.0.0.1")
-    }) { stage in
-      for host in ["localhost", "127.0.0.1", "inside.evil.test", "127.0.0.1:\(stage.port)"] {
-        let response = try await stage.client.execute(stage.request("http://www.shop.test:PORT/", [.hostField: host]))
+    }) { fixture in
+      for host in ["localhost", "127.0.0.1", "inside.evil.test", "127.0.0.1:\(fixture.port)"] {
+        let request = try fixture.request("http://www.shop.test:PORT/", [.hostField: host])
+        let response = try await fixture.client.execute(request)
         #expect(response.connection.remoteAddress == IPAddress("127.0.0.2"))
         _ = try await response.body.text()
       }
-      #expect(stage.open.requests.map(\.host).last == "127.0.0.1:\(stage.port)")
+      #expect(fixture.open.requests.map(\.host).last == "127.0.0.1:\(fixture.port)")
       for url in ["http://inside.evil.test:PORT/", "http://127.0.0.1:PORT/", "http://[::1]:PORT/"] {
-        #expect(await stage.code(url, [.hostField: "www.shop.test"]) == .addressForbidden)
+        #expect(await fixture.code(url, [.hostField: "www.shop.test"]) == .addressForbidden)
       }
     }
   }
 
   @Test func `a request that was rewritten to an address is judged by that address`() async throws {
-    try await staged({ $0.add("www.shop.test", "127.0.0.2") }) { stage in
+    try await withFixture({ $0.add("www.shop.test", "127.0.0.2") }) { fixture in
       let fields: HTTPFields = [.hostField: "www.shop.test", .originalURL: "http://www.shop.test/"]
-      #expect(await stage.code("http://127.0.0.1:PORT/", fields) == .addressForbidden)
-      let response = try await stage.client.execute(stage.request("http://127.0.0.2:PORT/", fields))
+      #expect(await fixture.code("http://127.0.0.1:PORT/", fields) == .addressForbidden)
+      let response = try await fixture.client.execute(fixture.request("http://127.0.0.2:PORT/", fields))
       #expect(try await response.body.text() == "open")
-      #expect(stage.open.requests.map(\.host) == ["www.shop.test"])
-      #expect(stage.open.requests.map { $0.field("originalUrl") } == [nil])
+      #expect(fixture.open.requests.map(\.host) == ["www.shop.test"])
+      #expect(fixture.open.requests.map { $0.field("originalUrl") } == [nil])
     }
   }
 }
