@@ -16,13 +16,13 @@ struct ProxyInputsTests {
   private static let otherUpstream = "http://192.0.2.1:2"
 
   private func running(
-    _ desk: ProxyDesk, _ body: (ProxyInputs, ProxyServer) throws -> Void
+    _ fixture: ContextFixture, _ body: (ProxyInputs, ProxyServer) throws -> Void
   ) throws {
     let resolver = try DirectResolver()
     defer { resolver.shutdown() }
     let inputs = try ProxyInputs(
       DirectSettings(), RouteOptions.parse(["--upstream", "@up"]),
-      ProxyOptions.parse(["--users", "users", "--token", "@token"]), in: desk.context
+      ProxyOptions.parse(["--users", "users", "--token", "@token"]), in: fixture.context
     ) { settings, entry, users in
       ProxyConfiguration(
         policy: settings.addressPolicy, upstream: entry.upstream, routes: entry.routes, users: users)
@@ -30,8 +30,8 @@ struct ProxyInputsTests {
     try body(inputs, ProxyServer(inputs.configuration(), resolver: resolver))
   }
 
-  private func desk() -> ProxyDesk {
-    ProxyDesk(["up": Self.upstream + "\n", "users": Self.users, "token": "0123456789abcdef\n"])
+  private func fixture() -> ContextFixture {
+    ContextFixture(["up": Self.upstream + "\n", "users": Self.users, "token": "0123456789abcdef\n"])
   }
 
   private func knows(_ name: String, _ server: ProxyServer) -> Bool {
@@ -51,12 +51,12 @@ struct ProxyInputsTests {
   func `a file with a mistake stays as it was, and the others apply`(
     file: String, text: String?, reason: String, otherwise: String
   ) throws {
-    let desk = desk()
-    try running(desk) { inputs, server in
-      desk.put(Self.otherUpstream, at: "up")
-      desk.put(Self.others, at: "users")
-      desk.put("fedcba9876543210\n", at: "token")
-      desk.put(text, at: file)
+    let fixture = fixture()
+    try running(fixture) { inputs, server in
+      fixture.put(Self.otherUpstream, at: "up")
+      fixture.put(Self.others, at: "users")
+      fixture.put("fedcba9876543210\n", at: "token")
+      fixture.put(text, at: file)
       inputs.update(server)
       let configuration = server.shared.settings.configuration
       let upstream = try UpstreamProxy(file == "up" ? Self.upstream : Self.otherUpstream)
@@ -64,27 +64,27 @@ struct ProxyInputsTests {
       #expect(knows("ann", server) == (file == "users") && knows("bob", server) == (file != "users"))
       let token = file == "token" ? "0123456789abcdef" : "fedcba9876543210"
       #expect(configuration.users?.quickCheck("x", token) == .token)
-      #expect(desk.said.hasPrefix("dnsctl: \(reason)") && desk.said.hasSuffix(otherwise), "\(desk.said)")
+      #expect(fixture.said.hasPrefix("dnsctl: \(reason)") && fixture.said.hasSuffix(otherwise), "\(fixture.said)")
     }
   }
 
   @Test func `another proxy that is this one stays out, and what else is new applies`() throws {
-    let desk = desk()
-    try running(desk) { inputs, server in
-      desk.put("http://127.0.0.1:3128", at: "up")
-      desk.put(Self.others, at: "users")
+    let fixture = fixture()
+    try running(fixture) { inputs, server in
+      fixture.put("http://127.0.0.1:3128", at: "up")
+      fixture.put(Self.others, at: "users")
       inputs.update(server)
       let upstream = try UpstreamProxy(Self.upstream)
       #expect(server.shared.settings.configuration.upstream == upstream)
-      #expect(knows("bob", server) && desk.said.contains("listens itself"), "\(desk.said)")
+      #expect(knows("bob", server) && fixture.said.contains("listens itself"), "\(fixture.said)")
     }
   }
 
   @Test func `users who were known stay so when a file changes`() throws {
-    let desk = desk()
-    try running(desk) { inputs, server in
+    let fixture = fixture()
+    try running(fixture) { inputs, server in
       #expect(knows("ann", server))
-      desk.put(Self.users + Self.others, at: "users")
+      fixture.put(Self.users + Self.others, at: "users")
       inputs.update(server)
       let users = server.shared.settings.configuration.users
       #expect(users?.quickCheck("ann", TestHashes.password) == .correct)
@@ -95,8 +95,8 @@ struct ProxyInputsTests {
   }
 
   @Test func `settings of the configuration file are checked before they are taken`() throws {
-    let desk = desk()
-    try running(desk) { inputs, server in
+    let fixture = fixture()
+    try running(fixture) { inputs, server in
       var settings = try DirectSettings()
       settings.addressPolicy = .any
       settings.proxy.routes.set(try ProxyRoutes.Pattern("b.test"), .upstream)
@@ -104,14 +104,14 @@ struct ProxyInputsTests {
       try inputs.check(settings, for: server)
       #expect(server.shared.settings.configuration.policy == .publicOnly)
       inputs.take(settings, for: server)
-      #expect(server.shared.settings.configuration.policy == .any && desk.said == "", "\(desk.said)")
+      #expect(server.shared.settings.configuration.policy == .any && fixture.said == "", "\(fixture.said)")
     }
   }
 
   @Test func `a route through another proxy needs one`() throws {
     let resolver = try DirectResolver()
     defer { resolver.shutdown() }
-    let inputs = try ProxyInputs(DirectSettings(), RouteOptions.parse([]), nil, in: ProxyDesk([:]).context) {
+    let inputs = try ProxyInputs(DirectSettings(), RouteOptions.parse([]), nil, in: ContextFixture([:]).context) {
       _, entry, _ in
       ProxyConfiguration(upstream: entry.upstream, routes: entry.routes)
     }
@@ -135,7 +135,7 @@ struct ProxyInputsTests {
   ) async throws {
     var settings = try DirectSettings()
     settings.proxy.routes.set(try ProxyRoutes.Pattern("b.test"), .upstream)
-    let context = ProxyDesk([:]).context
+    let context = ContextFixture([:]).context
     let inputs = try ProxyInputs(settings, RouteOptions.parse(options), nil, in: context) { _, entry, _ in
       ProxyConfiguration(
         listeners: [.tcp(.loopback(), port: 0)], upstream: entry.upstream, routes: entry.routes)
@@ -161,7 +161,7 @@ struct ProxyInputsTests {
   ) async throws {
     var settings = try DirectSettings()
     settings.proxy.upstream = try UpstreamProxy("http://127.0.0.1:3128")
-    let context = ProxyDesk([:]).context
+    let context = ContextFixture([:]).context
     let inputs = try ProxyInputs(settings, RouteOptions.parse(options), nil, in: context) { _, entry, _ in
       ProxyConfiguration(upstream: entry.upstream)
     }

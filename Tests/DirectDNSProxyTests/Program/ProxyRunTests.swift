@@ -23,7 +23,7 @@ struct ProxyRunTests {
   ) async throws {
     let resolver = try DirectResolver()
     defer { resolver.shutdown() }
-    let context = ProxyDesk([:]).context
+    let context = ContextFixture([:]).context
     let inputs = try ProxyInputs(DirectSettings(), RouteOptions.parse([]), nil, in: context) { _, _, _ in
       ProxyConfiguration(listeners: listeners, inherited: inherited, limits: ProxyLimits(), loops: loops)
     }

@@ -5,7 +5,7 @@ import Synchronization
 @testable import DnsctlCommands
 
 /// Files by their paths, and what was said on standard error.
-final class ProxyDesk: OutputSink, InputSource {
+final class ContextFixture: OutputSink, InputSource {
   private let state: Mutex<(files: [String: String], said: String)>
 
   init(_ files: [String: String]) { state = Mutex((files, "")) }
