@@ -8,11 +8,11 @@ import Testing
   .enabled(if: ServerFixture.path(of: "git") != nil, "there is no git here"), .timeLimit(.minutes(2)))
 struct ProxyGitTests {
   @Test func `git clones by https`() async throws {
-    try await ProxyLab.running { lab in
-      let (work, copy) = (lab.place, lab.place)
-      let bare = lab.site.site.folder.appending(path: "\(LabSite.www)/repository.git")
+    try await ProxyProgramFixture.running { fixture in
+      let (work, copy) = (fixture.place, fixture.place)
+      let bare = fixture.site.site.folder.appending(path: "\(LabSite.www)/repository.git")
       // As any file of the site: no git runs on the server (gitprotocol-http(5), the dumb way).
-      let made = try await lab.run([
+      let made = try await fixture.run([
         "sh", "-ec",
         """
         git init -q "$1"; cd "$1"
@@ -22,12 +22,13 @@ struct ProxyGitTests {
         """, "sh", work.path, bare.path,
       ])
       #expect(made.status == 0, "\(made)")
-      let cloned = try await lab.exec([
-        "git", "-c", "http.sslCAInfo=\(lab.site.caFile)", "clone", "-q", "\(lab.secure)/repository.git", copy.path,
+      let cloned = try await fixture.exec([
+        "git", "-c", "http.sslCAInfo=\(fixture.site.caFile)", "clone", "-q",
+        "\(fixture.secure)/repository.git", copy.path,
       ])
       #expect(cloned.status == 0, "\(cloned)")
-      #expect(try await lab.digests([work, copy].map { $0.appending(path: "file") }).count == 1)
-      let refused = try await lab.exec(["git", "clone", "-q", "https://\(ProxyLab.inside):8443/x.git"])
+      #expect(try await fixture.digests([work, copy].map { $0.appending(path: "file") }).count == 1)
+      let refused = try await fixture.exec(["git", "clone", "-q", "https://\(ProxyProgramFixture.inside):8443/x.git"])
       #expect(refused.status == 128 && refused.output.contains("403"), "\(refused)")
     }
   }
@@ -35,10 +36,10 @@ struct ProxyGitTests {
   @Test func `git pushes a large file by http, and clones it by https`() async throws {
     // Its server is written with it.
     if let missing = await ProxyClient.aiohttp.missing { try Test.cancel("\(missing)") }
-    try await ProxyLab.running { lab in
-      let (work, copy, file) = (lab.place, lab.place, try await lab.file(ProxyLab.largeFile))
+    try await ProxyProgramFixture.running { fixture in
+      let (work, copy, file) = (fixture.place, fixture.place, try await fixture.file(ProxyProgramFixture.largeFile))
       let folder = try ServerFixture.newFolder("repositories")
-      let made = try await lab.run([
+      let made = try await fixture.run([
         "sh", "-ec",
         """
         git init -q --bare -b main "$2/large.git"
@@ -48,20 +49,20 @@ struct ProxyGitTests {
         """, "sh", work.path, folder.path, file.path,
       ])
       #expect(made.status == 0, "\(made)")
-      try await lab.withServer("repository.py", [folder.path]) { ports, certificate in
+      try await fixture.withServer("repository.py", [folder.path]) { ports, certificate in
         // What is longer than http.postBuffer goes in chunks.
-        let pushed = try await lab.exec([
+        let pushed = try await fixture.exec([
           "git", "-C", work.path, "-c", "core.compression=0", "push", "-q", "http://doh.lab.test:\(ports[0])/large.git",
           "main",
         ])
         #expect(pushed.status == 0, "\(pushed)")
-        let cloned = try await lab.exec([
+        let cloned = try await fixture.exec([
           "git", "-c", "http.sslCAInfo=\(certificate.caFile)", "clone", "-q",
           "https://doh.lab.test:\(ports[1])/large.git", copy.path,
         ])
         #expect(cloned.status == 0, "\(cloned)")
       }
-      #expect(try await lab.digests([work, copy].map { $0.appending(path: "file") }).count == 1)
+      #expect(try await fixture.digests([work, copy].map { $0.appending(path: "file") }).count == 1)
       // A machine's temporary files may lie in its memory.
       for place in [work, copy, folder] { try FileManager.default.removeItem(at: place) }
     }

@@ -108,25 +108,25 @@ struct ProxyProgramTests {
 
   @Test(.enabled(if: WebKind.missing.isEmpty, "not every program is installed"))
   func `a proxy is checked: whether it is there, reaches a name and refuses what lies inside`() async throws {
-    try await ProxyLab.running { lab in
+    try await ProxyProgramFixture.running { fixture in
       // Nobody listens at port 443 of the name, which is told as that.
-      try await lab.withProxy([]) { port in
+      try await fixture.withProxy([]) { port in
         let check = ["check", "--proxy", "127.0.0.1:\(port)", "--format", "json"]
         let reached = try await Program().run(check + ["--name", LabSite.www])
         #expect(reached.status == 2, "\(reached)")
         #expect(reached.output.contains(#""grade":"ok","detail":"127.0.0.1:\#(port) is ready"#), "\(reached)")
         #expect(reached.output.contains("connection_refused"), "\(reached)")
         #expect(reached.output.contains("169.254.169.254:80 is refused"), "\(reached)")
-        let unknown = try await Program().run(check + ["--name", ProxyLab.unknown])
+        let unknown = try await Program().run(check + ["--name", ProxyProgramFixture.unknown])
         #expect(unknown.output.contains("dns_error"), "\(unknown)")
       }
-      let users = lab.place
-      let hash = try await lab.run(["openssl", "passwd", "-6", "geheim"]).output
+      let users = fixture.place
+      let hash = try await fixture.run(["openssl", "passwd", "-6", "geheim"]).output
       try "ada:\(hash)".write(to: users, atomically: false, encoding: .utf8)
-      try await lab.withProxy(["--users", users.path]) { port in
+      try await fixture.withProxy(["--users", users.path]) { port in
         let check = ["check", "--proxy", "http://127.0.0.1:\(port)"]
         #expect(try await Program().run(check).output.contains("--proxy-user @FILE"))
-        let known = lab.place
+        let known = fixture.place
         try "ada:geheim\n".write(to: known, atomically: false, encoding: .utf8)
         let outcome = try await Program().run(check + ["--proxy-user", "@\(known.path)"])
         #expect(outcome.output.contains("169.254.169.254:80 is refused"), "\(outcome)")
@@ -142,19 +142,19 @@ struct ProxyProgramTests {
   func `who may use it is read again with the configuration, and a file that is of no use changes nothing`()
     async throws
   {
-    try await ProxyLab.running { lab in
-      let (users, configuration, folder) = (lab.place, lab.place, try ServerFixture.newFolder("proxy"))
+    try await ProxyProgramFixture.running { fixture in
+      let (users, configuration, folder) = (fixture.place, fixture.place, try ServerFixture.newFolder("proxy"))
       func allow(_ line: String, _ comment: Int) throws {
         try line.write(to: users, atomically: true, encoding: .utf8)
         try "{ } // \(comment)\n".write(to: configuration, atomically: true, encoding: .utf8)
       }
-      let hash = try await lab.run(["openssl", "passwd", "-6", "geheim"]).output
+      let hash = try await fixture.run(["openssl", "passwd", "-6", "geheim"]).output
       try allow("ada:\(hash)", 1)
-      try await lab.withProxy(["--users", users.path, "--config", configuration.path], in: folder) { port in
+      try await fixture.withProxy(["--users", users.path, "--config", configuration.path], in: folder) { port in
         func status(_ name: String) async throws -> String {
-          try await lab.run([
+          try await fixture.run([
             "curl", "-sS", "-o", "/dev/null", "-w", "%{http_code}", "-x", "http://\(name):geheim@127.0.0.1:\(port)",
-            "\(lab.plain)/name",
+            "\(fixture.plain)/name",
           ]).output
         }
         #expect(try await status("ada") == "200")

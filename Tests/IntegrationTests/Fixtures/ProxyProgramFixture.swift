@@ -4,7 +4,7 @@ import DirectDNSTesting
 import Foundation
 
 /// A web server whose names one provider alone knows, and programs that reach it through `dnsctl exec` or `dnsctl proxy`.
-final class ProxyLab: Sendable {
+final class ProxyProgramFixture: Sendable {
   let site: NginxSite
   let provider: FakeProvider
   private let folder: URL
@@ -30,12 +30,12 @@ final class ProxyLab: Sendable {
     try await site.start()
   }
 
-  static func running<Result>(_ body: (ProxyLab) async throws -> Result) async throws -> Result {
-    let lab = try await ProxyLab()
+  static func running<Result>(_ body: (ProxyProgramFixture) async throws -> Result) async throws -> Result {
+    let fixture = try await ProxyProgramFixture()
     let result: Swift.Result<Result, any Error>
-    do { result = .success(try await body(lab)) } catch { result = .failure(error) }
-    try await lab.site.stop()
-    await lab.provider.stop()
+    do { result = .success(try await body(fixture)) } catch { result = .failure(error) }
+    try await fixture.site.stop()
+    await fixture.provider.stop()
     return try result.get()
   }
 
