@@ -9,10 +9,10 @@ import Testing
 struct BrowserTests {
   private func play(
     _ browser: BrowserKind, _ scheme: BrowserScheme, ttl: UInt32 = 0, warm: [String] = [], _ script: String,
-    step: @escaping @Sendable (String, BrowserLab) async -> Void = { _, _ in }
-  ) async throws -> (told: String, lab: BrowserLab) {
+    step: @escaping @Sendable (String, BrowserFixture) async -> Void = { _, _ in }
+  ) async throws -> (told: String, fixture: BrowserFixture) {
     if let missing = await browser.missing { try Test.cancel("\(missing)") }
-    return try await BrowserLab.play(browser, scheme, ttl: ttl, warm: warm, script, step: step)
+    return try await BrowserFixture.play(browser, scheme, ttl: ttl, warm: warm, script, step: step)
   }
 
   @Test(arguments: BrowserKind.allCases, BrowserScheme.allCases)
@@ -24,7 +24,7 @@ struct BrowserTests {
       await pause(1500)
       return await (await fetch('/where')).text()
       """
-    let (told, _) = try await play(browser, scheme, ttl: 1, script) { _, lab in await lab.provider.stop() }
+    let (told, _) = try await play(browser, scheme, ttl: 1, script) { _, fixture in await fixture.provider.stop() }
     #expect(told == "\"127.0.0.2\"")
   }
 
@@ -37,11 +37,11 @@ struct BrowserTests {
       await step(before)
       return [before, await (await fetch('/where')).text()]
       """
-    let (told, _) = try await play(browser, scheme, ttl: 0, "await step('two'); \(script)") { name, lab in
+    let (told, _) = try await play(browser, scheme, ttl: 0, "await step('two'); \(script)") { name, fixture in
       if name == "two" {
-        lab.point([BrowserLab.shop: ["127.0.0.2", "127.0.0.3"]], ttl: 300)
+        fixture.point([BrowserFixture.shop: ["127.0.0.2", "127.0.0.3"]], ttl: 300)
       } else {
-        await lab.sites[name == "127.0.0.2" ? 0 : 1].stop()
+        await fixture.sites[name == "127.0.0.2" ? 0 : 1].stop()
       }
     }
     #expect([#"["127.0.0.2","127.0.0.3"]"#, #"["127.0.0.3","127.0.0.2"]"#].contains(told), "\(told)")
@@ -69,13 +69,13 @@ struct BrowserTests {
       }
       return told
       """
-    let (told, lab) = try await play(browser, scheme, script) { _, lab in
-      lab.point(["loop.test": ["127.0.0.1"], "cloud.test": ["169.254.169.254"]], ttl: 300)
+    let (told, fixture) = try await play(browser, scheme, script) { _, fixture in
+      fixture.point(["loop.test": ["127.0.0.1"], "cloud.test": ["169.254.169.254"]], ttl: 300)
     }
     let refused = #"["refused","refused","refused"]"#
     #expect(told == #"{"loop.test":\#(refused),"cloud.test":\#(refused)}"#)
-    #expect(lab.inside.connectionCount == 0)
-    let names = Set(lab.provider.requests.compactMap(\.name))
+    #expect(fixture.inside.connectionCount == 0)
+    let names = Set(fixture.provider.requests.compactMap(\.name))
     #expect(names.isSuperset(of: ["loop.test", "cloud.test"]))
   }
 
@@ -109,11 +109,11 @@ struct BrowserTests {
       \(Self.rebound)
       return [told.status, response.headers.get('proxy-status') !== null, told.active, told.cookie]
       """
-    let (told, lab) = try await play(browser, .http, script) { _, lab in
-      lab.point([BrowserLab.shop: [target]], ttl: 0)
+    let (told, fixture) = try await play(browser, .http, script) { _, fixture in
+      fixture.point([BrowserFixture.shop: [target]], ttl: 0)
     }
     #expect(told == #"[403,true,0,"mine=1"]"#)
-    #expect(lab.inside.connectionCount == 0)
+    #expect(fixture.inside.connectionCount == 0)
   }
 
   @Test(arguments: BrowserKind.allCases, targets)
@@ -122,11 +122,11 @@ struct BrowserTests {
   ) async throws {
     // The tunnel is refused. WebKitGTK makes a response of that, and a page: the site's own, and empty.
     let script = "\(Self.rebound)\nreturn [told.status, told.body, told.active, told.cookie]"
-    let (told, lab) = try await play(browser, .https, script) { _, lab in
-      lab.point([BrowserLab.shop: [target]], ttl: 0)
+    let (told, fixture) = try await play(browser, .https, script) { _, fixture in
+      fixture.point([BrowserFixture.shop: [target]], ttl: 0)
     }
     #expect(told == (browser == .chromium ? #"[null,null,null,"mine=1"]"# : #"[403,false,0,"mine=1"]"#))
-    #expect(lab.inside.connectionCount == 0)
+    #expect(fixture.inside.connectionCount == 0)
   }
 
   @Test(arguments: BrowserKind.allCases)
@@ -174,8 +174,8 @@ struct BrowserTests {
       const welcome = await (await fetch('/login')).text()
       return [digest, ...parts, welcome]
       """
-    let (told, _) = try await play(browser, scheme, ttl: 1, warm: ["api.test"], script) { _, lab in
-      await lab.provider.stop()
+    let (told, _) = try await play(browser, scheme, ttl: 1, warm: ["api.test"], script) { _, fixture in
+      await fixture.provider.stop()
     }
     let blob = try ServerFixture.newFolder("blob").appending(path: "bytes")
     try Data((0..<1 << 20).map { UInt8($0 % 251) }).write(to: blob)

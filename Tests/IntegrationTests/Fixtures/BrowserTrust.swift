@@ -9,7 +9,7 @@ enum BrowserScheme: String, CaseIterable, Sendable, CustomStringConvertible {
   var description: String { rawValue }
 }
 
-/// A certificate for a lab's names, and how browsers are brought to trust it without a change of this machine.
+/// A certificate for a site's names, and how browsers are brought to trust it without a change of this machine.
 struct BrowserTrust: Sendable {
   let identity: TLSIdentity
   /// The SHA-256 of the certificate's key, in Base64: by it Chromium is told.
@@ -32,7 +32,7 @@ struct BrowserTrust: Sendable {
     guard hashed.status == 0, keyHash.count == 44 else { throw ServerFixture.Failure("openssl makes no hash of a key") }
   }
 
-  /// A command to whose eyes the lab's authority is the only one that the machine trusts.
+  /// A command to whose eyes the site's authority is the only one that the machine trusts.
   ///
   /// WebKitGTK reads the machine's file (GnuTLS), for which there is no variable: it has a mount of its own over it.
   func trusted(_ words: [String]) -> [String] {

@@ -8,7 +8,7 @@ import HTTPTypes
 ///
 /// The site answers at 127.0.0.2 and at 127.0.0.3. At 127.0.0.1 and the same port is what no page is to reach. Every
 /// response ends its connection, and every step those that a browser has opened ahead: the next request looks its name up.
-final class BrowserLab: Sendable {
+final class BrowserFixture: Sendable {
   static let shop = "shop.test"
   /// What the script tells goes there, and always comes.
   private static let report = "report.test"
@@ -20,11 +20,11 @@ final class BrowserLab: Sendable {
   let port: UInt16
   private let reporter: FakeOrigin
   private let trust: BrowserTrust?
-  private let desk: Desk
+  private let behaviour: Behaviour
   private let folder: URL
 
   /// What the site does beside serving files.
-  private final class Desk: Sendable {
+  private final class Behaviour: Sendable {
     let page = Locked("")
     let step = Locked<@Sendable (String) async -> Void>({ _ in })
     let reports: AsyncStream<String>
@@ -57,9 +57,9 @@ final class BrowserLab: Sendable {
   }
 
   private init(_ scheme: BrowserScheme, ttl: UInt32) async throws {
-    let desk = Desk()
+    let behaviour = Behaviour()
     let free = try LoopbackPort.free()
-    (self.desk, port) = (desk, free)
+    (self.behaviour, port) = (behaviour, free)
     folder = try ServerFixture.newFolder("browser")
     let trust = scheme == .https ? try await BrowserTrust(names: Self.names, in: folder) : nil
     self.trust = trust
@@ -68,7 +68,7 @@ final class BrowserLab: Sendable {
       // Streams of one connection would not be looked up each.
       let configuration = FakeOriginConfiguration(
         identity: trust?.identity, httpVersions: [.http1], address: address, port: Int(free))
-      return try await .start(configuration: configuration) { await desk.answer($0, at: address) }
+      return try await .start(configuration: configuration) { await behaviour.answer($0, at: address) }
     }
     sites = [try await origin(2), try await origin(3)]
     inside = try await origin(1)
@@ -93,27 +93,27 @@ final class BrowserLab: Sendable {
   ///   - ttl: how long answers live.
   ///   - warm: names that are looked up before it starts, where it can do that.
   ///   - script: the body of an asynchronous function. `step` waits until the test has done something, `pause` waits for so many
-  ///     milliseconds, `site` is this lab's URL of a name.
+  ///     milliseconds, `site` is this fixture's URL of a name.
   ///   - step: what the test does.
-  /// - Returns: what the script returned, as JSON, and the lab as it was left.
+  /// - Returns: what the script returned, as JSON, and the fixture as it was left.
   /// - Throws: that something could not be started.
   static func play(
     _ browser: BrowserKind, _ scheme: BrowserScheme, ttl: UInt32 = 0, warm: [String] = [], _ script: String,
-    step: @escaping @Sendable (String, BrowserLab) async -> Void = { _, _ in }
-  ) async throws -> (told: String, lab: BrowserLab) {
-    let lab = try await BrowserLab(scheme, ttl: ttl)
-    lab.desk.page.withLock { $0 = lab.page(script) }
-    lab.desk.step.withLock {
-      $0 = { [unowned lab] name in
-        await step(name, lab)
-        for site in lab.sites { await site.closeConnections() }
+    step: @escaping @Sendable (String, BrowserFixture) async -> Void = { _, _ in }
+  ) async throws -> (told: String, fixture: BrowserFixture) {
+    let fixture = try await BrowserFixture(scheme, ttl: ttl)
+    fixture.behaviour.page.withLock { $0 = fixture.page(script) }
+    fixture.behaviour.step.withLock {
+      $0 = { [unowned fixture] name in
+        await step(name, fixture)
+        for site in fixture.sites { await site.closeConnections() }
       }
     }
     let result: Result<String, any Error>
-    do { result = .success(try await lab.run(browser, warm)) } catch { result = .failure(error) }
-    for server in lab.sites + [lab.inside, lab.reporter] { await server.stop() }
-    await lab.provider.stop()
-    return (try result.get(), lab)
+    do { result = .success(try await fixture.run(browser, warm)) } catch { result = .failure(error) }
+    for server in fixture.sites + [fixture.inside, fixture.reporter] { await server.stop() }
+    await fixture.provider.stop()
+    return (try result.get(), fixture)
   }
 
   private var scheme: BrowserScheme { trust == nil ? .http : .https }
@@ -159,7 +159,7 @@ final class BrowserLab: Sendable {
     try await program.start()
     // A page that never tells anything is a failure that its log explains.
     let told = await withTaskGroup(of: String?.self) { group in
-      group.addTask { await self.desk.reports.first { _ in true } }
+      group.addTask { await self.behaviour.reports.first { _ in true } }
       group.addTask {
         try? await Task.sleep(for: .seconds(40))
         return nil
