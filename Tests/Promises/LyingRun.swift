@@ -11,13 +11,13 @@ import DirectDNSTesting
 /// counted what came of each lure: refused, or led to the address that is allowed.
 enum LyingRun {
   static func run(folder: String) async throws {
-    let stage = try await LyingStage(folder: folder)
-    for (name, run) in stage.paths {
+    let fixture = try await LyingFixture(folder: folder)
+    for (name, run) in fixture.paths {
       let tally = try await run()
       print("path=\(name) lures=\(tally.lures) refused=\(tally.refused) public=\(tally.public) wrong=\(tally.wrong)")
       if let what = tally.firstWrong { print("wrong: \(name): \(what)") }
     }
-    await stage.stop()
+    await fixture.stop()
   }
 }
 

@@ -5,7 +5,7 @@ import DirectDNSTesting
 import HTTPTypes
 
 /// Provider and origin at public addresses, and every way to lead a client elsewhere.
-struct LyingStage {
+struct LyingFixture {
   /// Where the provider is, and where the origin may be met.
   static let provider = "9.9.9.10"
   static let allowed = "9.9.9.11"

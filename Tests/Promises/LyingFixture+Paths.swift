@@ -5,7 +5,7 @@ import DirectDNSTesting
 
 /// The paths on which an address comes to a request, each with lures of every forbidden address, and with the allowed one: where
 /// nobody can be reached nothing is refused.
-extension LyingStage {
+extension LyingFixture {
   var paths: [(name: String, run: () async throws -> LureTally)] {
     [
       ("answer", answers), ("beside-a-public-one", mixedAnswers), ("alias", aliases), ("literal", literalHosts),
