@@ -12,15 +12,15 @@ struct ManualExampleTests {
   ]
 
   @Test func `each does what it says`() async throws {
-    let stage = try await ManualStage()
+    let fixture = try await ManualFixture()
     let examples = try await ManualExample.all()
     #expect(examples.count >= 60)
     for example in examples {
-      let said = try await stage.play.run("(\(stage.command(example))\n); echo \"ended with $?\"")
+      let said = try await fixture.page.run("(\(fixture.command(example))\n); echo \"ended with $?\"")
       let wanted = Self.ends[example.command]?.status ?? 0
       #expect(said.hasSuffix("ended with \(wanted)\n"), "\(example.verb): \(example)\n\(said)")
     }
     #expect(Set(Self.ends.keys).subtracting(examples.map(\.command)) == [], "examples that are no more")
-    await stage.end()
+    await fixture.end()
   }
 }

@@ -32,34 +32,34 @@ struct PageTests {
     let blocks = try Self.blocks()
     let notRun = blocks.count { if case .notRun = $0.kind { true } else { false } }
     #expect(blocks.count > 25 && notRun <= 6, "\(blocks.count) blocks, \(notRun) not run")
-    var scenes = PageScene.all
-    var play: PagePlay?
+    var setups = PageSetup.all
+    var last: PageFixture?
     for block in blocks where block.kind == .run {
       let text = block.text.joined(separator: "\n")
-      guard let index = scenes.firstIndex(where: { text.contains($0.phrase) }) else {
-        Issue.record("\(block.place): no scene for this block; add one to PageScene, or say not-run")
+      guard let index = setups.firstIndex(where: { text.contains($0.phrase) }) else {
+        Issue.record("\(block.place): no set-up for this block; add one to PageSetup, or say not-run")
         continue
       }
-      let scene = scenes.remove(at: index)
-      if !scene.goesOn {
-        await play?.end()
-        play = nil
+      let setup = setups.remove(at: index)
+      if !setup.goesOn {
+        await last?.end()
+        last = nil
       }
-      let stage = if let play { play } else { try await PagePlay() }
-      play = stage
-      try await scene.prepare(stage)
+      let fixture = if let last { last } else { try await PageFixture() }
+      last = fixture
+      try await setup.prepare(fixture)
       for step in block.steps {
-        let written = try await stage.run(step.command)
+        let written = try await fixture.run(step.command)
         let difference = PageBlock.difference(step.shown, written)
         #expect(difference == nil, "\(block.place): $ \(step.command)\n\(difference ?? "")")
       }
     }
-    await play?.end()
-    #expect(scenes.map(\.phrase) == [], "scenes of blocks that are no more")
+    await last?.end()
+    #expect(setups.map(\.phrase) == [], "set-ups of blocks that are no more")
   }
 
   @Test func `what is shown of a program is in what it prints`() async throws {
-    let play = try await PagePlay()
+    let fixture = try await PageFixture()
     // What a make target runs, with the programs that are built.
     let programs = ServerFixture.product("Demo").deletingLastPathComponent().path
     let pipeline = "\(Self.root.path)/Scripts/pipeline --built \(programs)"
@@ -67,13 +67,13 @@ struct PageTests {
     for block in try Self.blocks() {
       guard case .excerpt(let program) = block.kind else { continue }
       if printed[program] == nil {
-        printed[program] = try await play.run(program == "make pipeline" ? pipeline : program)
+        printed[program] = try await fixture.run(program == "make pipeline" ? pipeline : program)
       }
       let missing = PageBlock.missing(block.text, in: printed[program] ?? "")
       #expect(missing == nil, "\(block.place): \(missing ?? "")")
     }
     #expect(printed.count == 2)
-    await play.end()
+    await fixture.end()
   }
 
   // The compiler's work, which is the same for a release build.

@@ -48,8 +48,8 @@ struct ManualExample: CustomStringConvertible {
 }
 
 /// A machine on which the manual's examples can be run: their names lead to a server here, and their files are there.
-final class ManualStage {
-  let play: PagePlay
+final class ManualFixture {
+  let page: PageFixture
   private let provider: FakeProvider
   /// `compare` wants two.
   private let second: FakeProvider
@@ -82,23 +82,23 @@ final class ManualStage {
     origin = try await FakeOrigin.start(configuration: .init(identity: try issuer.issue(names: Self.sites))) { _ in
       OriginResponse(body: "hello")
     }
-    play = try await PagePlay()
-    play.environment["DIRECTDNS_PROVIDERS"] =
+    page = try await PageFixture()
+    page.environment["DIRECTDNS_PROVIDERS"] =
       "https://dns.example:\(provider.port)/dns-query,https://second.example:\(second.port)/dns-query"
-    play.environment["DIRECTDNS_BOOTSTRAP"] = "dns.example=127.0.0.1,second.example=127.0.0.1"
-    play.environment["DIRECTDNS_SYSTEM"] = "false"
-    play.environment["DIRECTDNS_CA"] = authority.path
-    play.environment["CURL_CA_BUNDLE"] = authority.path
-    play.environment["DIRECTDNS_STORE"] = "sqlite"
+    page.environment["DIRECTDNS_BOOTSTRAP"] = "dns.example=127.0.0.1,second.example=127.0.0.1"
+    page.environment["DIRECTDNS_SYSTEM"] = "false"
+    page.environment["DIRECTDNS_CA"] = authority.path
+    page.environment["CURL_CA_BUNDLE"] = authority.path
+    page.environment["DIRECTDNS_STORE"] = "sqlite"
     try writeFiles()
     // Stores with something in them: the user's, and the one that stands for another machine's.
     for store in ["sqlite", "other.sqlite"] {
-      _ = try await play.run("dnsctl warmup --hosts hosts.txt --store \(store)")
+      _ = try await page.run("dnsctl warmup --hosts hosts.txt --store \(store)")
     }
   }
 
   func end() async {
-    await play.end()
+    await page.end()
     await provider.stop()
     await second.stop()
     await origin.stop()
@@ -122,15 +122,15 @@ final class ManualStage {
       // Another machine, and Java.
       ("bin/ssh", "#!/bin/sh\nshift\nexec \"$@\"\n"), ("bin/java", "#!/bin/sh\necho \"$@\"\n"),
     ] {
-      try play.write(text, to: name)
+      try page.write(text, to: name)
       if name.hasPrefix("bin/") {
         try FileManager.default.setAttributes(
-          [.posixPermissions: 0o755], ofItemAtPath: play.folder.appending(path: name).path)
+          [.posixPermissions: 0o755], ofItemAtPath: page.folder.appending(path: name).path)
       }
     }
     // Open to nobody else, as passwords want it.
     try FileManager.default.setAttributes(
-      [.posixPermissions: 0o600], ofItemAtPath: play.folder.appending(path: "users").path)
+      [.posixPermissions: 0o600], ofItemAtPath: page.folder.appending(path: "users").path)
   }
 
   /// What is typed here in place of an example: ports of its own, no other machine, and an end.
