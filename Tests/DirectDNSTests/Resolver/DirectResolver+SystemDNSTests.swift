@@ -6,11 +6,11 @@ import Testing
 
 /// Looking up as if there were no providers and no cache.
 @Suite(.timeLimit(.minutes(1)))
-struct ResolverOrdinaryTests {
+struct ResolverSystemDNSTests {
   private static let host = ResolverFixture.host
 
   private func outcome(
-    _ fixture: ResolverFixture, _ host: HostName = ResolverOrdinaryTests.host, timeout: Duration? = nil
+    _ fixture: ResolverFixture, _ host: HostName = ResolverSystemDNSTests.host, timeout: Duration? = nil
   ) async -> Result<Resolution, DirectDNSError> {
     do throws(DirectDNSError) {
       return .success(
