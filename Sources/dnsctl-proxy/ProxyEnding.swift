@@ -31,8 +31,7 @@ struct ProxyEnding: Sendable {
       await stop()
       flush()
     }
-    // It is not waited for: while the process ends, a second signal still ends it.
-    Task {
+    let second = Task {
       for await number in signals {
         stopping.cancel()
         await stopping.value
@@ -40,5 +39,8 @@ struct ProxyEnding: Sendable {
       }
     }
     await stopping.value
+    // What was cut off has not ended in order. Without a second signal nobody waits for one: while the process ends, it
+    // still ends it.
+    if stopping.isCancelled { await second.value }
   }
 }
