@@ -104,8 +104,9 @@ extension Cookie {
       expires: field.maximumAge.map { $0 > .zero ? now + $0 : .distantPast } ?? field.expires,
       isSecure: field.isSecure, isHTTPOnly: field.isHTTPOnly, sameSite: field.sameSite, now: now)
     guard !isSecure || request.isSecure else { throw .notSecure }
-    // A default path that happens to be `/` is not enough for the prefix (RFC 6265bis §5.7, step 21).
-    guard field.path != nil || !Cookie.begins(name, "__host-") else { throw .prefix }
+    // A default path that happens to be `/` is not enough for the prefix (RFC 6265bis §5.7, step 21), and neither is a
+    // `Path` without a value, which means that one: the server has to write the `/` (§4.1.3.2), as for Chromium.
+    guard field.path == "/" || !Cookie.begins(name, "__host-") else { throw .prefix }
   }
 
   /// The domain that a `Domain` attribute asks for; nil when the cookie is the host's alone.

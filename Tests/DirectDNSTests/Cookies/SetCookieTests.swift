@@ -190,7 +190,9 @@ struct CookieReceivingTests {
   @Test(arguments: [
     ("__Host-a=b; secure; path=/", true), ("__Host-a=b; secure", false),
     ("__host-a=b; secure; path=/; domain=a.example", false),
-    ("__Host-a=b; secure; path=", true), ("__Secure-a=b; secure", true), ("__Secure-a=b", false),
+    ("__Host-a=b; secure; path=", false), ("__Host-a=b; secure; path", false), ("__Host-a=b; secure; path=a", false),
+    ("__Host-a=b; secure; path=/; path=", false), ("__Host-a=b; secure; path=/a; path=/", true),
+    ("__Secure-a=b; secure", true), ("__Secure-a=b", false),
     ("=__Host-a=b; secure", false),
   ])
   func `a __Host- cookie says its path`(_ field: String, _ isTaken: Bool) {
