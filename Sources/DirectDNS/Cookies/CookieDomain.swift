@@ -43,7 +43,12 @@ extension Cookie.Domain {
   /// The host itself or the domain above it that a `Domain` attribute names; nil for any other.
   package func covering(_ attribute: String) -> Cookie.Domain? {
     switch self {
-    case .address(let address): return IPAddress(attribute) == address ? self : nil
+    case .address(let address):
+      // In brackets, too, as the host of a URL has them: then the two are the same text (RFC 6265bis §5.1.3).
+      let isBracketed = attribute.utf8.first == ASCII.openBracket
+      let named: WebURL.Host? =
+        if isBracketed { try? WebURL.Host(attribute) } else { IPAddress(attribute).map(WebURL.Host.address) }
+      return named == .address(address) ? self : nil
     case .name(let name):
       guard attribute.utf8.count <= name.text.utf8.count, attribute.utf8.last != ASCII.dot else { return nil }
       // The end of a canonical name is canonical too.

@@ -31,6 +31,20 @@ struct CookieDomainTests {
     #expect(Sample.domain("192.0.2.1").covering("0.2.1") == nil)
   }
 
+  @Test(arguments: [
+    ("2001:db8::1", true), ("[2001:db8::1]", true), ("[2001:DB8:0::1]", true), ("[2001:db8::2]", false),
+    ("[2001:db8::1", false), ("[2001:db8::1]:80", false), ("[2001:db8::1%25eth0]", false), ("[::1]", false),
+    ("[192.0.2.1]", false), ("[", false),
+  ])
+  func `an attribute may name an IPv6 address in brackets, as a URL does`(_ attribute: String, _ covers: Bool) {
+    #expect((Sample.domain("2001:db8::1").covering(attribute) != nil) == covers)
+  }
+
+  @Test func `brackets make no other host of an IPv4 address`() {
+    #expect(Sample.domain("192.0.2.1").covering("[192.0.2.1]") == nil)
+    #expect(Sample.domain("192.0.2.1").covering("[::ffff:192.0.2.1]") == nil)
+  }
+
   @Test func `a public suffix is a name, and no address is one`() {
     #expect(Sample.domain("com").isPublicSuffix)
     #expect(!Sample.domain("a.example.com").isPublicSuffix)
