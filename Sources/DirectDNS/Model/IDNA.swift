@@ -126,30 +126,41 @@ enum BidiRule {
   /// The first label that may not be in a name with right-to-left labels; nil if there is none.
   static func offender(in labels: [String]) -> String? {
     guard labels.contains(where: isRightToLeft) else { return nil }
-    return labels.first { !$0.isEmpty && (isRightToLeft($0) ? mixesDigits($0) : !isLeftToRight($0)) }
-  }
-
-  /// Whether a label has a character of class R, AL or AN; unassigned characters of their blocks count too.
-  static func isRightToLeft(_ label: String) -> Bool {
-    label.unicodeScalars.contains { scalar in
-      switch scalar.value {
-      case 0x0590...0x08FF, 0x200F, 0xFB1D...0xFDFF, 0xFE70...0xFEFF, 0x1_0800...0x1_0FFF,
-        0x1_E800...0x1_EFFF:
-        !isEuropeanOrMark(scalar)
-      default: false
-      }
+    return labels.first { label in
+      !label.isEmpty
+        && !(isRightToLeft(label) ? endsRightToLeft(label) && !mixesDigits(label) : isLeftToRight(label))
     }
   }
 
-  /// The marks (NSM) and the extended Arabic-Indic digits (EN) among the right-to-left blocks.
-  private static func isEuropeanOrMark(_ scalar: Unicode.Scalar) -> Bool {
-    (0x06F0...0x06F9).contains(scalar.value) || scalar.properties.generalCategory == .nonspacingMark
+  /// Whether a label has a character of class R, AL or AN; unassigned characters of their blocks count too.
+  static func isRightToLeft(_ label: String) -> Bool { label.unicodeScalars.contains { isRightToLeft(scalar: $0) } }
+
+  private static func isRightToLeft(scalar: Unicode.Scalar) -> Bool {
+    switch scalar.value {
+    case 0x0590...0x08FF, 0x200F, 0xFB1D...0xFDFF, 0xFE70...0xFEFF, 0x1_0800...0x1_0FFF,
+      0x1_E800...0x1_EFFF:
+      !isEuropeanDigit(scalar) && !isMark(scalar)
+    default: false
+    }
+  }
+
+  /// The digits of class EN that a name may have; the extended Arabic-Indic ones are among them.
+  private static func isEuropeanDigit(_ scalar: Unicode.Scalar) -> Bool {
+    (0x30...0x39).contains(scalar.value) || (0x06F0...0x06F9).contains(scalar.value)
+  }
+
+  /// The marks of class NSM.
+  private static func isMark(_ scalar: Unicode.Scalar) -> Bool { scalar.properties.generalCategory == .nonspacingMark }
+
+  /// RFC 5893 §2, rule 3: ends in R, AL, EN or AN before any marks; libidn2 does not look behind those.
+  private static func endsRightToLeft(_ label: String) -> Bool {
+    guard let last = label.unicodeScalars.last(where: { !isMark($0) }) else { return false }
+    return isRightToLeft(scalar: last) || isEuropeanDigit(last)
   }
 
   /// Whether a label has digits of class EN and of class AN (RFC 5893 §2, rule 4), which libidn2 does not look for.
   private static func mixesDigits(_ label: String) -> Bool {
-    label.unicodeScalars.contains { (0x30...0x39).contains($0.value) || (0x06F0...0x06F9).contains($0.value) }
-      && label.unicodeScalars.contains(where: isArabicNumber)
+    label.unicodeScalars.contains(where: isEuropeanDigit) && label.unicodeScalars.contains(where: isArabicNumber)
   }
 
   /// The digits and number signs of class AN that a name may have: Arabic-Indic ones, Hanifi Rohingya and Rumi.
@@ -164,9 +175,7 @@ enum BidiRule {
   private static func isLeftToRight(_ label: String) -> Bool {
     let scalars = label.unicodeScalars
     guard let first = scalars.first, isLetter(first) else { return false }
-    guard let last = scalars.last(where: { $0.properties.generalCategory != .nonspacingMark }) else {
-      return false
-    }
+    guard let last = scalars.last(where: { !isMark($0) }) else { return false }
     return isLetter(last) || last.properties.generalCategory == .decimalNumber
   }
 

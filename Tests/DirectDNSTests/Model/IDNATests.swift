@@ -47,13 +47,17 @@ struct IDNATests {
     #expect(throws: DirectDNSError.self) { try IDNA.ascii("www.XN--WCA.example") }
   }
 
-  @Test(arguments: ["a.א", "a1.א", "אב.גד", "ü.א", "א1.example", "ملف.example", "א٤.ü1", "ب٠.א1"])
+  @Test(arguments: [
+    "a.א", "a1.א", "אב.גד", "ü.א", "א1.example", "ملف.example", "א٤.ü1", "ب٠.א1", "ü.ג׳", "אב\u{5B7}.ü", "ب1\u{64B}",
+    "ب۴\u{64B}.ü",
+  ])
   func `beside a right-to-left label others begin with a letter`(_ text: String) {
     #expect(throws: Never.self) { try IDNA.ascii(text) }
   }
 
   @Test(arguments: [
     "1a.א", "a-.א", "_a.א", "٠a", "אa", "1.xn--4db", "a.א.7b", "א1٠", "ü.ב٤2ב", "ب۴٤", "xn--0-zhc74b.ü",
+    "א-\u{5B7}", "ب_\u{64B}", "ü.ב\u{5B0}_\u{5B0}\u{5B7}", "xn--_-0mc0i.ü",
   ])
   func `a name that bidi display would reorder is refused`(_ text: String) {
     #expect(throws: DirectDNSError.self) { try IDNA.ascii(text) }
