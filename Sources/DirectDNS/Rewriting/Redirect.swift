@@ -49,7 +49,8 @@ public struct Redirect: Hashable, Sendable {
   ) throws(DirectDNSError) -> Redirect? {
     let status = response.status.code
     guard let method = method(after: status, request.method, configuration.postRedirect) else { return nil }
-    let locations = Set(response.headerFields[values: .location].filter { !$0.isBlankReference })
+    let fields = response.headerFields.filter { $0.name == .location }
+    let locations = Set(fields.map(\.reference).filter { !$0.isBlankReference })
     guard let location = locations.first else { return nil }
     let source = try WebURL(request)
     guard hops < configuration.limit else {
@@ -70,11 +71,11 @@ public struct Redirect: Hashable, Sendable {
         "\(Origin(source)) redirects with \(status), which needs the request's body again, and the body is a stream "
           + "that can be sent only once: use a body that can be replayed.")
     }
-    let fields = RedirectFields(
+    let kept = RedirectFields(
       source: source, target: target, dropsBody: dropsBody, secretFields: configuration.secretFields)
     var next = located(at: target, after: source, request)
     next.method = method
-    next.headerFields = fields.next(request.headerFields)
+    next.headerFields = kept.next(request.headerFields)
     return Redirect(
       request: next, url: try WebURL(next), keepsBody: body != .none && !dropsBody,
       crossesOrigin: Origin(source) != Origin(target))

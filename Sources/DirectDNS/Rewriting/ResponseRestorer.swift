@@ -200,6 +200,16 @@ extension HTTPField {
     copy.value = text
     return copy == self
   }
+
+  /// Its value as a reference to resolve: octets that are not UTF-8 are percent-encoded, as browsers and curl do.
+  ///
+  /// ``value`` has U+FFFD for them, which would lead elsewhere.
+  var reference: String {
+    guard !isText else { return value }
+    var octets: [UInt8] = []
+    octets.append(valueOf: self)
+    return PercentEncoding.encoded(octets.span, .nonASCII)
+  }
 }
 
 extension HTTPFields {

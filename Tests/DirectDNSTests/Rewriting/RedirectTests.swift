@@ -22,6 +22,21 @@ struct RedirectTests {
     try #require(#expect(throws: DirectDNSError.self) { try hop() })
   }
 
+  private func hop(octets: [UInt8]) throws -> Redirect? {
+    var response = HTTPResponse(status: .found)
+    response.headerFields.append(HTTPField(name: .location, value: octets))
+    return try Redirect.next(after: response, to: HTTPRequest(url: WebURL("https://a.example/start")), hops: 0)
+  }
+
+  @Test func `octets of a Location that are not UTF-8 are asked for as they came`() throws {
+    let latin1 = Array("/caf".utf8) + [0xE9] + Array("?q=é#x".utf8)
+    #expect(try hop(octets: latin1)?.url.href == "https://a.example/caf%E9?q=%C3%A9#x")
+    #expect(try hop(octets: Array("/café".utf8))?.url.href == "https://a.example/caf%C3%A9")
+    #expect(try hop(octets: Array("/caf\u{FFFD}".utf8))?.url.href == "https://a.example/caf%EF%BF%BD")
+    let host = Array("https://caf".utf8) + [0xE9] + Array(".example/".utf8)
+    #expect(try error { try hop(octets: host) }.code == .redirectRefused)
+  }
+
   // MARK: Method and body
 
   @Test(arguments: [
