@@ -27,13 +27,19 @@ final class Poller {
   private var watches: [Watch] = []
   private let wakeUp: WakeUp
   private let system: any PollerWait
+  /// Descriptors that the kernel would not watch, for want of memory or of watches (epoll_ctl(2)).
+  ///
+  /// It is asked again before each wait, and the waits are short until it does: what comes there would never be seen.
+  private var refused: Set<CInt> = []
+  /// The longest wait in milliseconds while the kernel does not watch what it should.
+  static let refusedWait: Int64 = 100
   /// The number of events of the last wait.
   private var count = 0
 
   init(_ wakeUp: WakeUp, system: any PollerWait) {
     self.wakeUp = wakeUp
     self.system = system
-    system.register(wakeUp.descriptor, .reading, insteadOf: [])
+    watch(wakeUp.descriptor, for: .reading, owner: 0)
   }
 
   /// - Returns: nil when the process may open no further files.
@@ -65,7 +71,10 @@ final class Poller {
   }
 
   /// A socket was opened, and ``closed(_:)`` will be called before another one has its number.
-  func opened(_ socket: CInt) { watches[place(of: socket)] = Watch(isKnown: true) }
+  func opened(_ socket: CInt) {
+    refused.remove(socket)
+    watches[place(of: socket)] = Watch(isKnown: true)
+  }
 
   /// A socket is about to be closed; then the kernel stops watching it.
   func closed(_ socket: CInt) {
@@ -73,6 +82,7 @@ final class Poller {
     if !watches[place].registered.isEmpty {
       register(place, for: [])
     }
+    refused.remove(socket)
     watches[place] = Watch()
   }
 
@@ -80,7 +90,8 @@ final class Poller {
   ///
   /// - Returns: whether anything happened.
   func wait(_ milliseconds: Int64) -> Bool {
-    count = system.wait(CInt(clamping: milliseconds))
+    for socket in refused { register(Int(socket), for: watches[Int(socket)].wanted) }
+    count = system.wait(CInt(clamping: refused.isEmpty ? milliseconds : min(milliseconds, Self.refusedWait)))
     return count > 0
   }
 
@@ -115,7 +126,13 @@ final class Poller {
   }
 
   private func register(_ place: Int, for interest: Interest) {
-    system.register(CInt(place), interest, insteadOf: watches[place].registered)
+    let socket = CInt(place)
+    let isTaken = system.register(socket, interest, insteadOf: watches[place].registered)
+    guard isTaken || interest.isEmpty else {
+      refused.insert(socket)
+      return
+    }
+    refused.remove(socket)
     watches[place].registered = interest
   }
 }
@@ -123,7 +140,10 @@ final class Poller {
 /// The system call that waits.
 protocol PollerWait: AnyObject {
   /// Changes what a descriptor is watched for; with an empty interest it is no longer watched.
-  func register(_ descriptor: CInt, _ interest: Poller.Interest, insteadOf before: Poller.Interest)
+  ///
+  /// - Returns: whether the kernel does so.
+  @discardableResult
+  func register(_ descriptor: CInt, _ interest: Poller.Interest, insteadOf before: Poller.Interest) -> Bool
 
   /// Waits for at most so many milliseconds.
   ///
@@ -140,14 +160,15 @@ final class PollWait: PollerWait {
   private var places: [CInt: Int] = [:]
   private var ready: [(descriptor: CInt, ready: Poller.Interest)] = []
 
-  func register(_ descriptor: CInt, _ interest: Poller.Interest, insteadOf before: Poller.Interest) {
+  @discardableResult
+  func register(_ descriptor: CInt, _ interest: Poller.Interest, insteadOf before: Poller.Interest) -> Bool {
     if interest.isEmpty {
-      guard let place = places.removeValue(forKey: descriptor), let last = watched.popLast() else { return }
+      guard let place = places.removeValue(forKey: descriptor), let last = watched.popLast() else { return true }
       if place < watched.count {
         watched[place] = last
         places[last.fd] = place
       }
-      return
+      return true
     }
     var events: Int16 = 0
     if interest.contains(.reading) { events |= directdns_pollin }
@@ -158,6 +179,7 @@ final class PollWait: PollerWait {
       places[descriptor] = watched.count
       watched.append(directdns_pollfd(fd: descriptor, events: events, revents: 0))
     }
+    return true
   }
 
   func wait(_ milliseconds: CInt) -> Int {
@@ -198,13 +220,14 @@ final class PollWait: PollerWait {
       unsafe events.deallocate()
     }
 
-    func register(_ socket: CInt, _ interest: Poller.Interest, insteadOf before: Poller.Interest) {
+    @discardableResult
+    func register(_ socket: CInt, _ interest: Poller.Interest, insteadOf before: Poller.Interest) -> Bool {
       var event = unsafe epoll_event()
       unsafe event.data.fd = socket
       if interest.contains(.reading) { unsafe event.events |= directdns_epollin }
       if interest.contains(.writing) { unsafe event.events |= directdns_epollout }
       let change = interest.isEmpty ? EPOLL_CTL_DEL : before.isEmpty ? EPOLL_CTL_ADD : EPOLL_CTL_MOD
-      unsafe _ = epoll_ctl(descriptor, change, socket, &event)
+      return unsafe epoll_ctl(descriptor, change, socket, &event) == 0
     }
 
     func wait(_ milliseconds: CInt) -> Int {

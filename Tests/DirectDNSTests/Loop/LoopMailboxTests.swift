@@ -247,7 +247,7 @@ private final class InterruptedWait: PollerWait {
   private let wait = PollWait()
   private(set) var waits: [CInt] = []
 
-  func register(_ socket: CInt, _ interest: Poller.Interest, insteadOf before: Poller.Interest) {
+  func register(_ socket: CInt, _ interest: Poller.Interest, insteadOf before: Poller.Interest) -> Bool {
     wait.register(socket, interest, insteadOf: before)
   }
 

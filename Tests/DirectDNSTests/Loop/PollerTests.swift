@@ -89,6 +89,40 @@ struct PollerTests {
     #expect(poller.said == ["70: 0 → 1", "70: 1 → 0", "70: 0 → 1"])
   }
 
+  @Test func `what the kernel would not watch it is asked for again before each wait, which is short until then`() {
+    poller.refuses = true
+    events.opened(70)
+    events.watch(70, for: .reading, owner: 0)
+    _ = events.wait(60_000)
+    poller.refuses = false
+    for _ in 0..<2 { _ = events.wait(60_000) }
+    #expect(poller.said == ["70: 0 → 1", "70: 0 → 1", "70: 0 → 1"])
+    #expect(poller.waits == [CInt(Poller.refusedWait), 60_000, 60_000])
+  }
+
+  @Test(arguments: [false, true])
+  func `what the kernel would not watch is not asked for any more once nobody wants it`(_ isClosed: Bool) {
+    poller.refuses = true
+    events.opened(70)
+    events.watch(70, for: .reading, owner: 0)
+    if isClosed { events.closed(70) } else { events.watch(70, for: [], owner: 0) }
+    _ = events.wait(60_000)
+    #expect(!poller.said.dropFirst().contains { $0.hasSuffix("→ 1") })
+    #expect(poller.waits == [60_000])
+  }
+
+  @Test func `a loop whose wake-up the kernel would not watch wakes all the same`() throws {
+    let poller = RecordingPoller()
+    poller.refuses = true
+    let events = Poller(wakeUp, system: poller)
+    _ = events.wait(60_000)
+    #expect(poller.waits == [CInt(Poller.refusedWait)])
+    poller.refuses = false
+    _ = events.wait(60_000)
+    let wakeUp = wakeUp.descriptor
+    #expect(poller.said == [String](repeating: "\(wakeUp): 0 → 1", count: 3))
+  }
+
   @Test func `a call ends the wait and is no socket's`() throws {
     let events = try #require(Poller(wakeUp))
     wakeUp.call()
@@ -103,12 +137,19 @@ struct PollerTests {
 private final class RecordingPoller: PollerWait {
   var said: [String] = []
   var events: [(CInt, Poller.Interest)] = []
+  /// Whether it takes nothing that it is told.
+  var refuses = false
+  var waits: [CInt] = []
 
-  func register(_ descriptor: CInt, _ interest: Poller.Interest, insteadOf before: Poller.Interest) {
+  func register(_ descriptor: CInt, _ interest: Poller.Interest, insteadOf before: Poller.Interest) -> Bool {
     said.append("\(descriptor): \(before.rawValue) → \(interest.rawValue)")
+    return !refuses
   }
 
-  func wait(_ milliseconds: CInt) -> Int { events.count }
+  func wait(_ milliseconds: CInt) -> Int {
+    waits.append(milliseconds)
+    return events.count
+  }
 
   func event(_ index: Int) -> (descriptor: CInt, ready: Poller.Interest) { events[index] }
 }
