@@ -86,7 +86,7 @@ enum StandardDescriptor {
   /// They still act like closed ones: each is opened only for the direction that is not used, and is closed in child
   /// processes.
   static func keepClosed() {
-    for descriptor in [input, output, errors] where fcntl(descriptor, F_GETFD) < 0 {
+    for descriptor in [input, output, errors] where fcntl(descriptor, F_GETFD) < 0 && errno == EBADF {
       // open(2) takes the lowest free number, which is this one.
       _ = unsafe open("/dev/null", (descriptor == input ? O_WRONLY : O_RDONLY) | O_CLOEXEC)
     }
