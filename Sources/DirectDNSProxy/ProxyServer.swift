@@ -32,14 +32,7 @@ public final class ProxyServer: Service {
   private struct Running: Sendable {
     let group: MultiThreadedEventLoopGroup
     var loops: [NIOLoopBound<ProxyLoop>] = []
-    var listeners: [ProxyListener.Opened] = []
-
-    func closeListeners() async {
-      // First, while nobody else takes the paths over: once these sockets are closed another process may, and many file
-      // systems give its file the number of ours at once.
-      for listener in listeners { listener.file?.remove() }
-      for listener in listeners { try? await listener.channel.close() }
-    }
+    var listeners: OpenListeners?
   }
 
   /// Creates a proxy; nothing listens yet.
@@ -118,22 +111,24 @@ public final class ProxyServer: Service {
     do throws(DirectDNSError) {
       now.loops = try await startLoops(of: now.group)
       shared.runs(on: now.loops)
+      let listeners = OpenListeners(notice: notice) { [self, group = now.group, loops = now.loops] in
+        bootstrap(group, loops)
+      }
+      now.listeners = listeners
       for listener in ProxyListener.all(of: configuration) {
-        let opened = try await listener.opened(by: bootstrap(now.group, now.loops))
-        now.listeners.append(opened)
-        try configuration.validateAccess(at: opened.place)
+        try configuration.validateAccess(at: await listeners.open(listener))
       }
     } catch {
       shared.runs(on: [])
-      await now.closeListeners()
+      await now.listeners?.close()
       try? await now.group.shutdownGracefully()
       throw error
     }
-    let places = now.listeners.map(\.place)
+    let places = now.listeners?.places ?? []
     shared.listens(at: places)
     running.withLock { [now] in $0 = now }
     // Nobody is accepted before it is known that all of this is allowed: an inherited socket has its first client already.
-    for listener in now.listeners { listener.channel.setOption(.autoRead, value: true).whenFailure { _ in } }
+    now.listeners?.accept()
     logger.debug("the proxy listens", metadata: ["at": "\(places.map(\.description).joined(separator: " "))"])
     return places
   }
@@ -157,6 +152,14 @@ public final class ProxyServer: Service {
     return loops
   }
 
+  /// Tells the operator something.
+  private var notice: @Sendable (String) -> Void {
+    { [shared, logger] text in
+      logger.warning("\(text)")
+      shared.settings.configuration.notice?(text)
+    }
+  }
+
   private func bootstrap(
     _ group: MultiThreadedEventLoopGroup, _ loops: [NIOLoopBound<ProxyLoop>]
   ) -> ServerBootstrap {
@@ -164,14 +167,10 @@ public final class ProxyServer: Service {
       .serverChannelOption(.backlog, value: 1024)
       .serverChannelOption(.maxMessagesPerRead, value: 16)
       .serverChannelOption(.autoRead, value: false)
-      .serverChannelInitializer { [shared, logger] channel in
+      .serverChannelInitializer { [shared, notice] channel in
         channel.eventLoop.makeCompletedFuture {
-          let pause = AcceptPause(shared.clients) { completion in
-            shared.closeIdle(completion)
-          } notice: { text in
-            logger.warning("\(text)")
-            shared.settings.configuration.notice?(text)
-          }
+          let pause = AcceptPause(
+            shared.clients, release: { completion in shared.closeIdle(completion) }, notice: notice)
           try channel.pipeline.syncOperations.addHandler(pause)
         }
       }
@@ -211,7 +210,7 @@ public final class ProxyServer: Service {
   private func stopInTurn() async {
     guard let running = running.withLock({ $0.take() }) else { return }
     for loop in running.loops { try? await loop.eventLoop.submit { loop.value.beginDraining() }.get() }
-    await running.closeListeners()
+    await running.listeners?.close()
     for loop in running.loops { try? await loop.eventLoop.submit { loop.value.drain() }.get() }
     let end = ContinuousClock.now + shared.settings.limits.drainTimeout
     // A tunnel may be without its client, while its origin still takes what that has sent.

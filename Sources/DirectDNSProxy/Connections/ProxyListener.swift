@@ -29,6 +29,18 @@ enum ProxyListener: Sendable, CustomStringConvertible {
     let place: ListenAddress
     /// The file of a Unix socket that was made for it.
     var file: UnixSocketFile?
+    /// A second descriptor of a socket that was handed over: SwiftNIO closes the first when it closes the listener.
+    var spare: Int32?
+
+    /// What listens at the same place once SwiftNIO has closed it.
+    var successor: ProxyListener {
+      guard let spare else { return .address(place) }
+      return .inherited(duplicate(of: spare))
+    }
+
+    func closeSpare() {
+      if let spare { close(spare) }
+    }
   }
 
   /// How messages name it.
@@ -60,21 +72,36 @@ enum ProxyListener: Sendable, CustomStringConvertible {
   }
 
   private static func take(_ descriptor: Int32, _ bootstrap: ServerBootstrap) async throws -> Opened {
+    // None was left for it (`Opened.successor`).
+    guard descriptor >= 0 else { throw IOError(errnoCode: EMFILE, reason: "fcntl") }
     try checkListens(descriptor)
-    let channel = try await bootstrap.withBoundSocket(descriptor).get()
-    guard let place = ListenAddress(channel.localAddress) else {
-      try? await channel.close()
-      throw IOError(errnoCode: ENOTSOCK, reason: "")
+    let spare = duplicate(of: descriptor)
+    do {
+      let channel = try await bootstrap.withBoundSocket(descriptor).get()
+      guard let place = ListenAddress(channel.localAddress) else {
+        try? await channel.close()
+        throw IOError(errnoCode: ENOTSOCK, reason: "")
+      }
+      return Opened(channel: channel, place: place, spare: spare < 0 ? nil : spare)
+    } catch {
+      if spare >= 0 { close(spare) }
+      throw error
     }
-    return Opened(channel: channel, place: place)
   }
 
   private static func listen(at address: IPAddress, _ port: UInt16, _ bootstrap: ServerBootstrap) async throws -> Opened
   {
     let target = try SocketAddress(packedIPAddress: ByteBuffer(bytes: address.bytes), port: Int(port))
     let channel = try await bootstrap.serverChannelOption(.socketOption(.so_reuseaddr), value: 1).bind(to: target).get()
-    let chosen = channel.localAddress?.port.map { UInt16($0) }
-    return Opened(channel: channel, place: .tcp(address, port: chosen ?? port))
+    let chosen = channel.localAddress?.port.map { UInt16($0) } ?? port
+    guard chosen != 0 else {
+      try? await channel.close()
+      throw DirectDNSError(
+        .cannotListen,
+        "\(ListenAddress.tcp(address, port: port)): the proxy cannot listen there: the system does not say which port it has chosen: try again, or name a port."
+      )
+    }
+    return Opened(channel: channel, place: .tcp(address, port: chosen))
   }
 
   private static func listen(at path: String, _ bootstrap: ServerBootstrap) async throws -> Opened {
@@ -113,3 +140,6 @@ enum ProxyListener: Sendable, CustomStringConvertible {
     }
   }
 }
+
+/// Another descriptor of the same socket, which is closed in child processes; -1 if there is none to be had.
+private func duplicate(of descriptor: Int32) -> Int32 { fcntl(descriptor, F_DUPFD_CLOEXEC, 3) }
