@@ -107,7 +107,7 @@ races: ## Run the library, its products, the stores and the proxy under the thre
 	@Scripts/prerequisites servers
 	@Scripts/test --sanitize thread $(addprefix --target ,$(RACES))
 
-torture: ## Make each system call of dnsctl fail in turn, in each scenario of Trust/; TORTURE='--scenario …' for some
+torture: ## Make each system call of dnsctl and of its proxy fail in turn, in each scenario of Trust/; TORTURE='--scenario …' for some
 	@Scripts/prerequisites trust
 	@Scripts/release
 	@Scripts/release --shared

@@ -10,6 +10,8 @@ import sqlite3
 import threading
 import time
 
+import clients
+import limits
 import trials
 
 NAMES = [f"n{number}.lab.test" for number in range(6)]
@@ -32,6 +34,8 @@ class Scenario:
     program = "dnsctl"
     statuses = (2, 74, 78)
     limit = 15
+    # Ends that do not count (limits.Excuse).
+    excused = ()
 
     def __init__(self, name, command, answer="", prepare=None, check=None, dead=False, statuses=None, needs=ASKING):
         self.name, self.command, self.answer = name, command, answer
@@ -50,7 +54,7 @@ class Scenario:
         environment = {**lab.environment(folder, self.dead), **environment}
         return trials.start([*wrapper, program, *self.words(lab, folder)], environment, folder)
 
-    def run(self, lab, folder, program, environment, wrapper=()):
+    def run(self, lab, folder, program, environment, wrapper=(), has_struck=None):
         return trials.finish(self.start(lab, folder, program, environment, wrapper), self.limit)
 
     def wrongs(self, lab, folder, ended, faulted=True, said=True):
@@ -174,14 +178,78 @@ def with_file(name, content):
     return prepare
 
 
-class Following(Scenario):
-    """A process that stays, goes by its configuration file as that changes, and is told to end."""
+class Staying(Scenario):
+    """A process that stays, does something while it does, and is told to end."""
+
+    ready_within = 15
+
+    def __init__(self, name, command, ready, ends=(0,), **others):
+        super().__init__(name, command, **others)
+        self.ready, self.ends = ready, ends
+
+    def stay(self, lab, folder, run):
+        """What happens once it says that it is ready, until it is told to end: `run` is what is known of it."""
+        raise NotImplementedError
+
+    def run(self, lab, folder, program, environment, wrapper=(), has_struck=lambda: True):
+        run = Run(self.start(lab, folder, program, environment, wrapper), self.limit, has_struck)
+        if run.wait(self.ready, self.ready_within):
+            self.stay(lab, folder, run)
+        if run.process.poll() is None:
+            run.process.send_signal(signal.SIGTERM)
+        ended = run.end()
+        ended.status = 0 if ended.status in self.ends else ended.status
+        return ended
+
+
+class Run:
+    """A process of `Staying`: what it says, how long it may go on, and whether its fault has struck yet, which one without a
+    fault is taken to have."""
+
+    def __init__(self, process, limit, has_struck):
+        self.process, self.has_struck = process, has_struck
+        self.until = time.monotonic() + limit
+        self.errors, self.output = Lines(process.stderr), Lines(process.stdout)
+        # What Ended gets beside how it ended.
+        self.notes = {}
+
+    def wait(self, text, seconds=15):
+        until = min(self.until, time.monotonic() + seconds)
+        while time.monotonic() < until and self.process.poll() is None:
+            if text in self.errors.text() or text in self.output.text():
+                return True
+            time.sleep(0.003)
+        return False
+
+    def end(self):
+        process, is_hung, sleeps = self.process, False, False
+        try:
+            process.wait(max(0.1, self.until - time.monotonic()))
+        except trials.subprocess.TimeoutExpired:
+            is_hung, sleeps = True, trials.is_asleep(process)
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        orphans = 0
+        try:
+            os.killpg(process.pid, signal.SIGKILL)
+            orphans = 1
+        except ProcessLookupError:
+            pass
+        self.errors.join(), self.output.join()
+        status = process.returncode if process.returncode >= 0 else 128 - process.returncode
+        ended = trials.Ended(status, self.output.text(), self.errors.text(), is_hung, orphans, sleeps)
+        ended.notes = self.notes
+        return ended
+
+
+class Following(Staying):
+    """A process that goes by its configuration file as that changes."""
 
     statuses = (2, 74, 78, 130, 143)
 
-    def __init__(self, name, command, ready, reload=None, ends=(0,), program="dnsctl", **others):
-        super().__init__(name, command, **others)
-        self.ready, self.reload, self.ends, self.program = ready, reload, ends, program
+    def __init__(self, name, command, ready, reload, **others):
+        super().__init__(name, command, ready, **others)
+        self.reload = reload
 
     def words(self, lab, folder):
         return [word.replace("{folder}", folder) for word in super().words(lab, folder)]
@@ -213,51 +281,103 @@ class Following(Scenario):
         found = super().wrongs(lab, folder, ended, faulted, said)
         # With a fault it may end before it has read it, or say why it does not go by it; nobody asks it to where there is no
         # room for the file (configure). All else is a change that got lost.
-        is_excused = faulted and (ended.status != 0 or not ended.is_to_reload or self.UNCHANGED in ended.errors or not said)
-        if self.reload and not ended.has_reloaded and not is_excused:
+        is_to_reload, has_reloaded = ended.notes.get("reload", (False, False))
+        is_excused = faulted and (ended.status != 0 or not is_to_reload or self.UNCHANGED in ended.errors or not said)
+        if not has_reloaded and not is_excused:
             found.append("does not go by the configuration as it changed")
         return found
 
-    def run(self, lab, folder, program, environment, wrapper=()):
+    def run(self, lab, folder, *others, **named):
         # The run before has left the other one.
         self.configure(folder, self.BEFORE)
-        is_to_reload = has_reloaded = False
-        process = self.start(lab, folder, program, environment, wrapper)
-        errors, output = Lines(process.stderr), Lines(process.stdout)
-        until = time.monotonic() + self.limit
+        return super().run(lab, folder, *others, **named)
 
-        def wait(text):
-            while time.monotonic() < until and process.poll() is None:
-                if text in errors.text() or text in output.text():
-                    return True
-                time.sleep(0.003)
-            return False
+    def stay(self, lab, folder, run):
+        if self.configure(folder, self.AFTER):
+            run.process.send_signal(signal.SIGHUP)
+            run.notes["reload"] = (True, self.reload(lab, run.wait))
 
-        if wait(self.ready):
-            if self.reload and self.configure(folder, self.AFTER):
-                is_to_reload = True
-                process.send_signal(signal.SIGHUP)
-                has_reloaded = self.reload(lab, wait)
-            process.send_signal(signal.SIGTERM)
-        is_hung = sleeps = False
-        try:
-            process.wait(max(0.1, until - time.monotonic()))
-        except trials.subprocess.TimeoutExpired:
-            is_hung, sleeps = True, trials.is_asleep(process)
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-        orphans = 0
-        try:
-            os.killpg(process.pid, signal.SIGKILL)
-            orphans = 1
-        except ProcessLookupError:
-            pass
-        errors.join(), output.join()
-        status = process.returncode if process.returncode >= 0 else 128 - process.returncode
-        status = 0 if status in self.ends else status
-        ended = trials.Ended(status, output.text(), errors.text(), is_hung, orphans, sleeps)
-        ended.is_to_reload, ended.has_reloaded = is_to_reload, has_reloaded
-        return ended
+
+# Where SwiftNIO ends the process itself: a thread of its event loops that gets no epoll instance or no eventfd(2), or cannot
+# read the one that it has, and one whose close(2) says EIO, when all has ended.
+NIO_ENDS = [
+    limits.Excuse("died of signal 4", errors=r"NIOPosix/MultiThreadedEventLoopGroup\.swift:\d+: Fatal error: Unexpected error "
+                  r"while running SelectableEventLoop: (epoll_create|epoll_ctl|eventfd|eventfd_read)\("),
+    limits.Excuse("died of signal 4", errors=r"NIOPosix/SelectorEpoll\.swift:\d+: Fatal error: 'try!' expression unexpectedly "
+                  r"raised an error: close: Input/output error"),
+]
+
+
+class Proxying(Staying):
+    """A proxy, and its clients (clients.py).
+
+    Each of them gets its whole answer, or is told that it does not, and as soon as the fault has struck all of them get it
+    again, of the same process. A tunnel that is open when the proxy is told to end still carries what its client asks.
+    When no client is left it holds as many files as without a fault.
+    """
+
+    program = "dnsctl-proxy"
+    excused = NIO_ENDS
+    statuses = (74, 78)
+    limit = 40
+    # Where standard error fails nobody is told.
+    ready_within = 5
+
+    def __init__(self, name, **others):
+        super().__init__(name, ["proxy", "--listen", "127.0.0.1:0", *PUBLIC, "--timeout", "3", "--connect-timeout", "3"],
+                         ready="proxy at 127.0.0.1:", **others)
+        self.files = None
+
+    def run(self, lab, folder, program, environment, **named):
+        if self.files is None and "FAULT" in environment:
+            super().run(lab, folder, program, {})
+        return super().run(lab, folder, program, environment, **named)
+
+    def stay(self, lab, folder, run):
+        wrongs, lost = run.notes.setdefault("wrongs", []), run.notes.setdefault("lost", [])
+        port = int(run.errors.text().split(self.ready)[1].split()[0])
+
+        def visit(name, client):
+            is_over = run.has_struck()
+            try:
+                client()
+            except clients.Told as told:
+                if is_over:
+                    lost.append(f"{name} after the fault: {told}")
+            except clients.Wrong as wrong:
+                wrongs.append(f"{name}: {wrong}")
+
+        # Another name each time, since a failed lookup is remembered for a moment.
+        for number in range(2):
+            is_over = run.has_struck()
+            for name, client in clients.CLIENTS.items():
+                visit(name, lambda: client(lab, port, NAMES[number]))
+            if is_over or not run.has_struck():
+                break
+        wrongs += self.idle_wrongs(lab, run)
+        visit("drained tunnel", lambda: clients.drained(lab, port, NAMES[5], run.process))
+
+    def idle_wrongs(self, lab, run):
+        """Whether it holds more files than without a fault, once those of its clients have had time to go."""
+        count = lambda: trials.open_files(run.process, lab.ports["nginx"])
+        until, is_first = time.monotonic() + 3, self.files is None
+        if is_first:
+            until = time.monotonic() + 1
+            self.files = 0
+        while count() > self.files and time.monotonic() < until:
+            time.sleep(0.01)
+        if is_first:
+            self.files = count()
+        return [f"holds {count()} files without clients, of {self.files}"] if count() > self.files else []
+
+    def wrongs(self, lab, folder, ended, faulted=True, said=True):
+        found = super().wrongs(lab, folder, ended, faulted, said)
+        if "wrongs" not in ended.notes:
+            return found + ["never says where it listens"] if ended.status == 0 and said else found
+        if 0 < ended.status < 128:
+            found.append("ends while it serves")
+        # Of a process that has died nobody gets anything, and that it has is what is wrong.
+        return found + ended.notes["wrongs"] + (ended.notes["lost"] if ended.status < 128 else [])
 
 
 class Lines:
@@ -303,4 +423,5 @@ SCENARIOS = [
     Following("reload and shut-down", ["watch", "--interval", "0.1", "--config", "{folder}/directdns.json5", *STORED],
               ready="kept.lab.test", reload=lambda lab, wait: wait("more.lab.test"), ends=(0, 143),
               needs=(*ASKING, "fsync")),
+    Proxying("proxy", needs=(*ASKING, "bind", "listen", "accept")),
 ]

@@ -103,6 +103,8 @@ http {{
     }}
     location = /landed {{ return 200 "cookies: $http_cookie"; }}
     location = /to {{ return 302 $args; }}
+    location = /big {{ keepalive_timeout 1s; }}
+    location = /last {{ keepalive_timeout 0; alias {folder}/files/small; }}
     location = /slow {{ limit_rate 400k; alias {folder}/files/big; }}
   }}
 }}
@@ -132,6 +134,8 @@ class Ended:
         self.sleeps = sleeps
         # Whose code crashed, as Shims/faults.c has it.
         self.crashed = ""
+        # What the scenario noted while it ran.
+        self.notes = {}
 
 
 def is_asleep(process):
@@ -144,6 +148,26 @@ def is_asleep(process):
         except OSError:
             continue
     return False
+
+
+def open_files(process, port):
+    """How many descriptors a process holds beside connections to a port, which it may keep for the next request; 0 where it
+    has ended."""
+    try:
+        with open(f"/proc/{process.pid}/net/tcp") as file:
+            rows = [line.split() for line in file][1:]
+        # The other side's address and port in hexadecimal, the state, of which 01 is ESTABLISHED, and the inode (proc(5)).
+        kept = {f"socket:[{row[9]}]" for row in rows if row[2].endswith(f":{port:04X}") and row[3] == "01"}
+        return sum(link not in kept for link in links(f"/proc/{process.pid}/fd"))
+    except OSError:
+        return 0
+
+
+def links(folder):
+    """Where the links of a folder lead; one that has gone meanwhile leads nowhere."""
+    for name in os.listdir(folder):
+        with contextlib.suppress(FileNotFoundError):
+            yield os.readlink(os.path.join(folder, name))
 
 
 def start(command, environment, folder):
