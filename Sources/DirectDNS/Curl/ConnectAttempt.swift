@@ -117,13 +117,13 @@ internal import CDirectDNSCurl
     movedAt = .min
     handle.forgetFailure()
     // One that shares a connection of HTTP/2 keeps its handle; what a new connection will speak is not known.
-    if !handle.canBeginHTTP1, !(pool.speaksHTTP2 && waits) {
+    if handle.lacksOption || (!handle.canBeginHTTP1 && !(pool.speaksHTTP2 && waits)) {
       guard renew() else { return false }
     } else if self.pool?.id != pool.id, self.pool != nil {
       reset()
     }
     setOptions(transfer.request, pool, waits: waits)
-    return true
+    return !handle.lacksOption
   }
 
   private func setOptions(_ request: TransferRequest, _ pool: Pool, waits: Bool) {
@@ -190,6 +190,7 @@ internal import CDirectDNSCurl
       isClean = false
     }
     if maySendAgain { handle.set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1)) }
+    guard !handle.lacksOption else { return false }
     multi.add(handle)
     return true
   }

@@ -9,6 +9,10 @@ internal import CDirectDNSCurl
   private let errorText: UnsafeMutablePointer<CChar>
   /// How many transfers libcurl's handle has begun.
   private var transferCount = 0
+  /// Whether libcurl had no memory for one of its options since it was made or reset.
+  ///
+  /// A transfer would go with the value before it, another request's URL for one, or without any.
+  private(set) var lacksOption = false
   // Libcurl refers to them even after a reset, until its handle is closed.
   private var sockets: CurlSockets?
   private var share: CurlShare?
@@ -51,13 +55,17 @@ internal import CDirectDNSCurl
     withExtendedLifetime((sockets, share)) { unsafe curl_easy_cleanup(pointer) }
     unsafe pointer = new
     transferCount = 0
+    lacksOption = false
     sockets = nil
     share = nil
     return true
   }
 
   /// Resets all options, except what it shares with other handles.
-  func reset() { unsafe curl_easy_reset(pointer) }
+  func reset() {
+    unsafe curl_easy_reset(pointer)
+    lacksOption = false
+  }
 
   // MARK: Options
 
@@ -71,11 +79,14 @@ internal import CDirectDNSCurl
 
   func set(_ option: CURLoption, _ value: String?) {
     if let value {
-      unsafe value.withCString { unsafe _ = directdns_setopt_string(pointer, option, $0) }
+      note(unsafe value.withCString { unsafe directdns_setopt_string(pointer, option, $0) })
     } else {
       unsafe directdns_setopt_string(pointer, option, nil)
     }
   }
+
+  /// Notes what libcurl said of an option of which it makes a copy.
+  func note(_ code: CURLcode) { if code == CURLE_OUT_OF_MEMORY { lacksOption = true } }
 
   /// Sets a list, which must live as long as libcurl uses it.
   func set(_ option: CURLoption, _ list: borrowing CurlList) {
@@ -89,7 +100,7 @@ internal import CDirectDNSCurl
   }
 
   func setPointer(_ option: CURLoption, _ value: UnsafeRawPointer?) {
-    unsafe _ = directdns_setopt_pointer(pointer, option, value)
+    note(unsafe directdns_setopt_pointer(pointer, option, value))
   }
 
   /// Sets what the transfers of any pool need.
@@ -213,7 +224,7 @@ struct CurlTrust: Hashable, Sendable {
     guard let blob else { return handle.set(options.file, file) }
     unsafe blob.withUnsafeBytes { bytes in
       guard let base = bytes.baseAddress else { return }
-      unsafe directdns_setopt_blob(handle.pointer, options.blob, base, bytes.count)
+      handle.note(unsafe directdns_setopt_blob(handle.pointer, options.blob, base, bytes.count))
     }
   }
 }

@@ -177,14 +177,14 @@ internal import HTTPTypes
   ///   - isHTTP1: whether its connection may speak HTTP/1. One that does would be lost if the handle could not use it.
   /// - Returns: whether libcurl has memory for it.
   func prepare(_ request: QueryRequest, isHTTP1: Bool = false) -> Bool {
-    if isHTTP1, !handle.canBeginHTTP1 { guard renew() else { return false } }
+    if handle.lacksOption || (isHTTP1 && !handle.canBeginHTTP1) { guard renew() else { return false } }
     beginResponse()
     sessionLine = nil
     needsNewHandle = false
     handle.forgetFailure()
     message = request.message
     setRequest(request.message)
-    return true
+    return !handle.lacksOption
   }
 
   private func setRequest(_ message: HTTPMessage) {
@@ -213,6 +213,7 @@ internal import HTTPTypes
     handle.forgetFailure()
     guard let message, renew() else { return false }
     setRequest(message)
+    guard !handle.lacksOption else { return false }
     multi.add(handle)
     return true
   }

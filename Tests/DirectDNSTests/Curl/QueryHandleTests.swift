@@ -27,6 +27,19 @@ struct QueryHandleTests {
     #expect(reply.status.code == 0 && reply.body == [] && reply.age == nil && reply.address == nil)
   }
 
+  @Test func `a handle that libcurl had no memory for an option of is used again as a new one`() throws {
+    let easy = try #require(QueryHandle(route, sockets: sockets))
+    let request = QueryRequest(route: route, message: HTTPMessage(url: "http://127.0.0.1:1/"), timeout: 1)
+    let old = unsafe easy.handle.pointer
+    easy.handle.note(CURLE_UNKNOWN_OPTION)
+    #expect(easy.prepare(request))
+    #expect(unsafe easy.handle.pointer == old)
+    easy.handle.note(CURLE_OUT_OF_MEMORY)
+    #expect(easy.handle.lacksOption)
+    #expect(easy.prepare(request) && !easy.handle.lacksOption)
+    #expect(unsafe easy.handle.pointer != old)
+  }
+
   @Test func `a handle keeps alive whom it tells of the end of its connections`() throws {
     weak var told: CurlSockets?
     var easy: QueryHandle?
