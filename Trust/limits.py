@@ -15,15 +15,15 @@ MEGABYTE = 1 << 20
 
 class Excuse:
     """An end that nobody can do anything about, and no other: the beginning of what is wrong with it, whose code it was that
-    crashed, what stands on standard error, and whether a thread of what hangs sleeps."""
+    crashed, what stands on standard error, whether a thread of what hangs sleeps, and which function failed."""
 
-    def __init__(self, wrong, crashed=None, errors=None, sleeps=False):
-        self.wrong, self.crashed, self.errors, self.sleeps = wrong, crashed, errors, sleeps
+    def __init__(self, wrong, crashed=None, errors=None, sleeps=False, function=None):
+        self.wrong, self.crashed, self.errors, self.sleeps, self.function = wrong, crashed, errors, sleeps, function
 
     def covers(self, wrong, ended):
         return (wrong.startswith(self.wrong) and (self.crashed is None or ended.crashed.startswith(self.crashed))
                 and (self.errors is None or re.search(self.errors, ended.errors) is not None)
-                and (not self.sleeps or ended.sleeps))
+                and (not self.sleeps or ended.sleeps) and self.function in (None, ended.function))
 
 
 # What Swift says of the rest is ours: an optional that is nil, an index, a sum.

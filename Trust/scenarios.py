@@ -298,13 +298,15 @@ class Following(Staying):
             run.notes["reload"] = (True, self.reload(lab, run.wait))
 
 
-# Where SwiftNIO ends the process itself: a thread of its event loops that gets no epoll instance or no eventfd(2), or cannot
-# read the one that it has, and one whose close(2) says EIO, when all has ended.
+# Where SwiftNIO ends the process itself, as it begins or ends: a thread of its event loops gets no epoll instance or no
+# eventfd(2), a close(2) says EIO of those or of a file of /sys, or there is no thread to be had, of which it says nothing.
+LOOP_FAILED = r"NIOPosix/MultiThreadedEventLoopGroup\.swift:\d+: Fatal error: Unexpected error while running SelectableEventLoop: "
+CLOSE_FAILED = r"\.swift:\d+: Fatal error: 'try!' expression unexpectedly raised an error: close: Input/output error"
 NIO_ENDS = [
-    limits.Excuse("died of signal 4", errors=r"NIOPosix/MultiThreadedEventLoopGroup\.swift:\d+: Fatal error: Unexpected error "
-                  r"while running SelectableEventLoop: (epoll_create|epoll_ctl|eventfd|eventfd_read)\("),
-    limits.Excuse("died of signal 4", errors=r"NIOPosix/SelectorEpoll\.swift:\d+: Fatal error: 'try!' expression unexpectedly "
-                  r"raised an error: close: Input/output error"),
+    limits.Excuse("died of signal 4", function="epoll_ctl", errors=LOOP_FAILED + r"epoll_c(reate|tl)\("),
+    limits.Excuse("died of signal 4", function="eventfd", errors=LOOP_FAILED + r"eventfd\("),
+    limits.Excuse("died of signal 4", function="close", errors=r"(NIOPosix/SelectorEpoll|NIOCore/Linux)" + CLOSE_FAILED),
+    limits.Excuse("died of signal 4", function="pthread_create", errors=r"\A\Z"),
 ]
 
 

@@ -134,6 +134,8 @@ class Ended:
         self.sleeps = sleeps
         # Whose code crashed, as Shims/faults.c has it.
         self.crashed = ""
+        # Which function was made to fail.
+        self.function = None
         # What the scenario noted while it ran.
         self.notes = {}
 
