@@ -23,6 +23,11 @@ ALWAYS = ("read", "write", "epoll_wait", "open", "stat", "close", "fcntl", "mmap
 ASKING = ("connect", "send", "recv", "socket", "epoll_ctl", "eventfd", "sockopt")
 
 
+# With which status a program ends that has lost memory (Shims/faults.c), and what its report begins with.
+LEAKS = 99
+LEAK_REPORT = "ERROR: LeakSanitizer"
+
+
 class Scenario:
     """A command, and what is right of it.
 
@@ -69,6 +74,8 @@ class Scenario:
                 found.append(f"says 0 without \"{self.answer}\": {ended.output.strip()[:120]!r}")
             if self.checks:
                 found += self.checks(lab, folder)
+        elif ended.status == LEAKS:
+            found.append(f"has lost memory: {ended.errors[ended.errors.find(LEAK_REPORT):][:400]!r}")
         elif ended.status >= 128 and ended.status not in self.statuses:
             found.append(f"died of signal {ended.status - 128}")
         elif not faulted or ended.status not in self.statuses:

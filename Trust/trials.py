@@ -213,6 +213,12 @@ def compiler():
     return found
 
 
+def compilers_library(name):
+    """Where the C compiler has a library of its own; nothing where it has none."""
+    path = subprocess.run([compiler(), f"-print-file-name={name}"], capture_output=True, text=True).stdout.strip()
+    return path if os.path.isabs(path) else None
+
+
 def build_shim(name, folder):
     """Compiles Trust/Shims/NAME.c, and returns the library to preload."""
     library = os.path.join(folder, f"{name}.so")

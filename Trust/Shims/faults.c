@@ -69,8 +69,11 @@ struct log {
 
 enum { SHORT = -1, END = -2 };
 
+// A status that no scenario knows.
+enum { LEAKS = 99 };
+
 static struct log own_log, *logged = &own_log;
-static int target = -1, kind, is_always;
+static int target = -1, kind, is_always, is_over;
 static uint64_t nth;
 static int64_t jump;
 static struct { uintptr_t begin, end; } allocators[64];
@@ -111,7 +114,16 @@ static void crash(int signal) {
   }
 }
 
+// Of the leak sanitizer, where it is preloaded as well.
+extern void __lsan_init(void) __attribute__((weak));
+extern int __lsan_do_recoverable_leak_check(void) __attribute__((weak));
+
+static void end(void) { is_over = 1; }
+
 __attribute__((constructor)) static void begin(void) {
+  // It may come after us, and has to know of the signals below. What it calls as it looks is nobody's.
+  if (__lsan_init) __lsan_init();
+  atexit(end);
   const char *path = getenv("FAULT_LOG"), *wanted = getenv("FAULT_ALLOCATORS"), *fault = getenv("FAULT");
   if (path) {
     int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
@@ -144,6 +156,7 @@ __attribute__((constructor)) static void begin(void) {
 
 // Whether this call is the one: 0, or the kind of its fault.
 static int strikes(enum function function, int descriptor) {
+  if (is_over) return 0;
   uint64_t count = atomic_fetch_add(&logged->counts[function], 1) + 1;
   if ((int)function != target || !(count == nth || (is_always && count > nth))) return 0;
   atomic_fetch_add(&logged->struck, 1);
@@ -343,6 +356,12 @@ CONTROLLING(fcntl64)
 // --- Memory: by who asks ------------------------------------------------------------------------------------
 
 extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t);
+// The leak sanitizer's, where it is preloaded as well: it knows what it has given itself.
+extern void *__interceptor_malloc(size_t) __attribute__((weak));
+extern void *__interceptor_calloc(size_t, size_t) __attribute__((weak));
+extern void *__interceptor_realloc(void *, size_t) __attribute__((weak));
+
+static void *memory(size_t size) { return __interceptor_malloc ? __interceptor_malloc(size) : __libc_malloc(size); }
 
 static int is_refused(void *caller) {
   uintptr_t at = (uintptr_t)caller;
@@ -351,22 +370,34 @@ static int is_refused(void *caller) {
   return 0;
 }
 
-void *malloc(size_t size) { return is_refused(__builtin_return_address(0)) ? NULL : __libc_malloc(size); }
+void *malloc(size_t size) { return is_refused(__builtin_return_address(0)) ? NULL : memory(size); }
 void *calloc(size_t count, size_t size) {
-  return is_refused(__builtin_return_address(0)) ? NULL : __libc_calloc(count, size);
+  if (is_refused(__builtin_return_address(0))) return NULL;
+  return __interceptor_calloc ? __interceptor_calloc(count, size) : __libc_calloc(count, size);
 }
 void *realloc(void *old, size_t size) {
-  return is_refused(__builtin_return_address(0)) ? NULL : __libc_realloc(old, size);
+  if (is_refused(__builtin_return_address(0))) return NULL;
+  return __interceptor_realloc ? __interceptor_realloc(old, size) : __libc_realloc(old, size);
 }
 char *strdup(const char *text) {
   size_t size = strlen(text) + 1;
-  char *copy = is_refused(__builtin_return_address(0)) ? NULL : __libc_malloc(size);
+  char *copy = is_refused(__builtin_return_address(0)) ? NULL : memory(size);
   return copy ? memcpy(copy, text, size) : NULL;
+}
+
+// dnsctl ends by _exit, where nobody else would look for what is lost.
+static void *_Atomic real__exit;
+void _exit(int status) {
+  end();
+  if (__lsan_do_recoverable_leak_check && __lsan_do_recoverable_leak_check()) status = LEAKS;
+  REAL(_exit)(status);
+  __builtin_unreachable();
 }
 
 // --- Time: the wall clock jumps, the monotonic one never does ----------------------------------------------
 
 static int64_t jumped(void) {
+  if (is_over) return 0;
   uint64_t count = atomic_fetch_add(&logged->counts[F_clock], 1) + 1;
   if (target != F_clock || count < nth) return 0;
   atomic_fetch_add(&logged->struck, 1);
