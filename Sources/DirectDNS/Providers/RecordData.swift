@@ -91,14 +91,6 @@ extension RecordData {
       self = .text(Self.strings(text))
       return
     }
-    guard type != .a, type != .aaaa else {
-      // Quotes and escapes belong to names and strings alone (RFC 1035 §5.1).
-      guard let address = IPAddress(String(text[...].trimmed)), DNSRecordType(address.family) == type else {
-        return nil
-      }
-      self = .address(address)
-      return
-    }
     guard Self.isKnown(type) else {
       self = .presentation(text)
       return
@@ -114,6 +106,12 @@ extension RecordData {
 
   private static func data(_ words: [PresentationText.Word], _ type: DNSRecordType) -> RecordData? {
     switch (type, words.count) {
+    case (.a, 1), (.aaaa, 1):
+      let text = words[0].bytes
+      guard let address = IPAddress(ascii: text.span), DNSRecordType(address.family) == type else {
+        return nil
+      }
+      return .address(address)
     case (.cname, 1), (.dname, 1), (.ns, 1), (.ptr, 1): return words[0].name.map(RecordData.name)
     case (.mx, 2):
       guard let preference: UInt16 = words[0].number(), let exchange = words[1].name else { return nil }

@@ -48,8 +48,7 @@ struct RecordDataTextTests {
       (.caa, #"0 issue letsencrypt.org"#, #"0 issue "letsencrypt.org""#),
       (.https, "1 . alpn=h3,h2 ipv4hint=192.0.2.1", #"1 . alpn="h3,h2" ipv4hint=192.0.2.1"#),
       (.https, #"1 . ipv4hint="192.0.2.1" alpn="h2""#, #"1 . alpn="h2" ipv4hint=192.0.2.1"#),
-      (.aaaa, "2001:DB8:0::1", "2001:db8::1"), (.a, " 192.0.2.1\t", "192.0.2.1"),
-      (.init(rawValue: 43), "12345 8 2 ABCD", "12345 8 2 ABCD"),
+      (.aaaa, "2001:DB8:0::1", "2001:db8::1"), (.init(rawValue: 43), "12345 8 2 ABCD", "12345 8 2 ABCD"),
       (.init(rawValue: 43), "\u{1b}[31m", "\\u{1B}[31m"), (.a, ##"\# 4 c0 00 02 01"##, "192.0.2.1"),
       (.a, ##"\# 3 c00002"##, ##"\# 3 C00002"##),
     ] as [(DNSRecordType, String, String)])
@@ -78,8 +77,7 @@ struct RecordDataTextTests {
       (.caa, "0 issue"), (.caa, "256 issue x"), (.caa, #"0 i! x"#), (.https, "1"), (.https, "x ."),
       (.https, "1 . port=x"), (.https, "1 . alpn="), (.https, "1 . port=1 port=2"), (.https, "1 . nonsense=1"),
       (.https, "1 . ipv4hint=2001:db8::1"), (.https, "1 . key01=x"), (.https, "1 . ech=***"), (.a, ##"\# 4 c00002"##),
-      (.mx, #""open"#), (.a, #""192.0.2.1""#), (.a, #"192.0".2.1""#), (.a, #"192.0.2\.1"#), (.a, #"192.0.2.\049"#),
-      (.aaaa, #""2001:db8::1""#),
+      (.mx, #""open"#),
     ] as [(DNSRecordType, String)])
   func `what is no data of its type is none`(_ type: DNSRecordType, _ text: String) {
     #expect(RecordData(text, type: type) == nil)
