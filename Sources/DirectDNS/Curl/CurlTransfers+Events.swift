@@ -254,8 +254,8 @@ extension CurlTransfers {
     }
     let outcome = AttemptOutcome(
       AttemptEnd(code), isHeadCut: attempt.lines?.isHeadComplete == false, isUnprocessed: attempt.isUnprocessed,
-      hasWholeBody: attempt.hasWholeBody, isAccepted: attempt.isAccepted, hasSentBody: attempt.hasSentBody,
-      failure: attempt.failure(code))
+      hasWholeBody: attempt.hasWholeBody, isAccepted: attempt.isAccepted,
+      hasSentBody: attempt.hasSentBody || attempt.hasEndedStream, failure: attempt.failure(code))
     if code != CURLE_OK { attempt.isClean = false }
     act { $0.ended(id, attempt: number, outcome, at: now) }
   }

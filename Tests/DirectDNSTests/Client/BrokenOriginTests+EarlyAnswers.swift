@@ -138,7 +138,7 @@ extension BrokenOriginTests {
   }
 
   private static func isCurl(atLeast version: [Int]) -> Bool {
-    let parts = CurlVersion().number.split(separator: ".").compactMap { Int($0) }
+    let parts = CurlVersion().number.split { !$0.isNumber }.compactMap { Int($0) }
     return !parts.lexicographicallyPrecedes(version)
   }
 }
