@@ -39,9 +39,14 @@ extension ConnectAttempt {
     if case .none = request.body {} else { unsafe setReading(context) }
     if !request.message.trailers.isEmpty {
       unsafe directdns_setopt_trailers(handle.pointer, context) { list, context in
+        guard let attempt = unsafe context.object(ConnectAttempt.self) else { return CURL_TRAILERFUNC_ABORT }
+        let lines = CurlList(lines: attempt.transfer?.request.message.trailers ?? [])
+        guard lines.isComplete else {
+          attempt.handle.note(CURLE_OUT_OF_MEMORY)
+          return CURL_TRAILERFUNC_ABORT
+        }
         // libcurl frees the list.
-        let lines = unsafe context.object(ConnectAttempt.self)?.transfer?.request.message.trailers ?? []
-        unsafe list.pointee = CurlList(lines: lines).takeHead()
+        unsafe list.pointee = lines.takeHead()
         return CURL_TRAILERFUNC_OK
       }
     }

@@ -32,6 +32,7 @@ internal import CDirectDNSCurl
   /// Whether its handle can serve another request.
   ///
   /// Not after a transfer that failed or was retried: libcurl remembers a refused stream even after `curl_easy_reset`.
+  /// Nor if it lacks a part of a list, which would serve the next request that has the same fields.
   var isClean = true
   /// Whether the connection that it has got must be used by a new handle (see ``CurlVersion/forgetsFields``), or by none.
   var needsNewHandle = false
@@ -117,7 +118,7 @@ internal import CDirectDNSCurl
     movedAt = .min
     handle.forgetFailure()
     // One that shares a connection of HTTP/2 keeps its handle; what a new connection will speak is not known.
-    if handle.lacksOption || (!handle.canBeginHTTP1 && !(pool.speaksHTTP2 && waits)) {
+    if !handle.canBeginHTTP1, !(pool.speaksHTTP2 && waits) {
       guard renew() else { return false }
     } else if self.pool?.id != pool.id, self.pool != nil {
       reset()
@@ -190,7 +191,10 @@ internal import CDirectDNSCurl
       isClean = false
     }
     if maySendAgain { handle.set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1)) }
-    guard !handle.lacksOption else { return false }
+    guard !handle.lacksOption else {
+      isClean = false
+      return false
+    }
     multi.add(handle)
     return true
   }

@@ -9,7 +9,7 @@ internal import CDirectDNSCurl
   private let errorText: UnsafeMutablePointer<CChar>
   /// How many transfers libcurl's handle has begun.
   private var transferCount = 0
-  /// Whether libcurl had no memory for one of its options since it was made or reset.
+  /// Whether libcurl had no memory for one of its options, or for a part of it, since it was made or reset.
   ///
   /// A transfer would go with the value before it, another request's URL for one, or without any.
   private(set) var lacksOption = false
@@ -90,6 +90,7 @@ internal import CDirectDNSCurl
 
   /// Sets a list, which must live as long as libcurl uses it.
   func set(_ option: CURLoption, _ list: borrowing CurlList) {
+    if !list.isComplete { lacksOption = true }
     unsafe directdns_setopt_list(pointer, option, list.head)
   }
 

@@ -6,10 +6,12 @@ internal import CDirectDNSCurl
 /// It must outlive the transfer that uses it.
 @safe struct CurlList: ~Copyable {
   private(set) var head: UnsafeMutablePointer<curl_slist>?
+  /// Whether libcurl had memory for all of its strings.
+  private(set) var isComplete = true
 
   init(_ strings: [String]) {
     unsafe head = nil
-    for string in strings { unsafe head = curl_slist_append(head, string) ?? head }
+    for string in strings { unsafe take(curl_slist_append(head, string)) }
   }
 
   /// A list of lines that each end with a NUL.
@@ -20,10 +22,16 @@ internal import CDirectDNSCurl
       var start = 0
       while start < bytes.count {
         let line = unsafe base + start
-        unsafe head = curl_slist_append(head, line) ?? head
+        unsafe take(curl_slist_append(head, line))
         start += unsafe strlen(line) + 1
       }
     }
+  }
+
+  /// Takes what curl_slist_append(3) returned: nil for want of memory, which leaves the list as it was.
+  mutating func take(_ longer: UnsafeMutablePointer<curl_slist>?) {
+    guard let longer = unsafe longer else { return isComplete = false }
+    unsafe head = longer
   }
 
   /// Gives up the list: the caller owns it from then on.

@@ -21,10 +21,11 @@ enum CurlProbe {
   }
 
   static func run(_ request: QueryRequest) -> Outcome {
-    guard let easy = QueryHandle(request.route, sockets: CurlSockets()), easy.prepare(request) else {
+    guard let easy = QueryHandle(request.route, sockets: CurlSockets()),
+      easy.prepare(request, to: request.route.addresses.first)
+    else {
       return Outcome(result: .failure(.noMemory), total: .zero, certificate: [])
     }
-    easy.connect(to: request.route.addresses.first)
     easy.followTLS()
     easy.handle.set(CURLOPT_CERTINFO, 1)
     easy.handle.set(CURLOPT_TIMEOUT_MS, Int(request.timeout))

@@ -117,11 +117,12 @@ extension CurlQueries {
       if number == handles.count, let easy = QueryHandle(route, sockets: driver.sockets, owner: self, number: number) {
         handles.append(easy)
       }
-      guard number < handles.count, handles[number].prepare(query.request, isHTTP1: !machine.speaksHTTP2) else {
+      guard number < handles.count,
+        handles[number].prepare(query.request, to: address, isHTTP1: !machine.speaksHTTP2)
+      else {
         return machine.ended(number, .failed(.noMemory, .other), at: driver.now)
       }
       let easy = handles[number]
-      easy.connect(to: address)
       easy.share(sharing)
       multi.add(easy.handle)
       driver.started()

@@ -101,6 +101,8 @@ extension AttemptEnd {
 
 extension ConnectAttempt {
   func failure(_ code: CURLcode) -> HTTPTransportError {
+    // Its trailers, which are made last: libcurl calls that a callback's decision.
+    if code == CURLE_ABORTED_BY_CALLBACK, handle.lacksOption { return .noMemory }
     if let transfer, let lines {
       // libcurl limits the size of a line and of all lines, and reports that as a lack of memory.
       let isInLines = lines.isUsed && (!lines.isHeadComplete || !lines.trailers.isEmpty)

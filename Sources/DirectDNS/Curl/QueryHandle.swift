@@ -105,7 +105,7 @@ internal import HTTPTypes
   private static let sessionMark = Array("SSL connection using ".utf8)
 
   /// Connects to that address from the next transfer on, whose connection is checked for the URL's host all the same.
-  func connect(to address: IPAddress?) {
+  private func connect(to address: IPAddress?) {
     guard let address, address != self.address else { return }
     self.address = address
     connectTo = CurlList(["::\(address.bracketed):\(route.port)"])
@@ -174,9 +174,10 @@ internal import HTTPTypes
   ///
   /// - Parameters:
   ///   - request: the request.
+  ///   - address: connects to it from now on; nil for where it connected to before.
   ///   - isHTTP1: whether its connection may speak HTTP/1. One that does would be lost if the handle could not use it.
   /// - Returns: whether libcurl has memory for it.
-  func prepare(_ request: QueryRequest, isHTTP1: Bool = false) -> Bool {
+  func prepare(_ request: QueryRequest, to address: IPAddress? = nil, isHTTP1: Bool = false) -> Bool {
     if handle.lacksOption || (isHTTP1 && !handle.canBeginHTTP1) { guard renew() else { return false } }
     beginResponse()
     sessionLine = nil
@@ -184,6 +185,7 @@ internal import HTTPTypes
     handle.forgetFailure()
     message = request.message
     setRequest(request.message)
+    connect(to: address)
     return !handle.lacksOption
   }
 
@@ -221,7 +223,8 @@ internal import HTTPTypes
   private func renew() -> Bool {
     guard handle.renew() else { return false }
     setOptions()
-    if address != nil { handle.set(CURLOPT_CONNECT_TO, connectTo) }
+    // By a new list, since the old one may lack the address.
+    connect(to: exchange(&address, with: nil))
     isPost = false
     sharing = .shared
     fieldLines = []

@@ -45,6 +45,18 @@ struct CurlHandleTests {
     #expect(handle.failureText == "")
   }
 
+  @Test func `a handle lacks an option whose list has no memory for a string, until it is reset`() throws {
+    let handle = try #require(CurlHandle())
+    var list = CurlList(["a: b"])
+    handle.set(CURLOPT_HTTPHEADER, list)
+    #expect(!handle.lacksOption)
+    unsafe list.take(nil)
+    handle.set(CURLOPT_HTTPHEADER, list)
+    #expect(handle.lacksOption)
+    handle.reset()
+    #expect(!handle.lacksOption)
+  }
+
   @Test func `a handle that has sent nothing has nothing to tell`() throws {
     let handle = try #require(CurlHandle())
     handle.setBody([])

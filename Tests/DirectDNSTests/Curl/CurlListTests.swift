@@ -6,8 +6,12 @@ import Testing
 
 struct CurlListTests {
   @Test(arguments: [[], ["a: b"], ["a: b", "", "c: ü"]])
-  func `a list holds its strings in their order`(_ strings: [String]) {
-    let list = CurlList(strings)
+  func `a list holds its strings in their order, also where there is no memory for more`(_ strings: [String]) {
+    var list = CurlList(strings)
+    let wasComplete = list.isComplete
+    unsafe list.take(nil)
+    let isComplete = list.isComplete
+    #expect(wasComplete && !isComplete)
     var found: [String] = []
     var node = unsafe list.head
     while let current = unsafe node {

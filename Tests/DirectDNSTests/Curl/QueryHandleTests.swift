@@ -32,11 +32,12 @@ struct QueryHandleTests {
     let request = QueryRequest(route: route, message: HTTPMessage(url: "http://127.0.0.1:1/"), timeout: 1)
     let old = unsafe easy.handle.pointer
     easy.handle.note(CURLE_UNKNOWN_OPTION)
-    #expect(easy.prepare(request))
+    #expect(easy.prepare(request, to: .ipv4(0x7F00_0001)))
     #expect(unsafe easy.handle.pointer == old)
     easy.handle.note(CURLE_OUT_OF_MEMORY)
     #expect(easy.handle.lacksOption)
     #expect(easy.prepare(request) && !easy.handle.lacksOption)
+    #expect(easy.address == .ipv4(0x7F00_0001))
     #expect(unsafe easy.handle.pointer != old)
   }
 
