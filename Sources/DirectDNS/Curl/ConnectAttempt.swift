@@ -224,6 +224,8 @@ internal import CDirectDNSCurl
     guard let asked = RefusalProbe(asking: handle) else { return false }
     refusal = asked
     handle.setOwner(self)
+    // Without the socket's name it would go to a server of this machine.
+    guard !handle.lacksOption else { return false }
     multi.add(handle)
     return true
   }

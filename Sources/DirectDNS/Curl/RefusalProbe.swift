@@ -28,7 +28,7 @@ internal import CDirectDNSCurl
     handle.reset()
     handle.set(CURLOPT_URL, "http://127.0.0.1/")
     handle.set(CURLOPT_PROXY, "")
-    unsafe directdns_setopt_string(handle.pointer, CURLOPT_ABSTRACT_UNIX_SOCKET, name)
+    handle.note(unsafe directdns_setopt_string(handle.pointer, CURLOPT_ABSTRACT_UNIX_SOCKET, name))
     handle.set(CURLOPT_NOSIGNAL, 1)
     handle.set(CURLOPT_TIMEOUT_MS, 1_000)
     unsafe directdns_setopt_connected(handle.pointer, context) { context, _, _, _, _ in
