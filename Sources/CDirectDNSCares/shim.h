@@ -23,7 +23,7 @@ static const int directdns_ares_connrefused = ARES_ECONNREFUSED;
 struct directdns_ares_later_options {
   char *hosts_path;
   int udp_max_queries;
-  /// From 1.20 on, by ARES_OPT_MAXTIMEOUTMS.
+  /// From 1.22 on, by ARES_OPT_MAXTIMEOUTMS.
   int maxtimeout;
   /// From 1.23 on, by ARES_OPT_QUERY_CACHE.
   unsigned int qcache_max_ttl;
@@ -44,15 +44,15 @@ union directdns_ares_options {
 static inline int directdns_ares_init(
     ares_channel *channel, struct ares_options *options, const char *resolv_conf, int *asks_dns_first) {
   const int maxtimeout = 1 << 20, query_cache = 1 << 21;
-  int chosen = ARES_OPT_FLAGS | ARES_OPT_TIMEOUTMS | ARES_OPT_TRIES | ARES_OPT_SOCK_STATE_CB;
-  chosen |= maxtimeout | query_cache;
+  int chosen = ARES_OPT_FLAGS | ARES_OPT_TIMEOUTMS | ARES_OPT_TRIES | ARES_OPT_SOCK_STATE_CB | maxtimeout | query_cache;
   // From 1.31 on c-ares has a cache of its own, which a maximum of 0 turns off. From 1.32 on a server has five times as
   // long as its answers took before, 250 ms at least and 5 s at most, unless there is an upper bound.
   const struct directdns_ares_later_options later = {.maxtimeout = options->timeout, .qcache_max_ttl = 0};
-  // With that bound no round takes longer than the first one: one more makes up for it.
+  // With that bound, which 1.22 was the first to know, no round takes longer than the first one, and from 1.32 on a
+  // server that has been fast has 250 ms: more rounds make up for it.
   int version = 0;
   (void)ares_version(&version);
-  if (version >= 0x011400) options->tries++;
+  if (version >= 0x011600) options->tries += version >= 0x012000 ? 3 : 1;
   // The domains are searched above c-ares. ares_getaddrinfo does not look at ARES_FLAG_NOSEARCH before 1.23
   // (c-ares#637): no domains are taken from resolv.conf either.
   options->flags |= ARES_FLAG_NOSEARCH;
