@@ -57,7 +57,8 @@ public struct DNSRecordType: RawRepresentable, Hashable, Sendable, CustomStringC
     ("TLSA", 52), ("SMIMEA", 53), ("HIP", 55), ("NINFO", 56), ("RKEY", 57), ("TALINK", 58), ("CDS", 59),
     ("CDNSKEY", 60), ("OPENPGPKEY", 61), ("CSYNC", 62), ("ZONEMD", 63), ("DSYNC", 66), ("HHIT", 67), ("BRID", 68),
     ("SPF", 99), ("UINFO", 100), ("UID", 101), ("GID", 102), ("UNSPEC", 103), ("NID", 104), ("L32", 105), ("L64", 106),
-    ("LP", 107), ("EUI48", 108), ("EUI64", 109), ("URI", 256), ("AVC", 258), ("DOA", 259), ("AMTRELAY", 260),
+    ("LP", 107), ("EUI48", 108), ("EUI64", 109), ("NXNAME", 128), ("TKEY", 249), ("TSIG", 250), ("IXFR", 251),
+    ("AXFR", 252), ("MAILB", 253), ("MAILA", 254), ("URI", 256), ("AVC", 258), ("DOA", 259), ("AMTRELAY", 260),
     ("RESINFO", 261), ("WALLET", 262), ("CLA", 263), ("IPN", 264), ("TA", 32768), ("DLV", 32769),
   ]
 

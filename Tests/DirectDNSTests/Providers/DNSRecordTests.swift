@@ -8,6 +8,7 @@ struct DNSRecordTests {
     ("A", 1 as UInt16), ("aaaa", 28), ("Cname", 5), ("SOA", 6), ("OPT", 41), ("svcb", 64), ("HTTPS", 65),
     ("65", 65), ("TYPE65", 65), ("type1", 1), ("0", 0), ("65535", 65535), ("Loc", 29), ("nsap-ptr", 23),
     ("NSEC3PARAM", 51), ("uri", 256), ("DLV", 32769),
+    ("NXNAME", 128), ("axfr", 252),
   ])
   func `a type is read from its mnemonic or number, in any case`(_ text: String, _ number: UInt16) {
     #expect(DNSRecordType(text)?.rawValue == number)
