@@ -71,11 +71,14 @@ public struct TrustStore: Sendable, Hashable {
   /// The first line of a certificate in PEM form (RFC 7468 5.1).
   private static let beginning = "-----BEGIN CERTIFICATE-----".utf8
 
+  /// The bytes of certificates that libcurl takes as a text (CURL_MAX_INPUT_LENGTH); a file may have more.
+  private static let longestText = 8_000_000
+
   /// The options of libcurl for these authorities.
   ///
   /// - Parameter waits: whether to wait for the content of a FIFO.
   /// - Returns: the folder and the file, or the content of several files, since libcurl takes only one.
-  /// - Throws: `invalidConfiguration` for a file that cannot be read, or has no certificate.
+  /// - Throws: `invalidConfiguration` for a file that cannot be read or has no certificate, and for too long a text.
   func resolved(waits: Bool = true) throws(DirectDNSError) -> CurlTrust {
     var trust = CurlTrust()
     trust.folder = certificateFolder ?? Self.folders.first(where: Self.isHashed)
@@ -111,7 +114,14 @@ public struct TrustStore: Sendable, Hashable {
       trust.file = first
       trust.content = all
     } else {
-      trust.blob = all + (trust.file.flatMap { FileManager.default.contents(atPath: $0) } ?? Data())
+      all += trust.file.flatMap { FileManager.default.contents(atPath: $0) } ?? Data()
+      guard all.count <= Self.longestText else {
+        throw DirectDNSError(
+          .invalidConfiguration,
+          "The CA files have \(all.count) bytes together, and libcurl takes \(Self.longestText) of several files or a "
+            + "pipe. Put the certificates that are needed into one file.")
+      }
+      trust.blob = all
     }
     return trust
   }

@@ -71,6 +71,19 @@ struct TrustStoreTests {
     for authority in authorities { #expect(text.contains(authority.certificate)) }
   }
 
+  @Test func `more than libcurl takes is an error, since it would trust nobody of them`() throws {
+    let files = try (0..<2).map { _ in try TestCertificateAuthority().makeFile() }
+    defer { withExtendedLifetime(files) {} }
+    let file = try FileHandle(forWritingTo: URL(filePath: files[0].path))
+    try file.seekToEnd()
+    try file.write(contentsOf: Data(repeating: UInt8(ascii: "\n"), count: 8_000_000))
+    try file.close()
+    let environment = ["SSL_CERT_DIR": "/certs"]
+    #expect(try resolved([files[0].path], environment).file == files[0].path)
+    let error = #expect(throws: DirectDNSError.self) { try resolved(files.map(\.path), environment) }
+    #expect(error?.code == .invalidConfiguration && error?.message.contains("libcurl takes 8000000") == true)
+  }
+
   @Test func `a file that is not there, and one that holds no certificate, are named`() throws {
     let missing = #expect(throws: DirectDNSError.self) { try resolved(["/nowhere/ca.pem"]) }
     #expect(
