@@ -3,7 +3,6 @@
 
 import contextlib
 import http.client
-import signal
 import socket
 import ssl
 import time
@@ -120,11 +119,11 @@ def socks(lab, port, name):
         get(connection, "/small", name, trials.SMALL)
 
 
-def drained(lab, port, name, process):
+def drained(lab, port, name, tell_to_end):
     """A tunnel that is open when the proxy is told to end, and used once it listens no more."""
     with connected(port) as connection:
         open_socks(connection, name, lab.ports["http"])
-        process.send_signal(signal.SIGTERM)
+        tell_to_end()
         until = time.monotonic() + 3
         while is_listened(port):
             if time.monotonic() > until:

@@ -202,8 +202,7 @@ class Staying(Scenario):
         run = Run(self.start(lab, folder, program, environment, wrapper), self.limit, has_struck)
         if run.wait(self.ready, self.ready_within):
             self.stay(lab, folder, run)
-        if run.process.poll() is None:
-            run.process.send_signal(signal.SIGTERM)
+        run.tell_to_end()
         ended = run.end()
         ended.status = 0 if ended.status in self.ends else ended.status
         return ended
@@ -217,6 +216,7 @@ class Run:
         self.process, self.has_struck = process, has_struck
         self.until = time.monotonic() + limit
         self.errors, self.output = Lines(process.stderr), Lines(process.stdout)
+        self.is_told = False
         # What Ended gets beside how it ended.
         self.notes = {}
 
@@ -227,6 +227,12 @@ class Run:
                 return True
             time.sleep(0.003)
         return False
+
+    def tell_to_end(self):
+        """Once: at a second signal that comes 0.2 s later it would end by that."""
+        if not self.is_told and self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+        self.is_told = True
 
     def end(self):
         process, is_hung, sleeps = self.process, False, False
@@ -364,7 +370,7 @@ class Proxying(Staying):
             if is_over or not run.has_struck():
                 break
         wrongs += self.idle_wrongs(lab, run)
-        visit("drained tunnel", lambda: clients.drained(lab, port, NAMES[5], run.process))
+        visit("drained tunnel", lambda: clients.drained(lab, port, NAMES[5], run.tell_to_end))
 
     def idle_wrongs(self, lab, run):
         """Whether it holds more files than without a fault, once those of its clients have had time to go."""
