@@ -79,7 +79,9 @@ public final class ProxyServer: Service {
   private static func checkRoom(_ configuration: ProxyConfiguration) throws(DirectDNSError) {
     var taken: [Int32] = []
     defer { for descriptor in taken { close(descriptor) } }
-    for _ in 0..<configuration.loops * filesOfLoop + configuration.listeners.count {
+    // Of a socket that was handed over the proxy keeps a second one (`OpenListeners`).
+    let listeners = configuration.listeners.count + configuration.inherited.count
+    for _ in 0..<configuration.loops * filesOfLoop + listeners {
       let descriptor = unsafe open("/dev/null", O_RDONLY | O_CLOEXEC)
       guard descriptor >= 0 else {
         guard errno == EMFILE || errno == ENFILE else { return }

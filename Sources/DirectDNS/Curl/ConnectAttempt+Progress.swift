@@ -44,8 +44,9 @@ extension ConnectAttempt {
   /// Whether libcurl has sent anything of the request's body.
   var hasBegunBody: Bool { handle.offset(CURLINFO_SIZE_UPLOAD_T) > 0 }
 
-  /// Whether a transfer that is said to have failed to send has ended its stream with the last of the request, which is
-  /// then missing in what libcurl counts. Of a connection that is lost libcurl says why.
+  /// Whether a transfer that is said to have failed to send has ended its stream with the last of the request.
+  ///
+  /// That is missing in what libcurl counts then. Of a connection that is lost libcurl says why.
   var hasEndedStream: Bool { CurlVersion.failsAtEndOfStream && isHTTP2 && handle.failureText.isEmpty }
 
   /// Whether libcurl has sent the whole body of the request.

@@ -12,6 +12,8 @@ final class OpenListeners: Sendable {
   private struct State {
     var opened: [ProxyListener.Opened] = []
     var lastNotice: NIODeadline?
+    /// Whether the last notice says that one could not be opened.
+    var endsInFailure = false
   }
 
   private let state = Locked(State())
@@ -25,7 +27,8 @@ final class OpenListeners: Sendable {
   ///
   /// - Parameters:
   ///   - pause: the shortest time from one opening to the next at a place: the errors may come with every client.
-  ///   - notice: called when one was opened again or could not be, at most once a minute.
+  ///   - notice: called when one was opened again or could not be, at most once a minute; but always when one was
+  ///     behind the notice that it could not be.
   ///   - bootstrap: makes what serves those who connect.
   init(
     pause: TimeAmount = AcceptPause.interval, notice: @escaping @Sendable (String) -> Void,
@@ -88,18 +91,22 @@ final class OpenListeners: Sendable {
       state.withLock { $0.opened = $0.opened.map { $0.channel === channel ? listener : $0 } }
       lost.closeSpare()
       accept(listener)
-      say("\(listener.place): the proxy listens there again. Accepting a client, or watching its socket, had failed.")
+      say(
+        "\(listener.place): the proxy listens there again. Accepting a client, or watching its socket, had failed.",
+        isFailure: false)
     } catch {
-      say(error.message)
+      say(error.message, isFailure: true)
       openAgain(channel, at: .now() + pause)
     }
   }
 
-  private func say(_ text: String) {
+  private func say(_ text: String, isFailure: Bool) {
     let now = NIODeadline.now()
     let isDue = state.withLock { state in
-      if let last = state.lastNotice, now - last < AcceptPause.silence { return false }
+      let isNews = state.endsInFailure && !isFailure
+      if !isNews, let last = state.lastNotice, now - last < AcceptPause.silence { return false }
       state.lastNotice = now
+      state.endsInFailure = isFailure
       return true
     }
     if isDue { notice(text) }
