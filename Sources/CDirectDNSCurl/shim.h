@@ -225,6 +225,27 @@ static inline long directdns_local_port(curl_socket_t socket) {
   return place.ss_family == AF_INET6 ? ntohs(((struct sockaddr_in6 *)&place)->sin6_port) : 0;
 }
 
+/// Where a socket's connection leads: the address's bytes, 4 or 16 of them, and the port; 0 if that cannot be told, as before
+/// it is established.
+static inline int directdns_peer(curl_socket_t socket, uint8_t bytes[_Nonnull 16], uint16_t *port) {
+  struct sockaddr_storage place;
+  socklen_t size = sizeof place;
+  if (getpeername(socket, (struct sockaddr *)&place, &size) != 0) return 0;
+  if (place.ss_family == AF_INET) {
+    const struct sockaddr_in *peer = (const struct sockaddr_in *)&place;
+    *port = ntohs(peer->sin_port);
+    memcpy(bytes, &peer->sin_addr, 4);
+    return 4;
+  }
+  if (place.ss_family == AF_INET6) {
+    const struct sockaddr_in6 *peer = (const struct sockaddr_in6 *)&place;
+    *port = ntohs(peer->sin6_port);
+    memcpy(bytes, &peer->sin6_addr, 16);
+    return 16;
+  }
+  return 0;
+}
+
 /// The bytes of the address that is about to be dialled: 4 or 16 of them, or 0 for any other family.
 static inline int directdns_dialled_address(const struct curl_sockaddr *address, uint8_t bytes[_Nonnull 16]) {
   if (address->family == AF_INET) {

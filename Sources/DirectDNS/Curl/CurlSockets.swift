@@ -46,6 +46,18 @@ internal import CDirectDNSCurl
     for socket in sockets { directdns_cork(socket, isCorked ? 1 : 0) }
   }
 
+  /// Where the connection of a socket leads; nil before it is established, and once libcurl has closed it.
+  func peer(of socket: curl_socket_t) -> (address: IPAddress, port: UInt16)? {
+    guard open.contains(socket) else { return nil }
+    var port: UInt16 = 0
+    let address = unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 16) { room -> IPAddress? in
+      guard let base = room.baseAddress else { return nil }
+      let count = unsafe Int(directdns_peer(socket, base, &port))
+      return unsafe IPAddress(bytes: UnsafeBufferPointer(start: base, count: count))
+    }
+    return address.map { ($0, port) }
+  }
+
   /// Ends the connection with that local port: what uses it fails.
   func end(port: CInt) {
     for socket in open where directdns_local_port(socket) == Int(port) { directdns_end(socket) }

@@ -44,6 +44,22 @@ struct CurlSocketsTests {
     await server.stop()
   }
 
+  @Test func `where a connection leads is known until libcurl closes it`() async throws {
+    let server = try await FakeProvider.start(records: ProviderFixture.records)
+    let sockets = CurlSockets()
+    var former: curl_socket_t?
+    try fetch(server.url("/resolve?name=www.shop.test"), sockets) {
+      for socket in sockets.open {
+        former = socket
+        let peer = sockets.peer(of: socket)
+        #expect(peer?.address == IPAddress.loopback())
+        #expect(peer.map { Int($0.port) } == server.port)
+      }
+    }
+    #expect(former.map { sockets.peer(of: $0) == nil } == true)
+    await server.stop()
+  }
+
   @Test func `a connection that was refused leaves no socket behind`() throws {
     let sockets = CurlSockets()
     try fetch("http://127.0.0.1:1/", sockets) { #expect(sockets.open == []) }
