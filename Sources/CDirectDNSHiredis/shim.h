@@ -95,6 +95,10 @@ static inline void directdns_redis_peer(redisContext *connection, char *text, so
 
 /// Whether the server let SO_RCVTIMEO or the time for connecting run out.
 static inline int directdns_redis_timed_out(redisContext *connection) {
+#if defined(REDIS_ERR_TIMEOUT)
+  // That of the kernel, since hiredis 1.0.
+  if (connection->err == REDIS_ERR_TIMEOUT) return 1;
+#endif
   return connection->err == REDIS_ERR_IO && (errno == EAGAIN || errno == EWOULDBLOCK || errno == ETIMEDOUT);
 }
 
