@@ -82,7 +82,7 @@ extension FuzzTarget {
     var next: UnsafeMutableRawPointer?
     while unsafe redisReaderGetReply(reader, &next) == REDIS_OK, let found = unsafe next {
       let reply = unsafe found.assumingMemoryBound(to: redisReply_.self)
-      unsafe replies.append(RedisReply(reply))
+      if let known = unsafe RedisReply(reply) { replies.append(known) }
       unsafe freeReplyObject(found)
       unsafe next = nil
     }

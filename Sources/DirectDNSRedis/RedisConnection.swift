@@ -156,8 +156,10 @@ internal import DirectDNS
       var reply: UnsafeMutableRawPointer?
       guard unsafe redisReaderGetReply(context.pointee.reader, &reply) == REDIS_OK else { throw Self.foreign }
       if let reply = unsafe reply {
-        unsafe replies.append(RedisReply(reply.assumingMemoryBound(to: redisReply.self)))
+        let known = unsafe RedisReply(reply.assumingMemoryBound(to: redisReply.self))
         unsafe freeReplyObject(reply)
+        guard let known else { throw Self.foreign }
+        replies.append(known)
         end = ContinuousClock.now + replyTime
       } else {
         guard ContinuousClock.now < end else { throw .timedOut }
@@ -182,7 +184,8 @@ internal import DirectDNS
 }
 
 extension RedisReply {
-  init(_ reply: UnsafeMutablePointer<redisReply>) {
+  /// Nil for what RESP 2 has not: nobody has asked for RESP 3 (HELLO), whose types hiredis reads since 1.0.
+  init?(_ reply: UnsafeMutablePointer<redisReply>) {
     func words() -> String {
       let bytes = unsafe UnsafeRawBufferPointer(start: reply.pointee.str, count: reply.pointee.len)
       return unsafe String(decoding: bytes, as: UTF8.self)
@@ -193,9 +196,15 @@ extension RedisReply {
     case REDIS_REPLY_INTEGER: self = unsafe .integer(reply.pointee.integer)
     case REDIS_REPLY_ARRAY:
       let elements = unsafe UnsafeBufferPointer(start: reply.pointee.element, count: reply.pointee.elements)
-      self = unsafe .array(elements.map { unsafe $0.map { unsafe RedisReply($0) } ?? .null })
+      let known = unsafe elements.compactMap { element -> RedisReply? in
+        guard let element = unsafe element else { return RedisReply.null }
+        return unsafe RedisReply(element)
+      }
+      guard unsafe known.count == reply.pointee.elements else { return nil }
+      self = .array(known)
     case REDIS_REPLY_ERROR: self = .error(Self.word(of: words()))
-    default: self = .null
+    case REDIS_REPLY_NIL: self = .null
+    default: return nil
     }
   }
 }

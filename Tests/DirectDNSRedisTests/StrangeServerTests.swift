@@ -35,6 +35,17 @@ struct StrangeServerTests {
     server.stop()
   }
 
+  @Test(arguments: ["#f\r\n", ",1.5\r\n", "%0\r\n", "~0\r\n", ">1\r\n+OK\r\n", "*1\r\n#f\r\n"])
+  func `what Redis says to those alone who have asked for RESP 3 is no answer`(_ reply: String) async throws {
+    let server = try ScriptedServer([[.text(reply)]])
+    let store = store(server)
+    let error = await #expect(throws: DirectDNSError.self) {
+      try await store.takeLease(on: question, holder: "me", for: .seconds(9))
+    }
+    #expect(error?.message.contains("(what it says is not Redis's protocol)") == true, "\(String(describing: error))")
+    server.stop()
+  }
+
   @Test func `what nobody asked for is not the answer to what is asked next`() async throws {
     let (nothing, line) = ("*1\r\n$-1\r\n", answer.text)
     let surplus = "*1\r\n$\(line.utf8.count)\r\n\(line)\r\n"
