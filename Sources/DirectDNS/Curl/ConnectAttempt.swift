@@ -138,9 +138,12 @@ internal import CDirectDNSCurl
     setRequest(request)
   }
 
-  func start(on multi: CurlMulti) {
+  /// Begins its transfer.
+  ///
+  /// - Returns: whether libcurl takes it.
+  func start(on multi: CurlMulti) -> Bool {
     self.multi = multi
-    multi.add(handle)
+    return multi.add(handle)
   }
 
   /// Ends libcurl's transfer, and resets the handle if the request had unusual options.
@@ -162,7 +165,11 @@ internal import CDirectDNSCurl
     guard !isEmpty else { return true }
     handle.set(CURLOPT_URL, "file:///dev/null")
     handle.setOwner(self)
-    multi.add(handle)
+    guard multi.add(handle) else {
+      // It frees that piece when it is closed.
+      isClean = false
+      return true
+    }
     return false
   }
 
@@ -195,8 +202,7 @@ internal import CDirectDNSCurl
       isClean = false
       return false
     }
-    multi.add(handle)
-    return true
+    return multi.add(handle)
   }
 
   private func renew() -> Bool {
@@ -226,8 +232,7 @@ internal import CDirectDNSCurl
     handle.setOwner(self)
     // Without the socket's name it would go to a server of this machine.
     guard !handle.lacksOption else { return false }
-    multi.add(handle)
-    return true
+    return multi.add(handle)
   }
 
   /// Whether its transfer's connection has that local port.

@@ -47,9 +47,13 @@ internal import CDirectDNSOpenSSL
     due = milliseconds < 0 ? .max : milliseconds == 0 ? .min : LoopTime.now + Int64(milliseconds)
   }
 
-  func add(_ easy: CurlHandle) {
+  /// Begins a handle's transfer.
+  ///
+  /// - Returns: whether libcurl takes it; not for want of memory, for example. Otherwise nobody tells of its end.
+  func add(_ easy: CurlHandle) -> Bool {
+    guard unsafe curl_multi_add_handle(handle, easy.pointer) == CURLM_OK else { return false }
     easy.begins()
-    unsafe _ = curl_multi_add_handle(handle, easy.pointer)
+    return true
   }
 
   func remove(_ easy: CurlHandle) { unsafe _ = curl_multi_remove_handle(handle, easy.pointer) }

@@ -124,7 +124,10 @@ extension CurlQueries {
       }
       let easy = handles[number]
       easy.share(sharing)
-      multi.add(easy.handle)
+      guard multi.add(easy.handle) else {
+        // Nobody would tell of its end.
+        return machine.ended(number, .failed(.noMemory, .other), at: driver.now)
+      }
       driver.started()
     }
 

@@ -57,7 +57,8 @@ extension CurlTransfers {
     } else {
       started.append((pool, 1))
     }
-    attempt.start(on: multi(cache))
+    // Nobody would tell of its end.
+    if !attempt.start(on: multi(cache)) { machine.ended(id, attempt: number, .failed(.noMemory), at: now) }
   }
 
   /// Whether a connection carries a transfer whose response is held back until its reader has caught up.

@@ -216,8 +216,7 @@ internal import HTTPTypes
     guard let message, renew() else { return false }
     setRequest(message)
     guard !handle.lacksOption else { return false }
-    multi.add(handle)
-    return true
+    return multi.add(handle)
   }
 
   private func renew() -> Bool {

@@ -42,7 +42,7 @@ final class ConnectAttemptTests {
       CurlTransfer(request), id, in: .init(id: pool, scope: 1, speaksHTTP2: speaksHTTP2), number: 0,
       address: request.terms.addresses.first, waits: speaksHTTP2)
     #expect(isReady)
-    attempt.start(on: transfers.multis[0])
+    #expect(attempt.start(on: transfers.multis[0]))
   }
 
   @Test(arguments: [TransferRequest.Body.none, .bytes([1])])
@@ -70,5 +70,11 @@ final class ConnectAttemptTests {
     #expect(unsafe attempt.handle.pointer != first)
     #expect(unsafe CurlHandle.owner(of: attempt.handle.pointer, as: ConnectAttempt.self) === attempt)
     #expect(attempt.stop() && !attempt.startOver())
+  }
+
+  @Test func `it says so where libcurl does not take its transfer`() {
+    begin(speaksHTTP2: true)
+    let isTakenTwice = attempt.start(on: transfers.multis[0])
+    #expect(!isTakenTwice && attempt.stop())
   }
 }
