@@ -252,14 +252,27 @@ internal import CDirectDNSCurl
   }
 
   /// Continues a transfer that was paused for its reader or for its body.
-  func resume() {
+  ///
+  /// - Returns: why it must not go on, unless it is CURLE_OK: what libcurl held back of a body may be lost.
+  func resume() -> CURLcode {
     receiving = .handingOver
-    unsafe _ = curl_easy_pause(handle.pointer, CURLPAUSE_CONT)
+    return pause(CURLPAUSE_CONT)
   }
 
   /// Continues to send the body, even if the reader is behind.
-  func resumeSending() {
-    unsafe _ = curl_easy_pause(handle.pointer, receiving == .handingOver ? CURLPAUSE_CONT : CURLPAUSE_RECV)
+  ///
+  /// - Returns: the same as ``resume()``.
+  func resumeSending() -> CURLcode { pause(receiving == .handingOver ? CURLPAUSE_CONT : CURLPAUSE_RECV) }
+
+  private func pause(_ directions: CInt) -> CURLcode {
+    let code = unsafe curl_easy_pause(handle.pointer, directions)
+    return switch code {
+    // It has no connection, or libcurl has ended it and tells so by itself.
+    case CURLE_BAD_FUNCTION_ARGUMENT: CURLE_OK
+    // The last step of libcurl 7.88 returns a code of the multi interface as it is, whose lack of memory is this one.
+    case CURLE_URL_MALFORMAT: CURLE_OUT_OF_MEMORY
+    default: code
+    }
   }
 
   /// Makes libcurl drop the piece of the body that it holds back, before its transfer is removed from the multi handle.

@@ -29,7 +29,8 @@ extension CurlTransfers {
       guard let attempt = attempt(id, number), let multi = attempt.multi, attempt.checkRefusal(multi) else {
         return machine.checked(id, wasRefused: false)
       }
-    case .resumeUpload(let id): running[id.index].transfer?.carrier?.resumeSending()
+    case .resumeUpload(let id):
+      if let carrier = running[id.index].transfer?.carrier { resumed(carrier, carrier.resumeSending()) }
     case .checkUpload(let id): machine.checked(id, uploadFacts(of: id))
     case .end(let id, let result): end(id, result)
     case .endConnection(let socket): directdns_end(socket)

@@ -252,11 +252,22 @@ extension CurlTransfers {
       if attempt.startOver() { return }
       return act { $0.ended(id, attempt: number, .failed(.noMemory), at: now) }
     }
+    noteEnd(of: attempt, code)
+    perform()
+  }
+
+  /// A transfer was to go on: it ends where it must not. libcurl would leave out of the body what it has lost.
+  func resumed(_ attempt: ConnectAttempt, _ code: CURLcode) {
+    if code != CURLE_OK { noteEnd(of: attempt, code) }
+  }
+
+  /// Tells the machine of the end of an attempt's transfer; the caller carries out the actions that follow.
+  private func noteEnd(of attempt: ConnectAttempt, _ code: CURLcode) {
     let outcome = AttemptOutcome(
       AttemptEnd(code), isHeadCut: attempt.lines?.isHeadComplete == false, isUnprocessed: attempt.isUnprocessed,
       hasWholeBody: attempt.hasWholeBody, isAccepted: attempt.isAccepted,
       hasSentBody: attempt.hasSentBody || attempt.hasEndedStream, failure: attempt.failure(code))
     if code != CURLE_OK { attempt.isClean = false }
-    act { $0.ended(id, attempt: number, outcome, at: now) }
+    machine.ended(attempt.id, attempt: attempt.number, outcome, at: now)
   }
 }

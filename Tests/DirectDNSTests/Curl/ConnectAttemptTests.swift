@@ -77,4 +77,10 @@ final class ConnectAttemptTests {
     let isTakenTwice = attempt.start(on: transfers.multis[0])
     #expect(!isTakenTwice && attempt.stop())
   }
+
+  @Test func `a transfer without a connection has lost nothing when it is to go on`() {
+    begin(.bytes([1]), speaksHTTP2: true)
+    #expect(attempt.resume() == CURLE_OK && attempt.resumeSending() == CURLE_OK)
+    #expect(attempt.stop())
+  }
 }
