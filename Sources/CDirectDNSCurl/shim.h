@@ -155,11 +155,11 @@ static const curl_socket_t directdns_no_socket = CURL_SOCKET_TIMEOUT;
 static const CURLcode directdns_too_large = (CURLcode)100;
 /// What libcurl would rather not have called, since it costs what all transfers cost: wanted once in a while, as there
 /// is nothing in its place.
-static inline void directdns_multi_act_on_all(CURLM *multi) {
+static inline CURLMcode directdns_multi_act_on_all(CURLM *multi) {
   int running;
 #pragma clang diagnostic push
 #pragma clang diagnostic ignored "-Wdeprecated-declarations"
-  (void)curl_multi_socket_all(multi, &running);
+  return curl_multi_socket_all(multi, &running);
 #pragma clang diagnostic pop
 }
 

@@ -9,7 +9,10 @@ internal import CDirectDNSOpenSSL
   /// Its index among the handles of the thread.
   let index: UInt8
   /// When libcurl wants to be called although no socket is ready, by ``LoopTime``.
-  private(set) var due = Int64.max
+  var due: Int64 { min(timer, retry) }
+  private var timer = Int64.max
+  /// When all transfers are looked at for what libcurl had no memory for; see ``note(_:)``.
+  private var retry = Int64.max
   /// Whether several transfers share a connection; see ``CurlRecheck``.
   var sharesConnections = false
   /// Called when a connection ends; it has to outlive the handle, which ends the last connections itself.
@@ -44,7 +47,7 @@ internal import CDirectDNSOpenSSL
   }
 
   private func setTimer(_ milliseconds: Int) {
-    due = milliseconds < 0 ? .max : milliseconds == 0 ? .min : LoopTime.now + Int64(milliseconds)
+    timer = milliseconds < 0 ? .max : milliseconds == 0 ? .min : LoopTime.now + Int64(milliseconds)
   }
 
   /// Begins a handle's transfer.
@@ -63,18 +66,32 @@ internal import CDirectDNSOpenSSL
   /// Continues the transfers of a socket that is ready.
   func act(on socket: curl_socket_t, _ ready: Poller.Interest) {
     var count: CInt = 0
-    unsafe _ = curl_multi_socket_action(handle, socket, CInt(ready.rawValue), &count)
+    note(unsafe curl_multi_socket_action(handle, socket, CInt(ready.rawValue), &count))
   }
 
   /// Begins the transfers that were added, and continues those whose timers are due.
   func actOnTimers() {
-    due = .max
+    timer = .max
     var count: CInt = 0
-    unsafe _ = curl_multi_socket_action(handle, directdns_no_socket, 0, &count)
+    note(unsafe curl_multi_socket_action(handle, directdns_no_socket, 0, &count))
+    guard retry < .max, retry <= LoopTime.now else { return }
+    retry = .max
+    actOnAll()
   }
 
   /// Continues all transfers, as if every socket were ready.
-  func actOnAll() { unsafe directdns_multi_act_on_all(handle) }
+  func actOnAll() { note(unsafe directdns_multi_act_on_all(handle)) }
+
+  /// Notes what libcurl said of its work.
+  ///
+  /// Without memory it has not told which sockets are to be watched, and will not by itself.
+  func note(_ code: CURLMcode) {
+    guard code == CURLM_OUT_OF_MEMORY || code == CURLM_INTERNAL_ERROR else { return }
+    retry = min(retry, LoopTime.now + Self.retryTime)
+  }
+
+  /// After how many milliseconds all transfers are looked at once more where libcurl had no memory for one.
+  static let retryTime: Int64 = 100
 
   /// Calls `body` for each transfer that has ended.
   func reap(_ body: (_ easy: UnsafeMutableRawPointer, _ code: CURLcode) -> Void) {

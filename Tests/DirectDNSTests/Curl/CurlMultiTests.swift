@@ -99,4 +99,17 @@ struct CurlMultiTests {
     multi.remove(easy)
     multi.close()
   }
+
+  @Test func `all transfers are looked at once more where libcurl had no memory for one`() {
+    // Of a socket that it has closed.
+    multi.note(CURLM_BAD_SOCKET)
+    multi.note(CURLM_OK)
+    #expect(multi.due == .max)
+    multi.note(CURLM_OUT_OF_MEMORY)
+    #expect(multi.due <= LoopTime.now + CurlMulti.retryTime)
+    while multi.due > LoopTime.now { _ = poller.wait(max(0, multi.due - LoopTime.now)) }
+    multi.actOnTimers()
+    #expect(multi.due == .max)
+    multi.close()
+  }
 }
