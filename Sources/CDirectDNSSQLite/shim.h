@@ -110,7 +110,7 @@ static inline void directdns_kept_name(char *name, size_t size, const char *path
 }
 
 /// Gives a file the first of those names that is free, and takes the old one away: its number; 0 without a free one, or
-/// where it cannot be.
+/// where it cannot be, which leaves the file where it is.
 static inline int directdns_keep(const char *path, const char *log, const char *index) {
   char name[PATH_MAX];
   for (int number = 1; number <= DIRECTDNS_KEPT_FILES; number++) {
@@ -122,9 +122,12 @@ static inline int directdns_keep(const char *path, const char *log, const char *
     if (error != 0 && lstat(name, &found) == 0) continue;
     if (error != 0 && rename(path, name) != 0) return 0;
     // The log goes first: SQLite would replay it into the new file.
-    unlink(log);
+    if ((unlink(log) != 0 && errno != ENOENT) || (error == 0 && unlink(path) != 0)) {
+      if (error == 0) unlink(name);
+      else rename(name, path);
+      return 0;
+    }
     unlink(index);
-    if (error == 0) unlink(path);
     // Here and not by its opener: a link that leads to it leads nowhere meanwhile.
     directdns_create_private(path);
     return number;

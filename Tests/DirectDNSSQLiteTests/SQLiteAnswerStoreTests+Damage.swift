@@ -111,6 +111,17 @@ extension SQLiteAnswerStoreTests {
       ])
   }
 
+  @Test func `a damaged file stays where it is if its log cannot be taken away, which the new one would get`() throws {
+    let path = folder.path()
+    try Data("damaged".utf8).write(to: URL(filePath: path))
+    // No file system unlinks a folder (unlink(2)).
+    try FileManager.default.createDirectory(atPath: path + "-wal", withIntermediateDirectories: false)
+    let file = try #require(SQLiteFile(at: path))
+    let failure = #expect(throws: SQLiteError.self) { _ = try file.setAside() }
+    #expect(failure == .stuck && SQLiteFile(at: path) == file)
+    #expect(try folder.names == ["answers.sqlite"])
+  }
+
   @Test(arguments: [
     "DROP TABLE answers", "DROP INDEX answers_by_end; ALTER TABLE answers RENAME COLUMN line TO text",
   ])
