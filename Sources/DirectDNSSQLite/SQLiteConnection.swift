@@ -102,10 +102,13 @@ internal import DirectDNS
       try execute("COMMIT")
     } catch {
       // Some failures have rolled it back already.
-      if unsafe sqlite3_get_autocommit(handle) == 0 { try? execute("ROLLBACK") }
+      if hasOpenTransaction { try? execute("ROLLBACK") }
       throw error
     }
   }
+
+  /// Whether a transaction has begun and not ended; for want of memory it may not be rolled back either.
+  var hasOpenTransaction: Bool { unsafe sqlite3_get_autocommit(handle) == 0 }
 
   /// Bytes of pages that hold something.
   borrowing func usedBytes() throws(SQLiteError) -> Int {
@@ -138,9 +141,9 @@ internal import DirectDNS
 
   private borrowing func missing(_ steps: [String]) throws(SQLiteError) -> ArraySlice<String> {
     // One look: another process may make the file ours in between.
-    let isAlone = unsafe sqlite3_get_autocommit(handle) != 0
+    let isAlone = !hasOpenTransaction
     if isAlone { try execute("BEGIN") }
-    defer { if isAlone { try? execute("COMMIT") } }
+    defer { if isAlone, hasOpenTransaction { try? execute("COMMIT") } }
     let isEmpty: Bool
     do throws(SQLiteError) { isEmpty = try number("SELECT count(*) FROM sqlite_schema") == 0 } catch {
       // This stands in the header, and can be read where all else is damaged; of a file that was cut off SQLite reads
@@ -151,9 +154,12 @@ internal import DirectDNS
       guard owner != SQLiteSchema.applicationID else { throw error }
       throw .foreign("is a damaged database, and not known to be ours")
     }
-    return try SQLiteSchema.missing(
+    let missing = try SQLiteSchema.missing(
       version: number("PRAGMA user_version"), applicationID: number("PRAGMA application_id"), isEmpty: isEmpty,
       steps: steps)
+    // If it did not end, the connection would see for ever what there is now.
+    if isAlone { try execute("COMMIT") }
+    return missing
   }
 
   /// Writes the log's pages into the file, as far as no reader needs the old ones, and empties the log if nobody uses

@@ -4,7 +4,7 @@ internal import DirectDNS
 
 /// One open connection to the file, for one thread at a time.
 @safe final class SQLiteDatabase {
-  private let connection: SQLiteConnection
+  let connection: SQLiteConnection
   /// Whether something was written that may stand in the log alone.
   private var hasWritten = false
   private let select: SQLiteStatement
@@ -51,6 +51,9 @@ internal import DirectDNS
       ) RETURNING host, family, line
       """)
   }
+
+  /// Whether what failed could not be undone: it keeps others from writing until the connection is closed.
+  var hasOpenTransaction: Bool { connection.hasOpenTransaction }
 
   func read(_ questions: [AddressQuestion]) throws(SQLiteError) -> [StoredAnswer] {
     var answers: [StoredAnswer] = []

@@ -82,7 +82,8 @@ internal import CDirectDNSSQLite
         let bytes: UnsafeRawPointer? =
           isText
           ? unsafe UnsafeRawPointer(sqlite3_column_text(pointer, column)) : unsafe sqlite3_column_blob(pointer, column)
-        let count = unsafe Int(sqlite3_column_bytes(pointer, column))
+        // Without memory for them, as the next step says, there are none, whatever their number.
+        let count = unsafe bytes == nil ? 0 : Int(sqlite3_column_bytes(pointer, column))
         return .bytes(unsafe Array(UnsafeRawBufferPointer(start: bytes, count: count)), isText: isText)
       }
     }

@@ -92,7 +92,8 @@ actor SQLiteWorker {
     return try attempt(in: former, body)
   }
 
-  /// A file that looks damaged is closed: what SQLite remembers of it must not speak for it.
+  /// A file that looks damaged is closed: what SQLite remembers of it must not speak for it. So is one with a transaction
+  /// that could not be rolled back.
   private func attempt<Value: Sendable>(
     in former: SQLiteFile?, _ body: @Sendable (SQLiteDatabase) throws(SQLiteError) -> Value
   ) throws(SQLiteError) -> Value {
@@ -102,7 +103,7 @@ actor SQLiteWorker {
       if !readsOnly { try readSuspect(database) }
       return try body(database)
     } catch {
-      if error == .damaged { open = nil }
+      if error == .damaged || open?.hasOpenTransaction == true { open = nil }
       throw error
     }
   }

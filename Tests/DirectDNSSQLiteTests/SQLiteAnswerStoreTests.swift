@@ -261,6 +261,19 @@ struct SQLiteAnswerStoreTests {
     #expect(try await store.read([question(1)]).isEmpty)
   }
 
+  @Test func `what could not be rolled back, as for want of memory, keeps nobody from writing`() async throws {
+    let worker = SQLiteWorker(SQLiteStoreConfiguration(path: folder.path()), "left open") { _ in }
+    let failure = await error { () throws(DirectDNSError) in
+      try await worker.perform { (database) throws(SQLiteError) -> Void in
+        try database.connection.execute("BEGIN IMMEDIATE")
+        throw .noMemory
+      }
+    }
+    #expect(failure?.message.contains("want of memory") == true)
+    try await store.write([answer(1)])
+    #expect(try await store.read([question(1)]).count == 1)
+  }
+
   /// A try waits for the second itself: a hundred of them would last longer than this suite may.
   @Test func `a file that a reader keeps from having a log is given up in time`() async throws {
     let configuration = SQLiteStoreConfiguration(path: folder.path(), busyTimeout: .seconds(1))
