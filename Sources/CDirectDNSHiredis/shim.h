@@ -114,9 +114,10 @@ static inline int directdns_tls_connect(SSL *tls, int socket, int each, int all)
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
   const long long end = now.tv_sec * 1000LL + now.tv_nsec / 1000000 + all;
-  int status;
-  if (flags >= 0) (void)fcntl(socket, F_SETFL, flags | O_NONBLOCK);
-  while ((status = SSL_connect(tls)) != 1) {
+  int status = -1;
+  // A socket that blocks would wait without end for a server that is silent.
+  const int waits_in_poll = flags >= 0 && fcntl(socket, F_SETFL, flags | O_NONBLOCK) == 0;
+  while (waits_in_poll && (status = SSL_connect(tls)) != 1) {
     const int error = SSL_get_error(tls, status);
     if (error != SSL_ERROR_WANT_READ && error != SSL_ERROR_WANT_WRITE) break;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -126,7 +127,7 @@ static inline int directdns_tls_connect(SSL *tls, int socket, int each, int all)
     const int found = poll(&wanted, 1, left < each ? (int)left : each);
     if (found == 0 || (found < 0 && errno != EINTR)) break;
   }
-  if (flags >= 0) (void)fcntl(socket, F_SETFL, flags);
+  if (waits_in_poll) (void)fcntl(socket, F_SETFL, flags);
   directdns_sigpipe_release(held, status != 1);
   return status;
 }

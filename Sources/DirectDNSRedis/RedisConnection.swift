@@ -54,7 +54,10 @@ internal import DirectDNS
       connection.tls = try RedisTLS.open(
         tls, host: host, socket: unsafe opened.pointee.fd, limit: configuration.connectTimeout)
     }
-    unsafe redisSetTimeout(opened, directdns_redis_time(configuration.timeout.milliseconds))
+    // Without it a server that is silent would be waited for without end.
+    guard unsafe redisSetTimeout(opened, directdns_redis_time(configuration.timeout.milliseconds)) == REDIS_OK else {
+      throw connection.failure()
+    }
     var greeting: [RedisCommand] = []
     if let password = configuration.password {
       greeting.append(RedisCommand("AUTH", [configuration.user, password.text].compactMap(\.self)))
