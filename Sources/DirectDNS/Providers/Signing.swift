@@ -49,14 +49,17 @@ package enum Digest {
   }
 
   /// Whether two are equal; the time it takes does not depend on how much of them is equal.
+  ///
+  /// One that is empty could not be made, and is equal to none: two passwords would be taken for the same.
   package static func areEqual(_ one: [UInt8], _ other: [UInt8]) -> Bool {
-    one.count == other.count && zip(one, other).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
+    !one.isEmpty && one.count == other.count && zip(one, other).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
   }
 
   private static func digest(_ bytes: [UInt8], _ kind: OpaquePointer?) -> [UInt8] {
     unsafe [UInt8](unsafeUninitializedCapacity: Int(EVP_MAX_MD_SIZE)) { buffer, count in
       var size: UInt32 = 0
-      // It fails if the system's policy (FIPS) forbids a hash; then the hash is empty, which no vendor accepts.
+      // It fails if the system's policy (FIPS) forbids a hash, or without memory; then the hash is empty, which no
+      // vendor accepts.
       let made = unsafe EVP_Digest(bytes, bytes.count, buffer.baseAddress, &size, kind, nil)
       count = made == 1 ? Int(size) : 0
     }

@@ -94,8 +94,8 @@ struct DigestTests {
       hex(Digest.hmacSHA256([], key: [])) == "b613679a0814d9ec772f95d778c35fc5ff1697c493715653c6c712144292c5ad")
   }
 
-  @Test func `two are equal when all their bytes are`() {
-    #expect(Digest.areEqual([], []) && Digest.areEqual([1, 2], [1, 2]))
+  @Test func `two are equal when all their bytes are, and one that could not be made is equal to none`() {
+    #expect(Digest.areEqual([1, 2], [1, 2]) && !Digest.areEqual([], []) && !Digest.areEqual([], [1]))
     #expect(!Digest.areEqual([1, 2], [1, 3]) && !Digest.areEqual([1, 2], [0, 2]) && !Digest.areEqual([1], [1, 2]))
   }
 }
