@@ -1,12 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#if canImport(Darwin)
-  internal import Darwin
-#elseif canImport(Musl)
-  internal import Musl
-#else
-  internal import Glibc
-#endif
-
 /// Words in the form of C's `argv` and `environ`: bytes that end with 0, and a null pointer after the last word.
 package struct CStrings {
   private let words: [[CChar]]
@@ -15,10 +7,13 @@ package struct CStrings {
 
   /// Calls the body with the pointers, which are valid until it returns.
   package func withPointers<Result>(_ body: ([UnsafeMutablePointer<CChar>?]) -> Result) -> Result {
-    var pointers: [UnsafeMutablePointer<CChar>?] = unsafe words.map { word in
-      unsafe word.withUnsafeBufferPointer { bytes in unsafe bytes.baseAddress.flatMap { unsafe strdup($0) } }
+    // Not by strdup(3): what it has no memory for would be taken for the end of the words.
+    var pointers: [UnsafeMutablePointer<CChar>?] = []
+    for (place, word) in words.enumerated() {
+      unsafe pointers.append(UnsafeMutablePointer<CChar>.allocate(capacity: word.count))
+      unsafe pointers[place]?.initialize(from: word, count: word.count)
     }
-    defer { unsafe pointers.forEach { unsafe free($0) } }
+    defer { unsafe pointers.forEach { unsafe $0?.deallocate() } }
     unsafe pointers.append(nil)
     return unsafe body(pointers)
   }
