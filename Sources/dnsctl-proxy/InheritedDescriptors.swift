@@ -39,7 +39,8 @@ struct InheritedDescriptors: Sendable {
   }
 
   private static func open() -> [Int32] {
-    guard let folder = unsafe opendir("/dev/fd") else { return [] }
+    // There may be no such folder, or no descriptor or memory left to read it.
+    guard let folder = unsafe opendir("/dev/fd") else { return tried() }
     defer { unsafe closedir(folder) }
     let own = unsafe dirfd(folder)
     var numbers: [Int32] = []
@@ -51,5 +52,11 @@ struct InheritedDescriptors: Sendable {
       if let number = Int32(name), number != own { numbers.append(number) }
     }
     return numbers
+  }
+
+  /// The same by asking for each number that the limit of this process allows, and a million at most, some 50 ms.
+  static func tried() -> [Int32] {
+    let limit = sysconf(Int32(_SC_OPEN_MAX))
+    return (0..<Int32(clamping: limit < 0 ? 1 << 20 : min(limit, 1 << 20))).filter { fcntl($0, F_GETFD) >= 0 }
   }
 }

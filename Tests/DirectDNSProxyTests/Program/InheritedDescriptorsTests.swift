@@ -19,4 +19,11 @@ struct InheritedDescriptorsTests {
     inherited.closeOthersOnExec()
     #expect((fcntl(descriptor, F_GETFD) & FD_CLOEXEC != 0) == isClosed)
   }
+
+  @Test func `they are found without /dev/fd, too`() throws {
+    let descriptor = unsafe open("/dev/null", O_RDONLY | O_CLOEXEC)
+    try #require(descriptor >= 0)
+    #expect(InheritedDescriptors.tried().contains(descriptor))
+    close(descriptor)
+  }
 }
