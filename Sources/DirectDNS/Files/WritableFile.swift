@@ -81,7 +81,9 @@ package final class WritableFile {
     // With O_CREAT the kernel refuses files and FIFOs of others in folders like /tmp (fs.protected_regular).
     let file = try WritableFile(
       path, O_CREAT | (isLink ? 0 : O_NOFOLLOW), mode: isPrivate ? privateMode : ordinaryMode)
-    guard file.length != nil else { return file }
+    // Unknown, it would be taken for a device, and neither be emptied nor made private.
+    guard let found = file.status else { throw .last() }
+    guard found.st_mode & S_IFMT == S_IFREG else { return file }
     if isPrivate, fchmod(file.descriptor, mode_t(privateMode)) != 0 { throw .last("making it private") }
     try file.startOver()
     return file
