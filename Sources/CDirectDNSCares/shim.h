@@ -71,7 +71,10 @@ static inline int directdns_ares_init(
   if (status != ARES_SUCCESS) return status;
   int known = 0;
   memset(&read, 0, sizeof read);
-  if (ares_save_options(*channel, &read.known, &known) != ARES_SUCCESS) return ARES_SUCCESS;
+  if (ares_save_options(*channel, &read.known, &known) != ARES_SUCCESS) {
+    *asks_dns_first = -1;
+    return ARES_SUCCESS;
+  }
   *asks_dns_first = read.known.lookups == NULL ? -1 : read.known.lookups[0] == 'b';
   ares_destroy_options(&read.known);
   return ARES_SUCCESS;
