@@ -88,7 +88,9 @@ enum StandardDescriptor {
   static func keepClosed() {
     for descriptor in [input, output, errors] where fcntl(descriptor, F_GETFD) < 0 && errno == EBADF {
       // open(2) takes the lowest free number, which is this one.
-      _ = unsafe open("/dev/null", (descriptor == input ? O_WRONLY : O_RDONLY) | O_CLOEXEC)
+      let taken = unsafe open("/dev/null", (descriptor == input ? O_WRONLY : O_RDONLY) | O_CLOEXEC)
+      // Where there are no devices (chroot(2)): a folder is neither read nor written like a file.
+      if taken < 0 { _ = unsafe open("/", O_RDONLY | O_CLOEXEC) }
     }
   }
 
