@@ -105,7 +105,15 @@ internal import CDirectDNSOpenSSL
 
 /// The initialisation of libcurl, which has to happen once per process and before anything else.
 package enum CurlLibrary {
-  static let isReady: Bool = curl_global_init(Int(CURL_GLOBAL_ALL)) == CURLE_OK
+  private static let hasSucceeded = Locked(false)
+
+  /// Whether it has succeeded; it is tried again where it has not, since there may be memory for it by then.
+  static var isReady: Bool {
+    hasSucceeded.withLock { hasSucceeded in
+      if !hasSucceeded { hasSucceeded = curl_global_init(Int(CURL_GLOBAL_ALL)) == CURLE_OK }
+      return hasSucceeded
+    }
+  }
 
   /// Does what the first connection would wait for, and any thread may do: a seventh of all that a one-shot lookup executes.
   package static func prepare() {
