@@ -73,7 +73,7 @@ struct ProxyProbe: Sendable {
     defer { close(descriptor) }
     let end = ContinuousClock.now + timeout
     // For connect(2), too (socket(7)).
-    Self.limit(SO_SNDTIMEO, of: descriptor, until: end)
+    guard Self.limit(SO_SNDTIMEO, of: descriptor, until: end) else { return .failure(lateness) }
     guard connect(descriptor) else { return .failure(failure()) }
     return exchange(bytes, by: descriptor, until: end).mapError { Failure(reason: $0.reason, isConnected: true) }
   }
@@ -135,8 +135,7 @@ struct ProxyProbe: Sendable {
     }
   }
 
-  /// Lets a socket's calls of a kind wait until an instant; false if that has come.
-  @discardableResult
+  /// Lets a socket's calls of a kind wait until an instant; false if that has come, or they would wait without end.
   private static func limit(_ option: Int32, of descriptor: Int32, until end: ContinuousClock.Instant) -> Bool {
     let (seconds, attoseconds) = (end - .now).components
     // 0 would be for ever.
