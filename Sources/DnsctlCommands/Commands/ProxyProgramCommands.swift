@@ -52,20 +52,28 @@ enum ProxyProgramStart {
   /// - Parameter words: the arguments of dnsctl.
   static func replaceProcess(for words: [[UInt8]]) {
     guard let (words, isNeeded) = arguments(for: words) else { return }
-    replaceProcess(words)
+    let fault = replaceProcess(words)
     guard isNeeded else { return }
-    let errors = DescriptorOutput(descriptor: StandardDescriptor.errors)
-    errors.say("dnsctl: dnsctl-proxy is not beside dnsctl (\(ownPlaces[0])): install both, as make install does.\n")
+    let advice = "dnsctl-proxy is not beside dnsctl (\(ownPlaces[0])): install both, as make install does"
+    DescriptorOutput(descriptor: StandardDescriptor.errors).say("dnsctl: \(fault ?? advice).\n")
     CommandSignals.end(.streams)
   }
 
-  /// Returns only if there is no such program.
-  private static func replaceProcess(_ arguments: [[UInt8]]) {
+  /// Returns only if it cannot be run, with why that is, or nil if there is no such program.
+  private static func replaceProcess(_ arguments: [[UInt8]]) -> String? {
+    var fault: String?
     for place in ownPlaces {
       let words = CStrings([Array(place.utf8)] + arguments)
-      // It returns only if it fails.
-      _ = unsafe words.withPointers { unsafe execv(place, $0) }
+      let code = unsafe words.withPointers { words -> Int32 in
+        // It returns only if it fails.
+        _ = unsafe execv(place, words)
+        return errno
+      }
+      guard code != ENOENT else { continue }
+      let reason = unsafe String(cString: strerror(code))
+      fault = fault ?? "\(place) cannot be run (\(reason)): check its permissions, and the memory of this process"
     }
+    return fault
   }
 
   private static var ownPlaces: [String] { places(beside: ownPath() ?? CommandLine.arguments.first ?? "dnsctl") }
