@@ -157,7 +157,10 @@ internal import DirectDNS
     var end = ContinuousClock.now + replyTime
     while replies.count < count {
       var reply: UnsafeMutableRawPointer?
-      guard unsafe redisReaderGetReply(context.pointee.reader, &reply) == REDIS_OK else { throw Self.foreign }
+      guard unsafe redisReaderGetReply(context.pointee.reader, &reply) == REDIS_OK else {
+        guard unsafe context.pointee.reader.pointee.err == REDIS_ERR_OOM else { throw Self.foreign }
+        throw .connection("no memory")
+      }
       if let reply = unsafe reply {
         let known = unsafe RedisReply(reply.assumingMemoryBound(to: redisReply.self))
         unsafe freeReplyObject(reply)
