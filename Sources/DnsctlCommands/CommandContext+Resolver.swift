@@ -86,9 +86,12 @@ extension CommandContext {
     let guarded = gate.guarding(self)
     let (ends, end) = AsyncStream.makeStream(of: Result<ExitStatus, SettingsError>.self)
     Task {
-      do throws(SettingsError) { end.yield(.success(try await body(resolver, guarded))) } catch {
-        end.yield(.failure(error))
+      let outcome: Result<ExitStatus, SettingsError>
+      do throws(SettingsError) { outcome = .success(try await body(resolver, guarded)) } catch {
+        outcome = .failure(error)
       }
+      // Behind the closed gate it ends as if its reader had gone, and could do so before the signal's status is there.
+      if !gate.isClosed { end.yield(outcome) }
     }
     signal.wait {
       guard let status = await interruption() else { return }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import DirectDNSConfiguration
 import Testing
 
 @testable import DirectDNS
@@ -69,9 +70,24 @@ struct InterruptTests {
     let fixture = CommandFixture()
     let guarded = gate.guarding(fixture.context)
     try? guarded.output.write("a")
+    #expect(!gate.isClosed)
     gate.close()
+    #expect(gate.isClosed)
     #expect(throws: StreamError.closedPipe) { try guarded.output.write("b") }
     guarded.reportError("c")
     #expect(fixture.output.text == "a" && fixture.errors.text == "")
+  }
+
+  @Test func `a signal's status is not that of the output which it has closed`() async throws {
+    for _ in 0..<100 {
+      var context = CommandFixture().context
+      context.interruption = { .terminated }
+      let store = MemoryAnswerStore(clock: StillClock())
+      let status = try await context.withResolver(DirectSettings(), storing: store) { _, context in
+        while context.write("") == .answered { await Task.yield() }
+        return .closedPipe
+      }
+      #expect(status == .terminated)
+    }
   }
 }

@@ -3,9 +3,11 @@ internal import Synchronization
 
 /// Lets output through until it is closed; what still runs then can write nothing more.
 final class OutputGate: Sendable {
-  private let isClosed = Atomic<Bool>(false)
+  private let state = Atomic<Bool>(false)
 
-  func close() { isClosed.store(true, ordering: .releasing) }
+  var isClosed: Bool { state.load(ordering: .acquiring) }
+
+  func close() { state.store(true, ordering: .releasing) }
 
   /// The same context, whose standard output and errors go through the gate.
   func guarding(_ context: CommandContext) -> CommandContext {
@@ -32,6 +34,6 @@ final class OutputGate: Sendable {
 
   /// A writer ends as if its reader had gone.
   private func check() throws(StreamError) {
-    if isClosed.load(ordering: .acquiring) { throw .closedPipe }
+    if isClosed { throw .closedPipe }
   }
 }
