@@ -41,6 +41,17 @@ struct PipelineOrderTests {
     #expect(steps(&order) == ["end"])
   }
 
+  @Test func `what was begun before standard input fails is handed on, and nothing else begins`() {
+    var order = order(["-", "b"])
+    #expect(steps(&order) == ["read", "wait"])
+    order.read(Array("a\npart".utf8))
+    #expect(steps(&order) == ["0 a", "read", "wait"])
+    order.readFailed()
+    #expect(steps(&order) == ["wait"])
+    #expect(order.ended(0, "A") == ["A"])
+    #expect(steps(&order) == ["end"])
+  }
+
   @Test func `what ends early is held until everything before it has ended`() {
     var order = order(["a", "b", "c"])
     #expect(steps(&order) == ["0 a", "1 b", "2 c", "wait"])

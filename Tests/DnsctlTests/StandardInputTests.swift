@@ -110,9 +110,10 @@ import Testing
     #expect(outcome == CommandFixture.Outcome(status: 141, output: "192.0.2.1\n", errors: ""))
   }
 
-  @Test func `that cannot be read are an error of their own`() async {
-    let outcome = await fixture(["host1.example\n"], end: .failed("Is a directory")).resolve(arguments + ["-"])
+  @Test func `that cannot be read are an error of their own, behind the answers to those before`() async {
+    let outcome = await fixture(["host1.example\nhost2.ex"], end: .failed("Is a directory")).resolve(arguments + ["-"])
     #expect(outcome.status == 74)
+    #expect(outcome.output == "192.0.2.1\n")
     #expect(outcome.errors == "dnsctl: standard input cannot be read: Is a directory.\n")
   }
 

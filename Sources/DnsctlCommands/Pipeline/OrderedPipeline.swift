@@ -23,13 +23,14 @@ struct OrderedPipeline<Outcome: Sendable>: Sendable {
   /// - Parameters:
   ///   - arguments: what to work on, and ``Pipeline/inputMark`` where the lines of standard input belong.
   ///   - handOn: called with one or more results, in order.
-  /// - Throws: what `handOn` throws, or if the input cannot be read.
+  /// - Throws: what `handOn` throws, or if the input cannot be read, once what came before was handed on.
   func run(
     _ arguments: [String], handOn: ([Outcome]) throws(StreamError) -> Void
   ) async throws(PipelineError) {
     let (events, feed) = AsyncStream.makeStream(of: Event.self)
     var iterator = events.makeAsyncIterator()
     var order = PipelineOrder<Outcome>(arguments, lines)
+    var failure: StreamError?
     while true {
       switch order.next() {
       case .read:
@@ -43,14 +44,18 @@ struct OrderedPipeline<Outcome: Sendable>: Sendable {
       case .wait:
         switch await iterator.next() {
         case .read(.success(let bytes))?: order.read(bytes)
-        case .read(.failure(let error))?: throw .input(error)
+        case .read(.failure(let error))?:
+          failure = error
+          order.readFailed()
         case .ended(let number, let outcome)?:
           let ready = order.ended(number, outcome)
           guard !ready.isEmpty else { continue }
           do throws(StreamError) { try handOn(ready) } catch { throw .output(error) }
         case nil: return
         }
-      case .end: return
+      case .end:
+        if let failure { throw .input(failure) }
+        return
       }
     }
   }

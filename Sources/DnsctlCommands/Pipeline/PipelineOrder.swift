@@ -63,6 +63,14 @@ struct PipelineOrder<Outcome> {
     if let line = lines.finish() { waiting.append(line) }
   }
 
+  /// Standard input cannot be read any more: what was begun is handed on, and nothing else begins.
+  ///
+  /// A line whose end has not come may be a part of one.
+  mutating func readFailed() {
+    isReading = false
+    sources = []
+  }
+
   private mutating func takeSource() {
     sources.removeFirst()
     taken += 1
