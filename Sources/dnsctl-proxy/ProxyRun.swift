@@ -20,7 +20,7 @@ struct ProxyRun: Sendable {
   ///   - resolver: resolves names.
   ///   - context: where its configuration comes from.
   ///   - body: runs while it serves.
-  ///   - stop: stops it in the end, if `body` has thrown no error.
+  ///   - stop: stops it in the end, also where `body` has thrown an error: clients may be there already.
   /// - Throws: why it cannot serve, or what `body` throws.
   static func serve(
     _ inputs: ProxyInputs, _ resolver: DirectResolver, in context: CommandContext,
@@ -39,7 +39,7 @@ struct ProxyRun: Sendable {
     }
     let run = ProxyRun(places: places, server: server, inputs: inputs, resolver: resolver, context: context)
     do throws(SettingsError) { try await body(run) } catch {
-      await server.stop()
+      await stop(server)
       throw error
     }
     await stop(server)

@@ -19,7 +19,8 @@ import Testing
 struct ProxyRunTests {
   private func serve(
     _ listeners: [ListenAddress], inherited: [Int32] = [], loops: Int = 1,
-    _ body: (ProxyRun) async throws(SettingsError) -> Void
+    _ body: (ProxyRun) async throws(SettingsError) -> Void,
+    stop: (ProxyServer) async -> Void = { await $0.stop() }
   ) async throws {
     let resolver = try DirectResolver()
     defer { resolver.shutdown() }
@@ -27,7 +28,7 @@ struct ProxyRunTests {
     let inputs = try ProxyInputs(DirectSettings(), RouteOptions.parse([]), nil, in: context) { _, _, _ in
       ProxyConfiguration(listeners: listeners, inherited: inherited, limits: ProxyLimits(), loops: loops)
     }
-    try await ProxyRun.serve(inputs, resolver, in: context, body)
+    try await ProxyRun.serve(inputs, resolver, in: context, body, stop: stop)
   }
 
   @Test(arguments: [true, false])
@@ -48,6 +49,23 @@ struct ProxyRunTests {
     // Nobody listens there any more.
     try #require(port > 0)
     try await serve([.tcp(.loopback(), port: port)]) { _ in }
+  }
+
+  @Test(arguments: [true, false])
+  func `a command stops it in its own way, also where its use fails`(_ fails: Bool) async throws {
+    var stops = 0
+    var caught: SettingsError?
+    do {
+      try await serve([.tcp(.loopback(), port: 0)]) { _ throws(SettingsError) in
+        if fails { throw SettingsError(.usage, "no") }
+      } stop: { server in
+        stops += 1
+        await server.stop()
+      }
+    } catch {
+      caught = error as? SettingsError
+    }
+    #expect(stops == 1 && (caught != nil) == fails)
   }
 
   @Test func `a configuration that cannot be used and a place that is taken have statuses of their own`() async throws {
