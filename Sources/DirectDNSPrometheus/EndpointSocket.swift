@@ -107,6 +107,8 @@ struct EndpointSocket: Sendable, Hashable {
     case nothing
     /// The system has no descriptor or no memory to give, and would say so again at once.
     case refused
+    /// Anything else, such as what a firewall or the network says about a client: it may come again at once, too.
+    case failed
   }
 
   /// The next connection that waits, if there is one.
@@ -122,7 +124,11 @@ struct EndpointSocket: Sendable, Hashable {
 
   /// What an error of accept(2) means; only those that say that the queue has changed may be followed by another try.
   static func acceptance(_ code: Int32) -> Acceptance {
-    code == EAGAIN || code == EWOULDBLOCK || code == EINTR || code == ECONNABORTED ? .nothing : .refused
+    switch code {
+    case EAGAIN, EWOULDBLOCK, EINTR, ECONNABORTED: .nothing
+    case EMFILE, ENFILE, ENOBUFS, ENOMEM: .refused
+    default: .failed
+    }
   }
 
   /// What Darwin has no flags for; elsewhere a socket never is without, since another thread may start a program.

@@ -8,7 +8,8 @@ internal import DirectDNS
 struct ScrapeAdmission: Sendable {
   /// A connection has its place for so long at least: a scrape on the same machine is over by then.
   static let grace = Duration.milliseconds(100)
-  /// After the system had no descriptor to give, and nobody gave one back, it is not asked again for so long.
+  /// After the system had no descriptor to give, and nobody gave one back, or accepting has failed otherwise, it is not
+  /// asked again for so long.
   static let pause = Duration.milliseconds(100)
 
   /// The connections that are served at a time.
@@ -36,7 +37,10 @@ struct ScrapeAdmission: Sendable {
   /// - Returns: whether it is to be closed.
   mutating func descriptorsExhausted(slowest: ResolverInstant?, at now: ResolverInstant) -> Bool {
     if let slowest, slowest + Self.grace <= now { return true }
-    isRefusedUntil = now + Self.pause
+    failed(at: now)
     return false
   }
+
+  /// Accepting has failed, and not for want of a descriptor: it would help nobody to close a connection.
+  mutating func failed(at now: ResolverInstant) { isRefusedUntil = now + Self.pause }
 }

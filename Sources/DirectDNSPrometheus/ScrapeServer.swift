@@ -77,6 +77,7 @@ final class ScrapeServer: Sendable {
         if admission.descriptorsExhausted(slowest: connections.first?.accepted, at: now) {
           connections.removeFirst().socket.close()
         }
+      case .failed: admission.failed(at: now)
       }
     }
   }

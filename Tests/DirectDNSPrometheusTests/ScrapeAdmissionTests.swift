@@ -41,11 +41,20 @@ struct ScrapeAdmissionTests {
     #expect(admission.nextAccept(4, slowest: at(2050)) == at(2150))
   }
 
+  @Test func `after a failure of another kind nobody is closed, and nobody is accepted for a while`() {
+    var admission = ScrapeAdmission(limit: 4)
+    admission.failed(at: at(2000))
+    #expect(admission.nextAccept(1, slowest: at(1000)) == at(2100))
+  }
+
   @Test(arguments: [
     (EAGAIN, EndpointSocket.Acceptance.nothing), (EINTR, .nothing), (ECONNABORTED, .nothing), (EMFILE, .refused),
-    (ENFILE, .refused), (ENOBUFS, .refused), (ENOMEM, .refused), (EBADF, .refused), (EINVAL, .refused),
+    (ENFILE, .refused), (ENOBUFS, .refused), (ENOMEM, .refused), (EBADF, .failed), (EINVAL, .failed), (EPERM, .failed),
+    (ENETDOWN, .failed),
   ])
-  func `an error that would come again at once is a refusal`(_ code: Int32, _ meaning: EndpointSocket.Acceptance) {
+  func `an error that may come again at once is a refusal where descriptors or memory lack, else a failure`(
+    _ code: Int32, _ meaning: EndpointSocket.Acceptance
+  ) {
     #expect(EndpointSocket.acceptance(code) == meaning)
   }
 }
