@@ -15,6 +15,8 @@ internal import NIOPosix
 enum ProxyListener: Sendable, CustomStringConvertible {
   /// A socket that listens already, by its descriptor.
   case inherited(Int32)
+  /// The same again, by another descriptor of it (`Opened.spare`), which stays the caller's.
+  case spare(Int32, of: ListenAddress)
   case address(ListenAddress)
 
   /// All of a configuration.
@@ -35,7 +37,7 @@ enum ProxyListener: Sendable, CustomStringConvertible {
     /// What listens at the same place once SwiftNIO has closed it.
     var successor: ProxyListener {
       guard let spare else { return .address(place) }
-      return .inherited(duplicate(of: spare))
+      return .spare(spare, of: place)
     }
 
     func closeSpare() {
@@ -47,7 +49,7 @@ enum ProxyListener: Sendable, CustomStringConvertible {
   var description: String {
     switch self {
     case .inherited(let descriptor): "the socket with descriptor \(descriptor)"
-    case .address(let place): place.description
+    case .address(let place), .spare(_, of: let place): place.description
     }
   }
 
@@ -60,6 +62,10 @@ enum ProxyListener: Sendable, CustomStringConvertible {
     do {
       switch self {
       case .inherited(let descriptor): return try await Self.take(descriptor, bootstrap)
+      case .spare(let spare, of: _):
+        // Before there is a duplicate, which nobody would close: others may have ended the listening (shutdown(2)).
+        try Self.checkListens(spare)
+        return try await Self.take(duplicate(of: spare), bootstrap)
       case .address(.tcp(let address, let port)): return try await Self.listen(at: address, port, bootstrap)
       case .address(.unix(let path)): return try await Self.listen(at: path, bootstrap)
       }
@@ -72,7 +78,7 @@ enum ProxyListener: Sendable, CustomStringConvertible {
   }
 
   private static func take(_ descriptor: Int32, _ bootstrap: ServerBootstrap) async throws -> Opened {
-    // None was left for it (`Opened.successor`).
+    // None was left for it (`spare`).
     guard descriptor >= 0 else { throw IOError(errnoCode: EMFILE, reason: "fcntl") }
     try checkListens(descriptor)
     let spare = duplicate(of: descriptor)

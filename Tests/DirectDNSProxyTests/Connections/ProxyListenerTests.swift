@@ -2,6 +2,7 @@
 import DirectDNS
 import Foundation
 import NIOCore
+import NIOPosix
 import Testing
 
 @testable import DirectDNSProxy
@@ -32,6 +33,31 @@ struct ProxyListenerTests {
         "the socket with descriptor 3", "the socket with descriptor 4", "127.0.0.1:80", "unix:/run/proxy.sock",
       ])
   }
+
+  @Test func `a socket that was handed over and listens no more is not kept open by a try to listen there again`()
+    async throws
+  {
+    var ends: [Int32] = [-1, -1]
+    let made = unsafe socketpair(AF_UNIX, Self.stream, 0, &ends)
+    try #require(made == 0)
+    let listener = ProxyListener.spare(ends[0], of: .unix(path: "/run/proxy.sock"))
+    let error = await #expect(throws: DirectDNSError.self) {
+      _ = try await listener.opened(by: ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup))
+    }
+    #expect(error?.message.hasPrefix("unix:/run/proxy.sock: the proxy cannot listen there: it is not a") == true)
+    close(ends[0])
+    // The other end sees an end once no descriptor of this one is left.
+    var entry = pollfd(fd: ends[1], events: Int16(POLLIN), revents: 0)
+    let found = unsafe poll(&entry, 1, 20_000)
+    #expect(found == 1)
+    close(ends[1])
+  }
+
+  #if canImport(Glibc)
+    private static let stream = Int32(SOCK_STREAM.rawValue)
+  #else
+    private static let stream = SOCK_STREAM
+  #endif
 
   /// A listener that cannot be had, between those that can.
   @Test(arguments: 0..<3)
