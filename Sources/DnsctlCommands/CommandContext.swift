@@ -46,8 +46,10 @@ package struct CommandContext: Sendable {
   /// Waits until the process is interrupted or terminated, and returns the exit status for it; nil if the wait was
   /// cancelled.
   package var interruption: @Sendable () async -> ExitStatus?
-  /// Signals that ask the process to end, the first and the second, from now on.
-  package var interruptions: @Sendable () -> AsyncStream<Int32> = { CommandSignals.interruptions() }
+  /// Signals that ask the process to end, the first and the second, from now on; told whether a hang-up is one.
+  package var interruptions: @Sendable (_ hangUpEnds: Bool) -> AsyncStream<Int32> = {
+    CommandSignals.interruptions(hangUpEnds: $0)
+  }
   /// Sets what is done around each stop of the process (Ctrl-Z), and before a signal of the terminal ends it (Ctrl-\, a
   /// hang-up).
   package var onTerminalStop: @Sendable (@escaping @Sendable (_ stop: () -> Void) -> Void) -> Void

@@ -93,8 +93,8 @@ extension LookupArguments {
 
   /// Updates a resolver whenever the configuration file changes, for a command that keeps running.
   ///
-  /// Without a terminal, SIGHUP makes it read the file at once. At a terminal SIGHUP ends the process as usual, since
-  /// closing the terminal sends it.
+  /// Without a terminal, SIGHUP makes it read the file at once. At a terminal SIGHUP ends the process, since closing it
+  /// sends that.
   ///
   /// A file that the resolver or `check` refuses changes nothing.
   ///

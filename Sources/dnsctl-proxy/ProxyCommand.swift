@@ -33,7 +33,7 @@ struct ProxyCommand: ContextCommand {
 
       Under systemd it takes over the sockets of a socket unit and says when it serves, reloads and ends (Type=notify).
 
-      At SIGHUP it reads the configuration file again, and with it the files of --users, --token and --upstream; so it does when the configuration file changes. New settings apply to what is asked for from then on. A file with an error changes nothing, while the others still apply, and a message says what stays. If it was started at a terminal, SIGHUP ends it. SIGINT and SIGTERM end it: what is under way may finish within --drain, or until the signal comes a second time.
+      At SIGHUP it reads the configuration file again, and with it the files of --users, --token and --upstream; so it does when the configuration file changes. New settings apply to what is asked for from then on. A file with an error changes nothing, while the others still apply, and a message says what stays. SIGINT and SIGTERM end it, and SIGHUP if it was started at a terminal: what is under way may finish within --drain, or until the signal comes a second time.
 
       EXAMPLES
         dnsctl proxy
@@ -72,6 +72,7 @@ struct ProxyCommand: ContextCommand {
          64  the command line is wrong
          74  it cannot listen there, or a file cannot be read
          78  the configuration is wrong
+        129  its terminal hung up a second time, or before it served
         130  interrupted a second time, or before it served
         143  terminated a second time, or before it served
 

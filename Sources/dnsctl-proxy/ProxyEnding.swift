@@ -7,7 +7,9 @@ struct ProxyEnding: Sendable {
   private let signals: AsyncStream<Int32>
 
   /// Listens to the signals of a context from now on.
-  init(_ context: CommandContext) { self.init(context.interruptions()) }
+  ///
+  /// At a terminal a hang-up is one: by its default action what is under way would look complete, too.
+  init(_ context: CommandContext) { self.init(context.interruptions(context.isAtTerminal)) }
 
   init(_ signals: AsyncStream<Int32>) { self.signals = signals }
 

@@ -5,16 +5,19 @@ import Testing
 /// What clients see of a proxy that is told twice to end.
 @Suite(.timeLimit(.minutes(2)))
 struct ProxyCutOffTests {
-  @Test(arguments: ["TERM", "INT"])
+  @Test(arguments: ["TERM", "INT", "HUP"])
   func `what a second signal cuts off does not look complete, and is in the log`(name: String) async throws {
     let script = """
-      import json, signal, socket, subprocess, sys
+      import json, pty, signal, socket, subprocess, sys
       signal.alarm(60)
       number = getattr(signal, 'SIG' + sys.argv[2])
       origin = socket.create_server(('127.0.0.1', 0))
       target = '127.0.0.1:%d' % origin.getsockname()[1]
       options = '--listen 127.0.0.1:0 --no-system --allow 127.0.0.0/8 --drain 60 --access-log json'
-      proxy = subprocess.Popen([sys.argv[1], 'proxy'] + options.split(), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+      # Elsewhere SIGHUP has it read its files again.
+      terminal = pty.openpty() if number == signal.SIGHUP else (None, None)
+      proxy = subprocess.Popen([sys.argv[1], 'proxy'] + options.split(), stdin=terminal[1], stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE)
       port = int(proxy.stderr.readline().decode().rsplit(':', 1)[1])
 
       def ask(line, answer, end):

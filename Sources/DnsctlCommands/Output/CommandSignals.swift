@@ -52,15 +52,19 @@ package enum CommandSignals {
   /// SIGINT and SIGTERM, which do not end the process by themselves.
   ///
   /// The first of them comes, and the second unless it is together with the first. A third ends the process.
-  package static func interruptions() -> AsyncStream<Int32> {
+  ///
+  /// - Parameter hangUpEnds: whether SIGHUP is another of them, as where a terminal was closed.
+  /// - Returns: their numbers.
+  package static func interruptions(hangUpEnds: Bool) -> AsyncStream<Int32> {
     let (signals, continuation) = AsyncStream.makeStream(of: Int32.self)
     let requests = Mutex(EndRequests())
-    _ = SignalListener([SIGINT, SIGTERM]) { number, _ in
+    let ending = [SIGINT, SIGTERM] + (hangUpEnds ? [SIGHUP] : [])
+    _ = SignalListener(ending) { number, _ in
       switch requests.withLock({ $0.take(at: DispatchTime.now().uptimeNanoseconds) }) {
       case .repeated: return
       case .first: break
       case .second:
-        for number in [SIGINT, SIGTERM] { endProcess(at: number) }
+        for number in ending { endProcess(at: number) }
       }
       continuation.yield(number)
     }
