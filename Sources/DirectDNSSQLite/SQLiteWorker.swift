@@ -92,7 +92,9 @@ actor SQLiteWorker {
     return try attempt(in: former, body)
   }
 
-  /// A file that looks damaged is closed: what SQLite remembers of it must not speak for it. So is one with a transaction
+  /// A file that looks damaged is closed: what SQLite remembers of it must not speak for it.
+  ///
+  /// So is one with a transaction
   /// that could not be rolled back.
   private func attempt<Value: Sendable>(
     in former: SQLiteFile?, _ body: @Sendable (SQLiteDatabase) throws(SQLiteError) -> Value

@@ -256,7 +256,7 @@ extension CurlTransfers {
     perform()
   }
 
-  /// A transfer was to go on: it ends where it must not. libcurl would leave out of the body what it has lost.
+  /// Ends a transfer that was to go on and must not: libcurl would leave out of the body what it has lost.
   func resumed(_ attempt: ConnectAttempt, _ code: CURLcode) {
     if code != CURLE_OK { noteEnd(of: attempt, code) }
   }
