@@ -94,8 +94,7 @@ actor SQLiteWorker {
 
   /// A file that looks damaged is closed: what SQLite remembers of it must not speak for it.
   ///
-  /// So is one with a transaction
-  /// that could not be rolled back.
+  /// So is one with a transaction that could not be rolled back.
   private func attempt<Value: Sendable>(
     in former: SQLiteFile?, _ body: @Sendable (SQLiteDatabase) throws(SQLiteError) -> Value
   ) throws(SQLiteError) -> Value {

@@ -8,7 +8,7 @@ package struct CStrings {
   /// Calls the body with the pointers, which are valid until it returns.
   package func withPointers<Result>(_ body: ([UnsafeMutablePointer<CChar>?]) -> Result) -> Result {
     // Not by strdup(3): what it has no memory for would be taken for the end of the words.
-    var pointers: [UnsafeMutablePointer<CChar>?] = []
+    var pointers = unsafe [UnsafeMutablePointer<CChar>?]()
     for (place, word) in words.enumerated() {
       unsafe pointers.append(UnsafeMutablePointer<CChar>.allocate(capacity: word.count))
       unsafe pointers[place]?.initialize(from: word, count: word.count)
