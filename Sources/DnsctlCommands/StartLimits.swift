@@ -46,12 +46,16 @@ package enum StartLimits {
 
   /// Whether there can be so many threads at a time besides this one.
   static func hasThreads(_ count: Int) -> Bool {
-    var attributes = pthread_attr_t()
-    unsafe pthread_attr_init(&attributes)
-    defer { unsafe pthread_attr_destroy(&attributes) }
+    // Without its initialiser: whose type Swift takes it for depends on what else is imported, too.
+    let attributes = UnsafeMutablePointer<pthread_attr_t>.allocate(capacity: 1)
+    unsafe pthread_attr_init(attributes)
+    defer {
+      unsafe pthread_attr_destroy(attributes)
+      unsafe attributes.deallocate()
+    }
     // They do nothing: a guard page would cost each a system call.
-    unsafe pthread_attr_setstacksize(&attributes, 128 << 10)
-    unsafe pthread_attr_setguardsize(&attributes, 0)
+    unsafe pthread_attr_setstacksize(attributes, 128 << 10)
+    unsafe pthread_attr_setguardsize(attributes, 0)
     _ = end
     var threads: [pthread_t] = []
     var code: Int32 = 0
@@ -62,7 +66,7 @@ package enum StartLimits {
         var thread: pthread_t?
       #endif
       code = unsafe pthread_create(
-        &thread, &attributes,
+        &thread, attributes,
         { _ in
           StartLimits.end.wait()
           return nil
