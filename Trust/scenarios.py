@@ -235,22 +235,9 @@ class Run:
         self.is_told = True
 
     def end(self):
-        process, is_hung, sleeps = self.process, False, False
-        try:
-            process.wait(max(0.1, self.until - time.monotonic()))
-        except trials.subprocess.TimeoutExpired:
-            is_hung, sleeps = True, trials.is_asleep(process)
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-        orphans = 0
-        try:
-            os.killpg(process.pid, signal.SIGKILL)
-            orphans = 1
-        except ProcessLookupError:
-            pass
+        _, status, *how = trials.ending(self.process, max(0.1, self.until - time.monotonic()), self.process.wait)
         self.errors.join(), self.output.join()
-        status = process.returncode if process.returncode >= 0 else 128 - process.returncode
-        ended = trials.Ended(status, self.output.text(), self.errors.text(), is_hung, orphans, sleeps)
+        ended = trials.Ended(status, self.output.text(), self.errors.text(), *how)
         ended.notes = self.notes
         return ended
 

@@ -179,13 +179,20 @@ def start(command, environment, folder):
 
 def finish(process, limit):
     """Waits for a program of `start`, and ends what it has left behind."""
+    (output, errors), status, *how = ending(process, limit, process.communicate)
+    return Ended(status, output.decode(errors="replace"), errors.decode(errors="replace"), *how)
+
+
+def ending(process, limit, wait):
+    """Waits by one of its functions for a program of `start`, and ends what it has left behind: what that function has
+    returned, and how the program ended, as `Ended` has it."""
     is_hung = sleeps = False
     try:
-        output, errors = process.communicate(timeout=limit)
+        waited = wait(timeout=limit)
     except subprocess.TimeoutExpired:
         is_hung, sleeps = True, is_asleep(process)
         os.killpg(process.pid, signal.SIGKILL)
-        output, errors = process.communicate()
+        waited = wait()
     orphans = 0
     try:
         os.killpg(process.pid, signal.SIGKILL)
@@ -193,7 +200,7 @@ def finish(process, limit):
     except ProcessLookupError:
         pass
     status = process.returncode if process.returncode >= 0 else 128 - process.returncode
-    return Ended(status, output.decode(errors="replace"), errors.decode(errors="replace"), is_hung, orphans, sleeps)
+    return waited, status, is_hung, orphans, sleeps
 
 
 def program(name, variable):
