@@ -225,38 +225,27 @@ static inline long directdns_local_port(curl_socket_t socket) {
   return place.ss_family == AF_INET6 ? ntohs(((struct sockaddr_in6 *)&place)->sin6_port) : 0;
 }
 
-/// Where a socket's connection leads: the address's bytes, 4 or 16 of them, and the port; 0 if that cannot be told, as before
-/// it is established.
+/// The bytes of a socket address: 4 or 16 of them, or 0 for any other family.
+static inline int directdns_address_bytes(const void *place, int family, uint8_t bytes[_Nonnull 16]) {
+  if (family == AF_INET) memcpy(bytes, &((const struct sockaddr_in *)place)->sin_addr, 4);
+  if (family == AF_INET6) memcpy(bytes, &((const struct sockaddr_in6 *)place)->sin6_addr, 16);
+  return family == AF_INET ? 4 : family == AF_INET6 ? 16 : 0;
+}
+
+/// Where a socket's connection leads: the address's bytes, as above, and the port; 0 if that cannot be told, as before it
+/// is established.
 static inline int directdns_peer(curl_socket_t socket, uint8_t bytes[_Nonnull 16], uint16_t *port) {
   struct sockaddr_storage place;
   socklen_t size = sizeof place;
   if (getpeername(socket, (struct sockaddr *)&place, &size) != 0) return 0;
-  if (place.ss_family == AF_INET) {
-    const struct sockaddr_in *peer = (const struct sockaddr_in *)&place;
-    *port = ntohs(peer->sin_port);
-    memcpy(bytes, &peer->sin_addr, 4);
-    return 4;
-  }
-  if (place.ss_family == AF_INET6) {
-    const struct sockaddr_in6 *peer = (const struct sockaddr_in6 *)&place;
-    *port = ntohs(peer->sin6_port);
-    memcpy(bytes, &peer->sin6_addr, 16);
-    return 16;
-  }
-  return 0;
+  // The port stands at the same place for both families.
+  *port = ntohs(((const struct sockaddr_in *)&place)->sin_port);
+  return directdns_address_bytes(&place, place.ss_family, bytes);
 }
 
 /// The bytes of the address that is about to be dialled: 4 or 16 of them, or 0 for any other family.
 static inline int directdns_dialled_address(const struct curl_sockaddr *address, uint8_t bytes[_Nonnull 16]) {
-  if (address->family == AF_INET) {
-    memcpy(bytes, &((const struct sockaddr_in *)(const void *)&address->addr)->sin_addr, 4);
-    return 4;
-  }
-  if (address->family == AF_INET6) {
-    memcpy(bytes, &((const struct sockaddr_in6 *)(const void *)&address->addr)->sin6_addr, 16);
-    return 16;
-  }
-  return 0;
+  return directdns_address_bytes(&address->addr, address->family, bytes);
 }
 static inline curl_socket_t directdns_socket(const struct curl_sockaddr *address) {
 #if defined(SOCK_CLOEXEC)
