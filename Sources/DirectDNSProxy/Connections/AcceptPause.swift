@@ -31,6 +31,8 @@ final class AcceptPause: ChannelInboundHandler {
   private var timer: Scheduled<Void>?
   private var lastNotice: NIODeadline?
   private var awaitsClient = false
+  /// For other loops, which tell that a client has left or what they have closed: the listener's may end before them.
+  private var entrance: LoopEntrance?
 
   /// Weak references for the callbacks, which must not keep a closed listener alive.
   private struct Waiting {
@@ -61,23 +63,28 @@ final class AcceptPause: ChannelInboundHandler {
     self.notice = notice
   }
 
-  func handlerRemoved(context: ChannelHandlerContext) { timer?.cancel() }
+  func handlerAdded(context: ChannelHandlerContext) { entrance = LoopEntrance(context.eventLoop) }
+
+  func handlerRemoved(context: ChannelHandlerContext) {
+    timer?.cancel()
+    entrance?.close()
+  }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
     guard let code = (error as? IOError)?.errnoCode, [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(code) else {
       return context.fireErrorCaught(error)
     }
-    guard timer == nil else { return }
+    guard timer == nil, let entrance else { return }
     // SwiftNIO keeps a failed read pending: not asking for the next one would not stop it.
     accepts(false, context.channel)
     let eventLoop = context.eventLoop
     let waiting = NIOLoopBound(Waiting(pause: self, channel: context.channel), eventLoop: eventLoop)
     if !awaitsClient {
       awaitsClient = true
-      clients.whenOneLeaves { eventLoop.execute { waiting.value.resume(becauseOneLeft: true) } }
+      clients.whenOneLeaves { entrance.execute { waiting.value.resume(becauseOneLeft: true) } }
     }
     timer = eventLoop.scheduleTask(in: Self.interval) { waiting.value.resume(becauseOneLeft: false) }
-    release { count in eventLoop.execute { waiting.value.released(count, at: eventLoop.now) } }
+    release { count in entrance.execute { waiting.value.released(count, at: eventLoop.now) } }
   }
 
   private func say(at now: NIODeadline) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import NIOCore
 import NIOEmbedded
+import NIOPosix
 import Testing
 
 @testable import DirectDNSProxy
@@ -88,6 +89,29 @@ struct AcceptPauseTests {
     #expect(fixture.accepts == false)
     fixture.channel.embeddedEventLoop.advanceTime(by: .nanoseconds(1))
     #expect(fixture.accepts == true)
+  }
+
+  @Test func `a client that leaves once the listener's loop has ended tells nobody`() async {
+    await #expect(processExitsWith: .success) { try await AcceptPauseTests.outlive() }
+  }
+
+  /// In a process of its own, which SwiftNIO ends at a call of a loop that has ended.
+  static func outlive() async throws {
+    unsafe setenv("SWIFTNIO_STRICT", "1", 1)
+    let clients = LimitedCount()
+    _ = clients.enter(limit: 1)
+    let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+    let listener = try await ServerBootstrap(group: group)
+      .serverChannelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture {
+          let pause = AcceptPause(clients, release: { completion in completion(0) }, notice: { _ in })
+          try channel.pipeline.syncOperations.addHandler(pause)
+        }
+      }
+      .bind(host: "127.0.0.1", port: 0).get()
+    listener.pipeline.fireErrorCaught(IOError(errnoCode: EMFILE, reason: "accept"))
+    try await group.shutdownGracefully()
+    clients.leave()
   }
 
   @Test func `any other error is not its business`() {
