@@ -52,21 +52,16 @@ struct ServerHealth: Sendable, Hashable {
 
   /// What the end of a query did to the breaker.
   enum BreakerChange: Sendable, Hashable {
-    case none
     /// It was closed, and is open now.
     case opened
     /// It was open, and a failed probe keeps it open for another while.
     case reopened
     case closed
 
-    init(from before: ResolverInstant?, to after: ResolverInstant?) {
-      self =
-        switch (before, after) {
-        case (nil, nil): .none
-        case (nil, _?): .opened
-        case (_?, nil): .closed
-        case (let before?, let after?): before == after ? .none : .reopened
-        }
+    /// The change by when it had opened and when it has now; nil if there is none.
+    init?(from before: ResolverInstant?, to after: ResolverInstant?) {
+      guard before != after else { return nil }
+      self = before == nil ? .opened : after == nil ? .closed : .reopened
     }
   }
 

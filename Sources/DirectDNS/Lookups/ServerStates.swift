@@ -186,7 +186,7 @@ struct ServerStates: Sendable {
 
   /// Notes the end of a query.
   ///
-  /// - Returns: what it did to the server's breaker; nil if the server was removed.
+  /// - Returns: what it did to the server's breaker; nil if nothing, or if the server was removed.
   @discardableResult
   mutating func ended(
     _ number: DNSServer.Number, _ result: Result<Answer, ProviderFailure>, of lookup: ServerHealth.LookupKey,
@@ -205,7 +205,7 @@ struct ServerStates: Sendable {
 
   /// Notes that nothing came in the little time that a caller allowed.
   ///
-  /// - Returns: what it did to the server's breaker; nil if the server was removed.
+  /// - Returns: what it did to the server's breaker; nil if nothing, or if the server was removed.
   mutating func wasSilent(
     _ number: DNSServer.Number, to host: HostName, for time: Duration, at now: ResolverInstant
   ) -> ServerHealth.BreakerChange? {

@@ -141,8 +141,7 @@ struct ServerStatesTests {
 
   @Test func `a breaker's changes are told once each`() {
     var states = ServerStates(Self.configuration("one", "two"), at: Sample.at(0))
-    typealias Change = ServerHealth.BreakerChange
-    func change(_ number: Int, at seconds: Double, answered: Bool = false) -> Change? {
+    func change(_ number: Int, at seconds: Double, answered: Bool = false) -> ServerHealth.BreakerChange? {
       states.asked(0, at: Sample.at(seconds))
       return states.ended(
         0, answered ? .success(.addresses("192.0.2.1", ttl: 60)) : .failure(ProviderFailure(.transport, "no")),
@@ -150,10 +149,10 @@ struct ServerStatesTests {
         at: Sample.at(seconds))
     }
     let opening = [change(0, at: 0), change(1, at: 1), change(2, at: 2), change(3, at: 3)]
-    #expect(opening == [Change.none, Change.none, .opened, Change.none])
+    #expect(opening == [nil, nil, .opened, nil])
     #expect(change(4, at: 32) == .reopened)
     let closing = [change(5, at: 62, answered: true), change(6, at: 63, answered: true)]
-    #expect(closing == [.closed, Change.none])
+    #expect(closing == [.closed, nil])
   }
 
   // MARK: Several names in one query
