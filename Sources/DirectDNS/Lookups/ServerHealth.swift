@@ -212,6 +212,9 @@ struct QueryTally: Sendable, Hashable {
     if case .failure(let failure) = result, failure.kind != .cancelled { failed += 1 }
   }
 
+  /// Counts a query as one that was cancelled, whatever its end.
+  mutating func noteCancelled() { queries += 1 }
+
   /// The difference to an earlier count; never negative, since a replaced provider's counts begin at zero.
   static func - (now: QueryTally, then: QueryTally) -> QueryTally {
     var rest = QueryTally()

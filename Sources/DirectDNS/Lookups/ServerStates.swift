@@ -212,7 +212,7 @@ struct ServerStates: Sendable {
     guard let place = place(of: number) else { return nil }
     let openedAt = all[place].health.openedAt
     all[place].health.wasSilent(to: host, for: time, at: now)
-    all[place].tally.note(.failure(ProviderFailure(.cancelled, "its caller's time was short")))
+    all[place].tally.noteCancelled()
     return ServerHealth.BreakerChange(from: openedAt, to: all[place].health.openedAt)
   }
 
@@ -220,9 +220,7 @@ struct ServerStates: Sendable {
   ///
   /// That says nothing about the server's health. If the query was a probe, the next probe comes after the usual time.
   mutating func lostRace(_ number: DNSServer.Number) {
-    if let place = place(of: number) {
-      all[place].tally.note(.failure(ProviderFailure(.cancelled, "another server answered first")))
-    }
+    if let place = place(of: number) { all[place].tally.noteCancelled() }
   }
 
   /// Forgets what was learned on the last network.
