@@ -14,7 +14,7 @@ struct KeepAliveMachine: Sendable {
 
     /// Whether a family's answer is so young that it need not be refreshed yet.
     func isYoung(_ family: IPAddress.Family, at now: ResolverInstant) -> Bool {
-      guard fresh.contains(AddressFamilies(family)), let entry = entry(family) else { return false }
+      guard fresh.contains(family), let entry = entry(family) else { return false }
       return KeepAliveSchedule.earliest(entry.life) > now
     }
   }
@@ -105,7 +105,7 @@ struct KeepAliveMachine: Sendable {
 
   /// Begins to keep a name alive.
   mutating func begin(_ host: HostName, _ known: Known, at now: ResolverInstant) {
-    schedule(families.members, of: host, known, at: now)
+    schedule(families, of: host, known, at: now)
   }
 
   // MARK: Refreshing
@@ -122,20 +122,20 @@ struct KeepAliveMachine: Sendable {
     _ host: HostName, _ known: Known, mayAsk: Bool, at now: ResolverInstant
   ) -> AddressFamilies {
     guard var state = self[host] else { return [] }
-    let due = families.members.filter { state[$0].next.map { $0 <= now } ?? true }
+    let due = families.filter { state[$0].next.map { $0 <= now } ?? true }
     let asked = due.filter { !known.isYoung($0, at: now) }
     // Lookups may have refreshed the others meanwhile: those have not failed, and get their next time with the rest.
-    for family in due where !asked.contains(family) { state[family].failures = 0 }
+    for family in due.members where !asked.contains(family) { state[family].failures = 0 }
     if asked.isEmpty || !mayAsk {
-      for family in asked { state[family].failures += 1 }
+      for family in asked.members { state[family].failures += 1 }
       self[host] = state
       schedule(due, of: host, known, at: now)
       return []
     }
-    state.due = AddressFamilies(due)
-    for family in asked { state.open.insert(AddressFamilies(family)) }
+    state.due = due
+    state.open.formUnion(asked)
     self[host] = state
-    return AddressFamilies(asked)
+    return asked
   }
 
   /// A question that was asked to keep its name alive has ended.
@@ -150,25 +150,23 @@ struct KeepAliveMachine: Sendable {
   ///   - now: the present.
   mutating func answered(_ question: AddressQuestion, isKept: Bool, _ known: Known, at now: ResolverInstant) {
     let (host, family) = (question.host, question.family)
-    guard var state = self[host], state.open.contains(AddressFamilies(family)) else { return }
+    guard var state = self[host], state.open.contains(family) else { return }
     state.open.remove(AddressFamilies(family))
     let isDone = isKept || known.isYoung(family, at: now)
     state[family].failures = isDone ? 0 : state[family].failures + 1
     self[host] = state
-    if state.open.isEmpty { schedule(state.due.members, of: host, known, at: now) }
+    if state.open.isEmpty { schedule(state.due, of: host, known, at: now) }
   }
 
   /// Decides when families that have been asked for are asked for again.
-  private mutating func schedule(
-    _ due: [IPAddress.Family], of host: HostName, _ known: Known, at now: ResolverInstant
-  ) {
+  private mutating func schedule(_ due: AddressFamilies, of host: HostName, _ known: Known, at now: ResolverInstant) {
     guard var state = self[host] else { return }
     let isKnown = families.members.contains { family in
       state[family].failures == 0 && known.name?[family].addresses.isEmpty == false
     }
     // The same for all families: those that were asked for together stay together.
     let jitter = jitter()
-    for family in due {
+    for family in due.members {
       let (entry, failures) = (known.entry(family), Int(state[family].failures))
       // The name has an answer, and none of this family: it is not worth a timer of its own.
       if isKnown, entry?.isNegative ?? (failures > 0) {
@@ -179,9 +177,9 @@ struct KeepAliveMachine: Sendable {
         entry?.life, failures: failures, jitter: jitter, policy: configuration.cache, now: now)
     }
     // Their queries are never sent at the very same instant.
-    let instants = due.compactMap { state[$0].next }
+    let instants = due.members.compactMap { state[$0].next }
     if let first = instants.min(), let last = instants.max(), last - first <= Self.together {
-      for family in due where state[family].next != nil { state[family].next = last }
+      for family in due.members where state[family].next != nil { state[family].next = last }
     }
     self[host] = state
     setTimer(host, state)
@@ -199,7 +197,7 @@ struct KeepAliveMachine: Sendable {
     for host in hosts.sorted() {
       guard var state = self[host] else { continue }
       let next = now + spread * ((1 + jitter()) / 2)
-      for family in families.members where !state.open.contains(AddressFamilies(family)) {
+      for family in families.members where !state.open.contains(family) {
         state[family].next = min(state[family].next ?? next, next)
         // Its answer may be from before: the end of what is under way is not to decide by that.
         state.due.remove(AddressFamilies(family))

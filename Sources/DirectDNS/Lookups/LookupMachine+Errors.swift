@@ -112,12 +112,6 @@ extension DirectDNSError.Attempt.FailureKind {
   }
 }
 
-extension AddressFamilies {
-  init(_ families: [IPAddress.Family]) {
-    self = families.reduce(into: []) { $0.insert(AddressFamilies($1)) }
-  }
-}
-
 extension DirectDNSError {
   /// The error that stands for a negative answer.
   init(_ negative: Answer.Negative, of host: HostName, _ wanted: AddressFamilies, left: Int64? = nil) {

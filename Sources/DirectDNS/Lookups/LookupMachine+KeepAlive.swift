@@ -26,10 +26,10 @@ extension LookupMachine {
   /// What the cache has of a name.
   func known(_ host: HostName, at now: ResolverInstant) -> KeepAliveMachine.Known {
     let name = cache.value(host)
-    let fresh = IPAddress.Family.allCases.filter { family in
+    let fresh = AddressFamilies.any.filter { family in
       name?[family].entry.map { cache.phase(of: $0, at: now) == .fresh } ?? false
     }
-    return KeepAliveMachine.Known(name: name, fresh: AddressFamilies(fresh))
+    return KeepAliveMachine.Known(name: name, fresh: fresh)
   }
 
   /// Asks for the families of a kept-alive name that are due, even if the cache has a fresh answer.

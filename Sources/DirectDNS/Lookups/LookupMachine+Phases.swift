@@ -188,7 +188,7 @@ extension LookupMachine {
       let open = refresh ? openFamilies(request, served, at: now) : []
       report(.hit(request.host, resolution.freshness))
       // A family without an outcome has been waited for long enough.
-      let answered = AddressFamilies(open.members.filter { outcomes[$0] != nil })
+      let answered = open.filter { outcomes[$0] != nil }
       if answered.isEmpty || request.purpose != .handingOut {
         finish(caller, .success(resolution))
       } else {
@@ -230,8 +230,7 @@ extension LookupMachine {
   ) -> Resolution? {
     let request = caller.request
     guard var found = resolution(outcomes, request, at: now) else { return nil }
-    let missing = AddressFamilies(
-      request.wanted.members.filter { if case .answered = outcomes[$0] { false } else { true } })
+    let missing = request.wanted.filter { if case .answered = outcomes[$0] { false } else { true } }
     guard request.purpose == .handingOut, !missing.isEmpty else { return found }
     let known = find(caller, missing, addsStale: false, at: now)
     if let more = known?.resolution { found.add(more, isFirst: missing.contains(request.preferred)) }

@@ -101,10 +101,9 @@ extension LookupMachine {
     _ request: LookupRequest, _ served: AddressFamilies, at now: ResolverInstant
   ) -> AddressFamilies {
     let value = cache.value(request.host)
-    return AddressFamilies(
-      startRefreshBehind(request, at: now).members.filter { family in
-        !served.contains(AddressFamilies(family)) && value?[family].mayHaveAddresses == true
-      })
+    return startRefreshBehind(request, at: now).filter { family in
+      !served.contains(family) && value?[family].mayHaveAddresses == true
+    }
   }
 
   /// Whether a family that is not served has addresses that are not kept, for a caller who would not learn of them

@@ -118,7 +118,7 @@ extension LookupMachine {
     let value = cache.value(caller.request.host)
     var outcomes = FamilyOutcomes()
     var views: [IPAddress.Family: FamilyView] = [:]
-    for (family, entry) in caller.restored where wanted.contains(AddressFamilies(family)) {
+    for (family, entry) in caller.restored where wanted.contains(family) {
       // What the cache has instead came later.
       guard value?[family].entry == nil else { continue }
       views[family] = FamilyView(kind: .addresses, life: entry.life)
@@ -135,7 +135,7 @@ extension LookupMachine {
     case .wait(let stale): (families, freshness) = (stale, .stale)
     case .negative, .miss: return nil
     }
-    for family in IPAddress.Family.allCases where !families.contains(AddressFamilies(family)) { outcomes[family] = nil }
+    for family in IPAddress.Family.allCases where !families.contains(family) { outcomes[family] = nil }
     guard var found = resolution(outcomes, caller.request, at: now) else { return nil }
     found.freshness = freshness
     return AnswerCache.Found(verdict: verdict, resolution: found)

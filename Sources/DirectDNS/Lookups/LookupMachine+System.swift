@@ -22,10 +22,7 @@ extension LookupMachine {
   /// The providers gave no addresses: serves an expired answer, or else asks the system's DNS.
   mutating func fallBack(_ lookup: Lookup, at now: ResolverInstant) {
     let (caller, request, outcomes) = (lookup.caller, lookup.request, lookup.wait.outcomes)
-    let failed = AddressFamilies(
-      request.wanted.members.filter { family in
-        if case .answered = outcomes[family] { false } else { true }
-      })
+    let failed = request.wanted.filter { if case .answered = outcomes[$0] { false } else { true } }
     guard !failed.isEmpty else { return finish(caller, .failure(negativeError(request, outcomes))) }
     if serveCached(caller, at: now) { return }
     let errors = failed.members.compactMap { outcomes[$0]?.error }

@@ -35,6 +35,11 @@ public struct AddressFamilies: OptionSet, Hashable, Sendable, CustomStringConver
     }
   }
 
+  /// Those of the families that meet a condition.
+  func filter(_ holds: (IPAddress.Family) -> Bool) -> AddressFamilies {
+    members.reduce(into: []) { if holds($1) { $0.insert(AddressFamilies($1)) } }
+  }
+
   private static let both: [IPAddress.Family] = [.ipv6, .ipv4]
   private static let onlyIPv6: [IPAddress.Family] = [.ipv6]
   private static let onlyIPv4: [IPAddress.Family] = [.ipv4]

@@ -74,7 +74,7 @@ struct RenewalOutOfStoreTests {
       let now = Double(10_000 * 20 + step) / 20
       for case .readStore(let number, let question) in machine.takeActions() {
         let address = Sample.address(question.family == .ipv4 ? "192.0.2.7" : "2001:db8::7")
-        let isStored = stored.contains(AddressFamilies(question.family))
+        let isStored = stored.contains(question.family)
         let entry = CacheEntry(
           content: .addresses([address]), canonicalName: nil, source: 2, life: Sample.life(5000, 5100))
         machine.storeRead(number, isStored ? .found(entry) : .nothing, at: Sample.at(now))
