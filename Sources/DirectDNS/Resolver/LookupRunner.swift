@@ -84,10 +84,7 @@ final class LookupRunner: QueryRecipient {
         send { $0.systemAnswered(number, result, at: $1) }
       }
     case .readStore(let number, let question):
-      guard let store else { return }
-      store.read(question, source: SourceNames.store) { [self] reading in
-        send { $0.storeRead(number, reading, at: $1) }
-      }
+      store?.read(question) { [self] reading in send { $0.storeRead(number, reading, at: $1) } }
     case .takeLease(let number, let question, let duration):
       guard let store else { return }
       Task.immediateDetached { [self] in

@@ -56,15 +56,11 @@ final class StoreLink: Sendable {
   ///
   /// - Parameters:
   ///   - question: the question.
-  ///   - source: the code of the answer's source.
   ///   - reply: called as a ``StoreReader/Reply`` is.
-  func read(
-    _ question: AddressQuestion, source: UInt16, reply: @escaping @Sendable (StoreReading<CacheEntry>) -> Void
-  ) {
+  func read(_ question: AddressQuestion, reply: @escaping @Sendable (StoreReading<CacheEntry>) -> Void) {
     let found = { @Sendable [self] (answer: StoredAnswer) in
-      let life = readClocks().life(of: answer, policy.withLock(\.self))
-      reply(
-        .found(CacheEntry(content: answer.content, canonicalName: answer.canonicalName, source: source, life: life)))
+      let (name, life) = (answer.canonicalName, readClocks().life(of: answer, policy.withLock(\.self)))
+      reply(.found(CacheEntry(content: answer.content, canonicalName: name, source: SourceNames.store, life: life)))
     }
     // A change that has yet to be written is newer than what the store has.
     switch writer.pending(question) {

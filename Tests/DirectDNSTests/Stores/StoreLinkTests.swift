@@ -27,8 +27,8 @@ struct StoreLinkTests {
     _ = await link.flush(until: clock.now + .seconds(2))
     clock.advance(by: .seconds(20))
     var expected = entry()
-    expected.source = 1
-    #expect(await link.read(question, source: 1).found == expected)
+    expected.source = SourceNames.store
+    #expect(await link.read(question).found == expected)
   }
 
   @Test func `what is written has wall-clock instants, and is gone when nobody may use it any more`() async throws {
@@ -47,9 +47,9 @@ struct StoreLinkTests {
   @Test func `what the store has yet to hear counts already`() async {
     store.hang(.writing)
     link.write(entry(), to: question, provider: "one", lease: nil)
-    #expect(await link.read(question, source: 1).found?.life == Sample.life(990, 1090))
+    #expect(await link.read(question).found?.life == Sample.life(990, 1090))
     link.forget(question)
-    #expect(await link.read(question, source: 1).isNothing)
+    #expect(await link.read(question).isNothing)
     #expect(store.reads == 0)
     store.hang()
   }
@@ -122,7 +122,7 @@ struct StoreLinkTests {
     store.memory.write([AnswerStoreContract.answer(question, "192.0.2.1")])
     store.fail(only: .leasing)
     for _ in 0..<3 { #expect(await link.takeLease(on: question, for: .seconds(6)) == .unavailable) }
-    #expect(await link.read(question, source: 1).found != nil)
+    #expect(await link.read(question).found != nil)
     // It is asked for a lease once in a while.
     #expect(store.calls.count { $0 == .takeLease(question) } == 1)
     store.fail(false)
@@ -150,9 +150,9 @@ struct StoreLinkTests {
 
 extension StoreLink {
   /// What is said first.
-  fileprivate func read(_ question: AddressQuestion, source: UInt16) async -> StoreReading<CacheEntry> {
+  fileprivate func read(_ question: AddressQuestion) async -> StoreReading<CacheEntry> {
     let first = Promise<StoreReading<CacheEntry>>()
-    read(question, source: source) { first.fulfil($0) }
+    read(question) { first.fulfil($0) }
     return await first.value()
   }
 }
