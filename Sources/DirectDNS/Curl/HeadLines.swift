@@ -35,12 +35,6 @@ struct HeadLines: Sendable {
     note(Self.meaning(of: bytes.span.extracting(start...)))
   }
 
-  mutating func removeAll() {
-    bytes.removeAll(keepingCapacity: true)
-    (status, hasRestorableField, length, isLengthWrong) = (nil, false, nil, false)
-    (hasTransferEncoding, isCodingUnknown) = (false, false)
-  }
-
   private enum Meaning {
     case restorable, other
     case transferEncoding(isKnown: Bool)

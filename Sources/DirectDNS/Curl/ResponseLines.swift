@@ -44,7 +44,7 @@ struct ResponseLines {
       // Lines before a status line belong to an interim response (RFC 9110 §15.2), or to one that libcurl handles
       // itself. The line of a field may begin like one.
       if mayBeginHead {
-        if line.starts(with: Self.statusLine) { head.removeAll() }
+        if line.starts(with: Self.statusLine) { head = HeadLines() }
         mayBeginHead = false
       }
       head.append(line)
@@ -63,7 +63,7 @@ struct ResponseLines {
 
   /// The request is sent once more: the lines so far do not count.
   mutating func startOver() {
-    head.removeAll()
+    head = HeadLines()
     headSize = 0
     mayBeginHead = true
   }

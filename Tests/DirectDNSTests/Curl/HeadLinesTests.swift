@@ -69,14 +69,6 @@ struct HeadLinesTests {
     #expect(!HeadLines(text: fields.map { $0 + "\r\n" }.joined()).hasSoundLength)
   }
 
-  @Test func `nothing of lines that were forgotten counts`() {
-    var lines = lines("Content-Length: x", "Location: /", "Transfer-Encoding: gzip")
-    lines.removeAll()
-    #expect(lines.bytes.isEmpty && lines.hasSoundLength && !lines.hasRestorableField)
-    lines.append(Array("Content-Length: 7\r\n".utf8))
-    #expect(lines.hasSoundLength)
-  }
-
   @Test func `a line without a byte is none`() {
     var lines = HeadLines()
     lines.append([])

@@ -35,6 +35,13 @@ struct ResponseLinesTests {
     #expect(take(["HTTP/1.1 101 Switching\r\n", "\r\n"], &upgraded) == [.more, .head])
   }
 
+  @Test(arguments: ["Content-Length: x\r\n", "Transfer-Encoding: gzip\r\n", "Location: /\r\n"])
+  func `nothing of an interim response counts for the one that follows`(_ field: String) {
+    var lines = ResponseLines()
+    _ = take(["HTTP/1.1 103 Early Hints\r\n", field, "\r\n", "HTTP/1.1 200 OK\r\n", "Content-Length: 7\r\n"], &lines)
+    #expect(lines.head.hasSoundLength && !lines.head.hasRestorableField)
+  }
+
   @Test(arguments: ["HTTP/1.1 404: Not Found\r\n", "HTTP/1.1: 100 Continue\r\n", "HTTP/2: see a page\r\n", "HTTP/\r\n"])
   func `a field that looks like a status line is none`(_ field: String) {
     var lines = ResponseLines()
