@@ -245,14 +245,14 @@ extension CurlTransfers {
     guard attempt.transfer != nil else { return idleAttempts.emptied(attempt) }
     let (id, number) = (attempt.id, attempt.number)
     if let refusal = attempt.refusal {
-      return act { $0.checked(id, wasRefused: refusal.isRemembered) }
-    }
-    if attempt.needsNewHandle, attempt.maySendAgain || attempt.transfer?.carrier !== attempt {
+      machine.checked(id, wasRefused: refusal.isRemembered)
+    } else if attempt.needsNewHandle, attempt.maySendAgain || attempt.transfer?.carrier !== attempt {
       machine.startsOver(id, attempt: number)
       if attempt.startOver() { return }
-      return act { $0.ended(id, attempt: number, .failed(.noMemory), at: now) }
+      machine.ended(id, attempt: number, .failed(.noMemory), at: now)
+    } else {
+      noteEnd(of: attempt, code)
     }
-    noteEnd(of: attempt, code)
     perform()
   }
 

@@ -139,12 +139,6 @@ final class CurlTransfers: CurlDriver {
     deliveries.deliver(at: now)
     return due
   }
-
-  /// Tells the machine something outside of libcurl's callbacks, and carries out the actions that follow.
-  func act(_ event: (inout Machine) -> Void) {
-    event(&machine)
-    perform()
-  }
 }
 
 /// The settings that all transfers of a loop share.
