@@ -36,8 +36,10 @@ extension DirectClient {
     let length = try BodyLength.check(request, body)
     let method = request.method
     let target = try await target(of: request, call, watch)
+    let canBeReplayed = body.kind != .oneShot
     let context = RequestContext(
-      request.url, call.timeouts, call.settings, isRetryable: isRetryable(method, body, call.options))
+      request.url, call.timeouts, call.settings,
+      isRetryable: canBeReplayed && (call.options.isSafeToRetry || method.isIdempotent))
     var past = Past()
     defer { target.others?.cancel() }
     while true {
@@ -73,7 +75,7 @@ extension DirectClient {
         telemetry.retries(.expectation)
         call.options.observer?(.retrying(reason: "the server refused the expectation"))
       case .failure(let failure):
-        let reason = try retry(target, after: failure, canBeReplayed: body.kind != .oneShot, context, &past)
+        let reason = try retry(target, after: failure, canBeReplayed: canBeReplayed, context, &past)
         call.options.observer?(.retrying(reason: reason))
       }
     }
@@ -180,10 +182,6 @@ extension DirectClient {
       target.addresses = try rewriter.policy.allowed(addresses, for: host)
     }
     return target
-  }
-
-  private func isRetryable(_ method: HTTPRequest.Method, _ body: RequestBody, _ options: RequestOptions) -> Bool {
-    body.kind != .oneShot && (options.isSafeToRetry || method.isIdempotent)
   }
 
   // MARK: After sending

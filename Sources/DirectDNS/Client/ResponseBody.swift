@@ -167,9 +167,7 @@ final class BodyReader: Sendable {
     self.context = context
   }
 
-  deinit {
-    if !transfer.hasEnded, !isDiscarded.load(ordering: .relaxed) { _ = loop.post(.cancel(transfer)) }
-  }
+  deinit { if !isDiscarded.load(ordering: .relaxed) { cancel() } }
 
   /// What there is to read without waiting.
   struct Ready {
