@@ -2,20 +2,6 @@
 /// Connects a resolver to its store: reads within a time limit, writes in the background, and converts between the
 /// store's wall-clock times and the resolver's own clock.
 final class StoreLink: Sendable {
-  /// Leases that are being ended in the background, and the tasks that wait for that.
-  private struct EndingLeases {
-    var count = 0
-    var waiting: [CheckedContinuation<Void, Never>] = []
-
-    /// One has ended: the tasks that have waited for the last one.
-    mutating func end() -> [CheckedContinuation<Void, Never>] {
-      count -= 1
-      guard count == 0 else { return [] }
-      defer { waiting = [] }
-      return waiting
-    }
-  }
-
   private let fleet: (any FleetAnswerStore)?
   private let policy: Locked<CachePolicy>
   private let clock: any ResolverClock
@@ -23,7 +9,8 @@ final class StoreLink: Sendable {
   private let writer: StoreWriter
   private let time: Locked<WallTime>
   private let limit: Duration
-  private let ending = Locked(EndingLeases())
+  /// What ends leases in the background, by their holders.
+  private let ending = Locked<[String: Task<Void, Never>]>([:])
 
   /// - Parameters:
   ///   - store: the store.
@@ -109,18 +96,12 @@ final class StoreLink: Sendable {
   /// as long as a lookup gives the store: of a process that is gone before, others would wait for nobody.
   func flush(until instant: ResolverInstant) async -> StoreFlush {
     let flush = await writer.flush(until: instant)
-    if ending.withLock({ $0.count > 0 }) {
-      _ = await Deadline.wait(until: min(instant, clock.now + limit), clock) { await self.leasesEnded() }
+    if ending.withLock({ !$0.isEmpty }) {
+      _ = await Deadline.wait(until: min(instant, clock.now + limit), clock) { [ending] in
+        while let task = ending.withLock({ $0.values.first }) { await task.value }
+      }
     }
     return flush
-  }
-
-  private func leasesEnded() async {
-    await ending.wait { ending, continuation in
-      guard ending.count > 0 else { return () }
-      ending.waiting.append(continuation)
-      return nil
-    }
   }
 
   /// Writes everything that has yet to be written, until that instant at most, and returns how many answers the store
@@ -162,10 +143,11 @@ final class StoreLink: Sendable {
   /// Ends a lease in the background; if that fails, it expires.
   func endSoon(_ lease: StoreLease) {
     guard let fleet else { return }
-    ending.withLock { $0.count += 1 }
-    Task {
-      do throws(DirectDNSError) { try await fleet.endLease(on: lease.question, holder: lease.holder) } catch {}
-      for continuation in ending.withLock({ $0.end() }) { continuation.resume() }
+    ending.withLock { [ending] tasks in
+      tasks[lease.holder] = Task {
+        do throws(DirectDNSError) { try await fleet.endLease(on: lease.question, holder: lease.holder) } catch {}
+        ending.withLock { $0[lease.holder] = nil }
+      }
     }
   }
 }
