@@ -202,15 +202,8 @@ extension AnswerCache {
   /// Sets which names are marked as kept alive.
   func keepAlive(_ names: Set<HostName>, now: ResolverInstant) {
     state.withLock { state in
-      state.keptNames = names
-      var marked: [HostName] = []
-      table.visit { words in
-        guard words.isKeptAlive else { return true }
-        let name = HostName(canonical: words.name)
-        if !names.contains(name) { marked.append(name) }
-        return true
-      }
-      for name in marked { change(name, now: now, &state) { $0.isKeptAlive = false } }
+      let marked = exchange(&state.keptNames, with: names)
+      for name in marked.subtracting(names) { change(name, now: now, &state) { $0.isKeptAlive = false } }
       for name in names { change(name, now: now, &state) { $0.isKeptAlive = true } }
     }
   }

@@ -187,7 +187,6 @@ struct RecordWords: Sendable, Hashable {
 
   var name: String { text(at: 0, length: shape.nameLength) }
   var lastUsed: UInt32 { RecordUse(bits: words[Field.use]).seconds }
-  var isKeptAlive: Bool { shape.isKeptAlive }
   var ipv4: FamilyView { FamilyView(kind: shape.kind4, life: life(at: Field.asked4)) }
   var ipv6: FamilyView { FamilyView(kind: shape.kind6, life: life(at: Field.asked6)) }
 
