@@ -108,7 +108,7 @@ internal import HTTPTypes
   private func connect(to address: IPAddress?) {
     guard let address, address != self.address else { return }
     self.address = address
-    connectTo = CurlList(["::\(address.bracketed):\(route.port)"])
+    connectTo = CurlList(["::\(address.bracketed):\(route.origin.port)"])
     handle.set(CURLOPT_CONNECT_TO, connectTo)
   }
 

@@ -7,13 +7,9 @@ final class QueryRoute: Sendable {
   ///
   /// The certificate is still checked for that host. Without addresses, the host is one itself.
   let addresses: [IPAddress]
-  /// The port at those addresses.
-  let port: UInt16
   /// Tells the route's connections from those of others: they are shared within one scope only.
   let scope: Int
-  /// Scheme, host and port.
-  let origin: String
-  let usesTLS: Bool
+  let origin: Origin
   let trust: CurlTrust
   /// The most transfers in flight over HTTP/2; others wait in order.
   let width: Int
@@ -21,18 +17,18 @@ final class QueryRoute: Sendable {
   let connections: Int
 
   init(
-    origin: String, addresses: [IPAddress] = [], port: UInt16 = 0, scope: Int = 0, usesTLS: Bool, trust: CurlTrust,
-    width: Int, connections: Int = QueryRoute.connections
+    origin: Origin, addresses: [IPAddress] = [], scope: Int = 0, trust: CurlTrust, width: Int,
+    connections: Int = QueryRoute.connections
   ) {
     self.origin = origin
     self.addresses = addresses
-    self.port = port
     self.scope = scope
-    self.usesTLS = usesTLS
     self.trust = trust
     self.width = width
     self.connections = connections
   }
+
+  var usesTLS: Bool { origin.scheme.isSecure }
 
   /// The default of ``connections``.
   static let connections = 32

@@ -33,10 +33,7 @@ public struct ProviderProbe: Sendable {
     _ provider: any Provider, at address: IPAddress, _ question: AddressQuestion, timeout: Duration = .seconds(3)
   ) async -> ProbeReport {
     let message = provider.request(for: question, at: clock.wallNow.milliseconds / 1000)
-    let url = provider.url
-    let route = QueryRoute(
-      origin: url.originText, addresses: [address], port: url.effectivePort, usesTLS: url.scheme.isSecure, trust: trust,
-      width: 1)
+    let route = QueryRoute(origin: Origin(provider.url), addresses: [address], trust: trust, width: 1)
     let request = QueryRequest(route: route, message: message, timeout: max(1, timeout.wholeMilliseconds))
     let outcome = await Self.pool.run { CurlProbe.run(request) }
     return ProbeReport(provider, at: address, question, outcome, seenAt: clock.wallNow)

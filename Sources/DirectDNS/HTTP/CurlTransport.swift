@@ -132,8 +132,7 @@ public final class CurlTransport: HTTPTransport, NonBlocking {
     }
     routes.made += 1
     return QueryRoute(
-      origin: "\(origin.scheme.rawValue)://\(origin.host):\(origin.port)", addresses: addresses, port: origin.port,
-      scope: routes.made, usesTLS: origin.scheme.isSecure, trust: routes.trust, width: Self.width,
+      origin: origin, addresses: addresses, scope: routes.made, trust: routes.trust, width: Self.width,
       connections: routes.connections)
   }
 

@@ -8,7 +8,7 @@ import Testing
 
 struct QueryHandleTests {
   private let route = QueryRoute(
-    origin: "http://127.0.0.1:1", usesTLS: false, trust: CurlTrust(), width: 50)
+    origin: Origin(Sample.url("http://127.0.0.1:1/")), trust: CurlTrust(), width: 50)
 
   private let sockets = CurlSockets()
 

@@ -6,7 +6,7 @@ import Testing
 struct QueryRequestTests {
   @Test func `a route is what it is by identity, whatever another one says`() {
     func route() -> QueryRoute {
-      QueryRoute(origin: "https://a.test:443", usesTLS: true, trust: CurlTrust(file: "/ca.pem"), width: 50)
+      QueryRoute(origin: Origin(Sample.url("https://a.test/")), trust: CurlTrust(file: "/ca.pem"), width: 50)
     }
     let first = route()
     let again = first

@@ -86,12 +86,11 @@ extension QueryRequest {
 
 extension QueryRoute {
   static func sample(
-    width: Int = 50, addresses: [String] = [], port: Int = 0, scope: Int = 0, connections: Int = QueryRoute.connections
+    width: Int = 50, addresses: [String] = [], port: Int = 80, scope: Int = 0, connections: Int = QueryRoute.connections
   ) -> QueryRoute {
     QueryRoute(
-      origin: "o", addresses: addresses.map(Sample.address), port: UInt16(port), scope: scope, usesTLS: false,
-      trust: CurlTrust(), width: width,
-      connections: min(width, connections))
+      origin: Origin(Sample.url("http://o.test:\(port)/")), addresses: addresses.map(Sample.address), scope: scope,
+      trust: CurlTrust(), width: width, connections: min(width, connections))
   }
 }
 
