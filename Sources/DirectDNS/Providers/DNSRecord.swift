@@ -41,14 +41,10 @@ public struct DNSRecordType: RawRepresentable, Hashable, Sendable, CustomStringC
   /// The address type of a family.
   public init(_ family: IPAddress.Family) { self = family == .ipv4 ? .a : .aaaa }
 
-  private static let mnemonics: [(name: String, type: DNSRecordType)] = [
-    ("A", .a), ("CNAME", .cname), ("SOA", .soa), ("AAAA", .aaaa), ("OPT", .opt), ("SVCB", .svcb),
-    ("HTTPS", .https), ("NS", .ns), ("PTR", .ptr), ("MX", .mx), ("TXT", .txt), ("SRV", .srv), ("DNAME", .dname),
-    ("ANY", .any), ("CAA", .caa),
-  ]
-
-  /// The registry's other types, whose data is not decoded here.
-  private static let undecoded: [(name: String, number: UInt16)] = [
+  /// The registry's mnemonics, first those of the types that are asked for most.
+  private static let mnemonics: [(name: String, number: UInt16)] = [
+    ("A", 1), ("CNAME", 5), ("SOA", 6), ("AAAA", 28), ("OPT", 41), ("SVCB", 64), ("HTTPS", 65), ("NS", 2), ("PTR", 12),
+    ("MX", 15), ("TXT", 16), ("SRV", 33), ("DNAME", 39), ("ANY", 255), ("CAA", 257),
     ("MD", 3), ("MF", 4), ("MB", 7), ("MG", 8), ("MR", 9), ("NULL", 10), ("WKS", 11), ("HINFO", 13), ("MINFO", 14),
     ("RP", 17), ("AFSDB", 18), ("X25", 19), ("ISDN", 20), ("RT", 21), ("NSAP", 22), ("NSAP-PTR", 23), ("SIG", 24),
     ("KEY", 25), ("PX", 26), ("GPOS", 27), ("LOC", 29), ("NXT", 30), ("EID", 31), ("NIMLOC", 32), ("ATMA", 34),
@@ -66,8 +62,6 @@ public struct DNSRecordType: RawRepresentable, Hashable, Sendable, CustomStringC
   public init?(_ text: String) {
     let upper = text.uppercased()
     if let known = Self.mnemonics.first(where: { $0.name == upper }) {
-      self = known.type
-    } else if let known = Self.undecoded.first(where: { $0.name == upper }) {
       self.init(rawValue: known.number)
     } else if case let digits = upper.hasPrefix("TYPE") ? upper.dropFirst(4) : upper[...],
       digits.utf8.allSatisfy(ASCII.isDigit), let number = UInt16(digits)
@@ -85,8 +79,7 @@ public struct DNSRecordType: RawRepresentable, Hashable, Sendable, CustomStringC
 
   /// The mnemonic, or `TYPE` and the number (RFC 3597).
   public var description: String {
-    Self.mnemonics.first { $0.type == self }?.name ?? Self.undecoded.first { $0.number == rawValue }?.name
-      ?? "TYPE\(rawValue)"
+    Self.mnemonics.first { $0.number == rawValue }?.name ?? "TYPE\(rawValue)"
   }
 }
 
