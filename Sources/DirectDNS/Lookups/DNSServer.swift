@@ -2,18 +2,14 @@
 /// One server as it is configured; it never changes, and all its queries share it.
 final class DNSServer: Sendable {
   /// The same for as long as the server is configured, and never given to another server.
-  struct Number: Sendable, Hashable {
-    let value: Int
-  }
-
-  let number: Number
+  let number: Number<DNSServer>
   let configuration: ProviderConfiguration
   /// Where it is reached; nil if its own address has to be looked up first.
   let target: HTTPEndpoint?
   /// The provider's name.
   let name: String
 
-  init(_ number: Number, _ configuration: ProviderConfiguration) {
+  init(_ number: Number<DNSServer>, _ configuration: ProviderConfiguration) {
     self.number = number
     self.configuration = configuration
     target = HTTPEndpoint(reachedWithoutDNS: configuration)
@@ -45,12 +41,12 @@ struct DNSServerState: Sendable {
   /// Whether it has shown that it takes only one name at a time, although its format allows for several.
   var refusesBatches = false
 
-  init(_ number: DNSServer.Number, _ configuration: ProviderConfiguration, at now: ResolverInstant) {
+  init(_ number: Number<DNSServer>, _ configuration: ProviderConfiguration, at now: ResolverInstant) {
     server = DNSServer(number, configuration)
     bucket = configuration.rateLimit.map { TokenBucket($0, now: now) }
   }
 
-  var number: DNSServer.Number { server.number }
+  var number: Number<DNSServer> { server.number }
   var configuration: ProviderConfiguration { server.configuration }
 
   /// Whether a provider of another configuration is this server: it is if name and origin are the same, whatever its

@@ -181,7 +181,7 @@ extension LookupMachine {
     let question = inFlight.question
     switch result {
     case .success(let answered):
-      serverAnswered(.provider(answered.server.number.value), at: now)
+      serverAnswered(.provider(answered.server.number.rawValue), at: now)
       let source = code(of: answered.server.name)
       let entry = CacheEntry(
         answered.answer, source: source, policy: settings.configuration.cache, asked: answered.asked, now: now)
@@ -204,7 +204,7 @@ extension LookupMachine {
       // Nor is what servers failed that a former configuration named.
       let isTelling = inFlight.generation == generation && !(inFlight.deadlines.isShort && failed.isLate)
       if !inFlight.isInvalidated, !failed.servers.isEmpty, isTelling {
-        cache.remember(error, for: question, by: failed.servers.map { .provider($0.value) }, now: now)
+        cache.remember(error, for: question, by: failed.servers.map { .provider($0.rawValue) }, now: now)
       }
       questionOutcomes.append((number, .failed(error)))
       if isTelling { renewSystemAnswer(inFlight, at: now) }
@@ -255,7 +255,7 @@ extension LookupMachine {
     at now: ResolverInstant
   ) {
     switch result {
-    case .success(let answered): serverAnswered(.provider(answered.server.number.value), at: now)
+    case .success(let answered): serverAnswered(.provider(answered.server.number.rawValue), at: now)
     case .failure(let failed):
       guard !isShutDown, failed.cause != .cancelled, let lookup = recordLookups[number],
         lookup.generation != generation, now < lookup.deadlines.providers

@@ -110,7 +110,7 @@ extension QueryMachine {
   /// Gives up a query whose time is used up, so that another server is asked instead.
   ///
   /// - Returns: the query, if its end is to be noted now.
-  private mutating func giveUp(_ late: DNSServer.Number, _ question: inout PendingQuestion) -> Query? {
+  private mutating func giveUp(_ late: Number<DNSServer>, _ question: inout PendingQuestion) -> Query? {
     guard let number = question.running.first(where: { queries[$0]?.server.number == late }),
       let query = queries[number]
     else { return nil }
@@ -184,7 +184,7 @@ extension QueryMachine {
   }
 
   /// The numbers of the servers that can be asked a question, in the order of asking.
-  func order(for subject: Subject, at now: ResolverInstant) -> [DNSServer.Number] {
+  func order(for subject: Subject, at now: ResolverInstant) -> [Number<DNSServer>] {
     let order = states.order(at: now)
     guard case .records(let question) = subject else { return order }
     let able = Set(states.all.filter { $0.configuration.provider.carries(question) }.map(\.number))

@@ -85,7 +85,7 @@ extension QueryMachine {
   }
 
   /// Has those who wait behind a turn that nobody takes move up by one; the last of their turns is free again.
-  private mutating func passOn(_ turn: ResolverInstant, of server: DNSServer.Number) {
+  private mutating func passOn(_ turn: ResolverInstant, of server: Number<DNSServer>) {
     var behind: [(number: QuestionNumber, turn: ResolverInstant, rate: RateLimit?)] = []
     for (number, question) in pending.all {
       if case .reserved(server, let later, let rate)? = question.turn, later >= turn {

@@ -13,7 +13,7 @@ extension QueryMachine {
   struct QuestionFailure: Error, Sendable {
     var attempts: [DirectDNSError.Attempt]
     /// The servers that failed.
-    var servers: [DNSServer.Number] = []
+    var servers: [Number<DNSServer>] = []
     var cause: Cause
 
     enum Cause: Sendable, Hashable {
@@ -31,7 +31,7 @@ extension QueryMachine {
 
   /// A server that has failed a question, and how.
   struct ServerFailure: Sendable {
-    var server: DNSServer.Number
+    var server: Number<DNSServer>
     var attempt: DirectDNSError.Attempt
     var cause: Cause
 
@@ -69,17 +69,17 @@ extension QueryMachine {
   /// The servers that a question can still be asked of, and how the others failed it.
   struct Candidates: Sendable {
     /// Those that have not been asked, in the order of asking.
-    var order: [DNSServer.Number]
+    var order: [Number<DNSServer>]
     /// Those that have said 429: each is asked once more when its pause is over, if all others have been asked by then.
-    private var paused: [DNSServer.Number] = []
+    private var paused: [Number<DNSServer>] = []
     /// Those that have had this second chance, or wait for it.
-    private var forgiven: [DNSServer.Number] = []
+    private var forgiven: [Number<DNSServer>] = []
     var attempts: [DirectDNSError.Attempt] = []
-    private var servers: [DNSServer.Number] = []
+    private var servers: [Number<DNSServer>] = []
     private var timeouts = 0
     private var isCancelled = false
 
-    init(order: [DNSServer.Number]) { self.order = order }
+    init(order: [Number<DNSServer>]) { self.order = order }
 
     /// Who is left to ask.
     enum Rest: Sendable, Hashable {
@@ -92,17 +92,17 @@ extension QueryMachine {
 
     var rest: Rest { !order.isEmpty ? .unasked : !paused.isEmpty ? .paused : .nobody }
     /// All that may be asked, first those that have not been.
-    var askable: [DNSServer.Number] { paused.isEmpty ? order : order + paused }
+    var askable: [Number<DNSServer>] { paused.isEmpty ? order : order + paused }
 
     /// Notes that a server has said 429 and asked for a pause.
-    mutating func pause(_ server: DNSServer.Number) {
+    mutating func pause(_ server: Number<DNSServer>) {
       guard !forgiven.contains(server) else { return }
       forgiven.append(server)
       paused.append(server)
     }
 
     /// Takes out a server that is asked.
-    mutating func take(_ server: DNSServer.Number) {
+    mutating func take(_ server: Number<DNSServer>) {
       // Not removed in place: that would first copy the array, which questions share.
       order = order.filter { $0 != server }
       if !paused.isEmpty { paused.removeAll { $0 == server } }

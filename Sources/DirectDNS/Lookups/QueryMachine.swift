@@ -105,7 +105,7 @@ struct QueryMachine: StateMachine {
     enum Turn: Sendable, Hashable {
       /// The next request that the rate of that server allows, which is reserved for it; when that may be sent, and the
       /// rate.
-      case reserved(DNSServer.Number, at: ResolverInstant, by: RateLimit?)
+      case reserved(Number<DNSServer>, at: ResolverInstant, by: RateLimit?)
       /// The end of the pause that a server has asked for (429), or what its first query after that finds out.
       case blocked
     }
@@ -154,7 +154,7 @@ struct QueryMachine: StateMachine {
   }
 
   /// Whether that server is still configured.
-  func has(_ server: DNSServer.Number) -> Bool { states.all.contains { $0.number == server } }
+  func has(_ server: Number<DNSServer>) -> Bool { states.all.contains { $0.number == server } }
 
   /// How many names the first server takes in one query.
   func batchLimit(at now: ResolverInstant) -> Int { states.batchServer(at: now)?.limit ?? 1 }

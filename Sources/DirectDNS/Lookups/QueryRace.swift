@@ -10,11 +10,11 @@ struct QueryRace: Sendable, Hashable {
     /// Another server is asked as well, which would not be asked in time otherwise.
     case another
     /// The query at that server has used up its time: another server takes its place, if there is one.
-    case timeout(of: DNSServer.Number)
+    case timeout(of: Number<DNSServer>)
   }
 
   private struct Query: Sendable, Hashable {
-    var server: DNSServer.Number
+    var server: Number<DNSServer>
     /// When its time is used up; nil once that has been decided about.
     var timeoutAt: ResolverInstant?
   }
@@ -50,7 +50,7 @@ struct QueryRace: Sendable, Hashable {
   ///     of these takes its place.
   ///   - now: the present.
   mutating func begin(
-    _ server: DNSServer.Number, hedgingDelay: Duration, left: Duration, others: Int, isStopgap: Bool = false,
+    _ server: Number<DNSServer>, hedgingDelay: Duration, left: Duration, others: Int, isStopgap: Bool = false,
     at now: ResolverInstant
   ) {
     // Of queries one after the other each has its own delay, as long as none has had a hedge.
@@ -60,10 +60,10 @@ struct QueryRace: Sendable, Hashable {
     running.append(Query(server: server, timeoutAt: now + (isStopgap ? min(hedgingDelay, time) : time)))
   }
 
-  mutating func end(_ server: DNSServer.Number) { running.removeAll { $0.server == server } }
+  mutating func end(_ server: Number<DNSServer>) { running.removeAll { $0.server == server } }
 
   /// Postpones the decision about a query.
-  mutating func postpone(_ server: DNSServer.Number, until instant: ResolverInstant) {
+  mutating func postpone(_ server: Number<DNSServer>, until instant: ResolverInstant) {
     for index in running.indices where running[index].server == server { running[index].timeoutAt = instant }
   }
 

@@ -5,7 +5,7 @@ struct ServerStates: Sendable {
   enum Next: Sendable {
     case taken(DNSServer)
     /// None, but the next request to that server is reserved, and may be sent at that instant.
-    case turn(DNSServer.Number, at: ResolverInstant)
+    case turn(Number<DNSServer>, at: ResolverInstant)
     /// None before that instant, when a server's pause ends (429), or what is known of its end; no request can be
     /// reserved until then.
     case blocked(until: ResolverInstant)
@@ -29,7 +29,7 @@ struct ServerStates: Sendable {
 
   private(set) var all: [DNSServerState] = []
   /// Their numbers, in the configured order.
-  private var numbers: [DNSServer.Number] = []
+  private var numbers: [Number<DNSServer>] = []
   private var nextNumber = 0
   private(set) var hedges = false
   private var budget = HedgeBudget()
@@ -42,7 +42,7 @@ struct ServerStates: Sendable {
     all = configuration.reachedProviders.map { provider in
       guard let place = known.firstIndex(where: { $0.isServer(of: provider) }) else {
         defer { nextNumber += 1 }
-        return DNSServerState(DNSServer.Number(value: nextNumber), provider, at: now)
+        return DNSServerState(Number(rawValue: nextNumber), provider, at: now)
       }
       var server = known.remove(at: place)
       server.update(provider, at: now)
@@ -53,7 +53,7 @@ struct ServerStates: Sendable {
   }
 
   /// The numbers of the servers, in the order in which a lookup asks them.
-  func order(at now: ResolverInstant) -> [DNSServer.Number] {
+  func order(at now: ResolverInstant) -> [Number<DNSServer>] {
     // A single server is asked whatever its health, and mostly no breaker is open.
     guard all.count > 1, all.contains(where: { $0.health.openedAt != nil }) else { return numbers }
     return ServerOrder.order(all.map { $0.health.breaker(at: now) }).map { all[$0].number }
@@ -61,7 +61,7 @@ struct ServerStates: Sendable {
 
   /// Takes the first of those servers that may be asked now, or reserves a request to the one that may be asked
   /// soonest.
-  mutating func next(among numbers: [DNSServer.Number], before deadline: ResolverInstant, at now: ResolverInstant)
+  mutating func next(among numbers: [Number<DNSServer>], before deadline: ResolverInstant, at now: ResolverInstant)
     -> Next
   {
     for number in numbers {
@@ -87,19 +87,19 @@ struct ServerStates: Sendable {
   /// Uses a request that was reserved.
   ///
   /// - Returns: the server; nil if it has said 429 meanwhile, or was removed.
-  mutating func begin(_ number: DNSServer.Number, at now: ResolverInstant) -> DNSServer? {
+  mutating func begin(_ number: Number<DNSServer>, at now: ResolverInstant) -> DNSServer? {
     guard let place = place(of: number), !all[place].isBlocked(at: now) else { return nil }
     budget.queried(at: now)
     return all[place].server
   }
 
   /// The request rate of a server; nil if it has none, or was removed.
-  func rateLimit(of number: DNSServer.Number) -> RateLimit? {
+  func rateLimit(of number: Number<DNSServer>) -> RateLimit? {
     place(of: number).flatMap { all[$0].configuration.rateLimit }
   }
 
   /// Takes back a request that was reserved, and will not be sent.
-  mutating func giveBack(_ number: DNSServer.Number) {
+  mutating func giveBack(_ number: Number<DNSServer>) {
     if let place = place(of: number) { all[place].bucket?.giveBack() }
   }
 
@@ -107,7 +107,7 @@ struct ServerStates: Sendable {
   ///
   /// One whose breaker is closed or is to be tried again, or else one whose breaker is open.
   mutating func takeFailover(
-    among numbers: [DNSServer.Number], before deadline: ResolverInstant, at now: ResolverInstant
+    among numbers: [Number<DNSServer>], before deadline: ResolverInstant, at now: ResolverInstant
   ) -> Failover {
     guard let soonest = failover(among: numbers, before: deadline, at: now) else { return .noServer }
     guard all[soonest].take(at: now) else { return .later(all[soonest].ready(at: now)) }
@@ -120,7 +120,7 @@ struct ServerStates: Sendable {
   /// Whether a server has failed, and is asked only because those that work may not be for a moment, such as by a rate
   /// that is used up: it most likely takes all of a query's time.
   func isStopgap(
-    _ number: DNSServer.Number, among numbers: [DNSServer.Number], before deadline: ResolverInstant,
+    _ number: Number<DNSServer>, among numbers: [Number<DNSServer>], before deadline: ResolverInstant,
     at now: ResolverInstant
   ) -> Bool {
     guard let place = place(of: number), all[place].isOpen(at: now) else { return false }
@@ -129,13 +129,13 @@ struct ServerStates: Sendable {
 
   /// When ``takeFailover(among:before:at:)`` takes a server; nil if none can be asked in time.
   func failoverInstant(
-    among numbers: [DNSServer.Number], before deadline: ResolverInstant, at now: ResolverInstant
+    among numbers: [Number<DNSServer>], before deadline: ResolverInstant, at now: ResolverInstant
   ) -> ResolverInstant? {
     failover(among: numbers, before: deadline, at: now).map { all[$0].ready(at: now) }
   }
 
   private func failover(
-    among numbers: [DNSServer.Number], before deadline: ResolverInstant, at now: ResolverInstant
+    among numbers: [Number<DNSServer>], before deadline: ResolverInstant, at now: ResolverInstant
   ) -> Int? {
     let inTime = places(of: numbers).filter { all[$0].ready(at: now) < deadline }
     let usable = inTime.filter { !all[$0].isOpen(at: now) }
@@ -151,7 +151,7 @@ struct ServerStates: Sendable {
   ///   - now: the present.
   /// - Returns: the server; nil if none may be asked at once, or the budget has no room.
   mutating func takeHedge(
-    among numbers: [DNSServer.Number], for question: AddressQuestion?, until end: ResolverInstant,
+    among numbers: [Number<DNSServer>], for question: AddressQuestion?, until end: ResolverInstant,
     at now: ResolverInstant
   ) -> DNSServer? {
     // A server first: the budget is not spent if there is none.
@@ -162,12 +162,12 @@ struct ServerStates: Sendable {
   }
 
   /// How long to wait for a server before another one is asked as well.
-  func hedgingDelay(of number: DNSServer.Number) -> Duration {
+  func hedgingDelay(of number: Number<DNSServer>) -> Duration {
     place(of: number).map { all[$0].health.hedgingDelay } ?? ServerHealth.unknownDelay
   }
 
   /// The server that is asked first, if it takes several names in one query.
-  func batchServer(at now: ResolverInstant) -> (number: DNSServer.Number, limit: Int)? {
+  func batchServer(at now: ResolverInstant) -> (number: Number<DNSServer>, limit: Int)? {
     guard let number = order(at: now).first, let place = place(of: number), !all[place].refusesBatches,
       let provider = all[place].configuration.provider as? any BatchProvider
     else { return nil }
@@ -175,12 +175,12 @@ struct ServerStates: Sendable {
   }
 
   /// Notes that a server takes only one name at a time after all.
-  mutating func noteBatchRefusal(_ number: DNSServer.Number) {
+  mutating func noteBatchRefusal(_ number: Number<DNSServer>) {
     if let place = place(of: number) { all[place].refusesBatches = true }
   }
 
   /// Notes that a server is being asked.
-  mutating func asked(_ number: DNSServer.Number, at now: ResolverInstant) {
+  mutating func asked(_ number: Number<DNSServer>, at now: ResolverInstant) {
     if let place = place(of: number) { all[place].health.asked(at: now) }
   }
 
@@ -189,7 +189,7 @@ struct ServerStates: Sendable {
   /// - Returns: what it did to the server's breaker; nil if nothing, or if the server was removed.
   @discardableResult
   mutating func ended(
-    _ number: DNSServer.Number, _ result: Result<Answer, ProviderFailure>, of lookup: ServerHealth.LookupKey,
+    _ number: Number<DNSServer>, _ result: Result<Answer, ProviderFailure>, of lookup: ServerHealth.LookupKey,
     in time: Duration,
     at now: ResolverInstant
   ) -> ServerHealth.BreakerChange? {
@@ -207,7 +207,7 @@ struct ServerStates: Sendable {
   ///
   /// - Returns: what it did to the server's breaker; nil if nothing, or if the server was removed.
   mutating func wasSilent(
-    _ number: DNSServer.Number, to host: HostName, for time: Duration, at now: ResolverInstant
+    _ number: Number<DNSServer>, to host: HostName, for time: Duration, at now: ResolverInstant
   ) -> ServerHealth.BreakerChange? {
     guard let place = place(of: number) else { return nil }
     let openedAt = all[place].health.openedAt
@@ -219,7 +219,7 @@ struct ServerStates: Sendable {
   /// Notes that a query was cancelled because another server answered first.
   ///
   /// That says nothing about the server's health. If the query was a probe, the next probe comes after the usual time.
-  mutating func lostRace(_ number: DNSServer.Number) {
+  mutating func lostRace(_ number: Number<DNSServer>) {
     if let place = place(of: number) { all[place].tally.noteCancelled() }
   }
 
@@ -232,16 +232,16 @@ struct ServerStates: Sendable {
   }
 
   /// Whether a server must not be asked now, because it said 429.
-  func isBlocked(_ number: DNSServer.Number, at now: ResolverInstant) -> Bool {
+  func isBlocked(_ number: Number<DNSServer>, at now: ResolverInstant) -> Bool {
     place(of: number).map { all[$0].isBlocked(at: now) } ?? false
   }
 
   /// Whether questions wait for what a server's first query after a pause finds out.
-  func isTried(_ number: DNSServer.Number, at now: ResolverInstant) -> Bool {
+  func isTried(_ number: Number<DNSServer>, at now: ResolverInstant) -> Bool {
     place(of: number).map { all[$0].health.isTried(at: now) } ?? false
   }
 
-  private func place(of number: DNSServer.Number) -> Int? { all.firstIndex { $0.number == number } }
+  private func place(of number: Number<DNSServer>) -> Int? { all.firstIndex { $0.number == number } }
 
-  private func places(of numbers: [DNSServer.Number]) -> [Int] { numbers.compactMap(place) }
+  private func places(of numbers: [Number<DNSServer>]) -> [Int] { numbers.compactMap(place) }
 }

@@ -43,7 +43,7 @@ extension DirectResolver {
   /// The counts of queries by source, in the order of asking; the system's DNS comes last.
   ///
   /// A server keeps its number when the configuration changes; the system's DNS has none.
-  var tallies: [(source: String, server: DNSServer.Number?, tally: QueryTally)] {
+  var tallies: [(source: String, server: Number<DNSServer>?, tally: QueryTally)] {
     lookups.look { machine in
       machine.servers.states.all.map { ($0.configuration.provider.name, $0.number, $0.tally) }
         + [("system", nil, machine.systemTally)]

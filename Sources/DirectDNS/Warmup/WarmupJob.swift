@@ -21,7 +21,7 @@ public final class WarmupJob: Sendable {
     var queue: WarmupQueue
     var tally: WarmupTally
     var begun: ResolverInstant?
-    var queriesBefore: [DNSServer.Number?: QueryTally] = [:]
+    var queriesBefore: [Number<DNSServer>?: QueryTally] = [:]
     var end: WarmupReport.End?
     var failure: DirectDNSError?
     /// When the timer that is set fires.

@@ -55,7 +55,7 @@ struct QueryMachineTests {
   }
 
   /// The place of the provider that answered.
-  func provider(_ outcome: Outcome) -> Int? { try? outcome.get().server.number.value }
+  func provider(_ outcome: Outcome) -> Int? { try? outcome.get().server.number.rawValue }
 
   func failed(_ outcome: Outcome) -> QueryMachine.QuestionFailure? {
     if case .failure(let failed) = outcome { failed } else { nil }

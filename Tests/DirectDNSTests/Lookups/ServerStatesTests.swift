@@ -11,7 +11,7 @@ struct ServerStatesTests {
     return configuration
   }
 
-  private static func opened(_ states: inout ServerStates, _ number: DNSServer.Number, at seconds: Double) {
+  private static func opened(_ states: inout ServerStates, _ number: Number<DNSServer>, at seconds: Double) {
     for failure in 0..<ServerHealth.failureLimit {
       let lookup = ServerHealth.LookupKey(host: Sample.name("n\(failure).example"), end: Sample.at(seconds))
       states.ended(
@@ -19,7 +19,8 @@ struct ServerStatesTests {
     }
   }
 
-  private static func take(_ states: inout ServerStates, _ numbers: [DNSServer.Number], at seconds: Double) -> String? {
+  private static func take(_ states: inout ServerStates, _ numbers: [Number<DNSServer>], at seconds: Double) -> String?
+  {
     guard case .taken(let server) = states.next(among: numbers, before: Sample.at(seconds), at: Sample.at(seconds))
     else { return nil }
     return server.configuration.provider.name
@@ -126,7 +127,7 @@ struct ServerStatesTests {
   @Test func `one whose breaker is open is a stopgap while another can be asked in time`() {
     let limit = RateLimit(perSecond: 1, burst: 1)
     var states = ServerStates(Self.configuration("one", "two", limit: limit), at: Sample.at(0))
-    for number in [1, 7] as [DNSServer.Number] {
+    for number in [1, 7] as [Number<DNSServer>] {
       #expect(!states.isStopgap(number, among: [0], before: Sample.at(9), at: Sample.at(0)))
     }
     Self.opened(&states, 1, at: 0)
@@ -176,7 +177,7 @@ struct ServerStatesTests {
 
   // MARK: Queries that have had their time
 
-  private static func failover(_ states: inout ServerStates, _ numbers: [DNSServer.Number], at seconds: Double)
+  private static func failover(_ states: inout ServerStates, _ numbers: [Number<DNSServer>], at seconds: Double)
     -> String
   {
     switch states.takeFailover(among: numbers, before: Sample.at(3.5), at: Sample.at(seconds)) {

@@ -78,7 +78,7 @@ extension LookupWorld {
     default: break
     }
     // Servers that went and came again are others.
-    for number in blocked.keys where !machine.servers.states.all.contains(where: { $0.number.value == number }) {
+    for number in blocked.keys where !machine.servers.states.all.contains(where: { $0.number.rawValue == number }) {
       (blocked[number], replies[number]) = (nil, nil)
     }
   }

@@ -78,17 +78,17 @@ extension LookupWorld {
     _ number: QueryMachine.QueryNumber, _ server: DNSServer, _ subject: QueryMachine.Subject, _ timeout: Duration
   ) throws(Fault) {
     queries += 1
-    say("  query \(number) to server \(server.number.value) for \(subject)")
+    say("  query \(number) to server \(server.number.rawValue) for \(subject)")
     try expect(!isShutDown, "a query was sent after the end")
     try expect(timeout > .zero, "a query was sent without time")
-    if let until = blocked[server.number.value] {
-      try expect(now >= until, "server \(server.number.value) was asked although it said 429")
+    if let until = blocked[server.number.rawValue] {
+      try expect(now >= until, "server \(server.number.rawValue) was asked although it said 429")
       let underWay = sent.values.filter {
-        !$0.isCancelled && $0.server == server.number.value && $0.asked >= until && $0.asked > now - .seconds(1)
+        !$0.isCancelled && $0.server == server.number.rawValue && $0.asked >= until && $0.asked > now - .seconds(1)
       }
       try expect(
-        underWay.count <= replies[server.number.value, default: 0],
-        "server \(server.number.value) was asked \(underWay.count + 1) times at once after its pause")
+        underWay.count <= replies[server.number.rawValue, default: 0],
+        "server \(server.number.rawValue) was asked \(underWay.count + 1) times at once after its pause")
     }
     let questions = subject.questions
     let zones = machine.settings.configuration.localZones
@@ -100,16 +100,16 @@ extension LookupWorld {
     for question in questions where !isForgotten {
       let others = sent.values.filter { !$0.isCancelled && !$0.isForgotten && $0.questions.contains(question) }
       try expect(
-        others.allSatisfy { $0.server != server.number.value },
-        "\(question) was asked of server \(server.number.value) twice at a time")
+        others.allSatisfy { $0.server != server.number.rawValue },
+        "\(question) was asked of server \(server.number.rawValue) twice at a time")
       try expect(others.count < 4, "\(question) is asked of \(others.count + 1) servers at a time")
       try expect(!isHedge || others.allSatisfy { !$0.isHedge }, "\(question) has a second hedge")
       try checkNeed(of: question)
     }
     try countQuery(isHedge: isHedge, questions, until: machine.servers.queries[number]?.end)
     sent[number] = Sent(
-      server: server.number.value, subject: subject, isHedge: isHedge, asked: now, isForgotten: isForgotten)
-    let (delay, reply) = reply(to: subject, from: server.number.value)
+      server: server.number.rawValue, subject: subject, isHedge: isHedge, asked: now, isForgotten: isForgotten)
+    let (delay, reply) = reply(to: subject, from: server.number.rawValue)
     if delay < timeout {
       schedule(.reply(number, reply), after: delay)
     } else {
