@@ -150,9 +150,7 @@ final class LoopMailbox<Driver: LoopDriver>: Sendable {
   private func threadEnded() {
     let waiting: [CheckedContinuation<Void, Never>] = state.withLock { state in
       state.threads -= 1
-      guard state.threads == 0 else { return [] }
-      defer { state.waitingForEnd = [] }
-      return state.waitingForEnd
+      return state.threads == 0 ? exchange(&state.waitingForEnd, with: []) : []
     }
     for continuation in waiting { continuation.resume() }
   }

@@ -71,7 +71,8 @@ final class StoreReader: Sendable {
         for reply in batch.values.joined() { reply(.late) }
       }
       guard state.withLock({ $0.health.breaker(at: clock.now) != .usable }) else { continue }
-      for reply in takeAll().joined() { reply(.unavailable) }
+      let rest = state.withLock { exchange(&$0.waiting, with: [:]) }
+      for reply in rest.values.joined() { reply(.unavailable) }
     }
   }
 
@@ -91,22 +92,12 @@ final class StoreReader: Sendable {
         state.isReading = false
         return nil
       }
-      guard state.waiting.count > Self.batch else {
-        defer { state.waiting = [:] }
-        return state.waiting
-      }
+      guard state.waiting.count > Self.batch else { return exchange(&state.waiting, with: [:]) }
       var batch: [AddressQuestion: [Reply]] = [:]
       for question in Array(state.waiting.keys.prefix(Self.batch)) {
         batch[question] = state.waiting.removeValue(forKey: question)
       }
       return batch
-    }
-  }
-
-  private func takeAll() -> [[Reply]] {
-    state.withLock { state in
-      defer { state.waiting = [:] }
-      return Array(state.waiting.values)
     }
   }
 

@@ -20,9 +20,8 @@ final class StoreWriter: Sendable {
 
     /// Ends writing for now, and returns the tasks that have waited for that.
     mutating func end() -> [CheckedContinuation<Void, Never>] {
-      defer { waiting = [] }
       isWriting = false
-      return waiting
+      return exchange(&waiting, with: [])
     }
   }
 

@@ -113,8 +113,7 @@ final class WarmupChannel: Sendable {
   private func change(_ body: (inout State) -> Void) {
     let (receiver, senders) = state.withLock { state in
       body(&state)
-      let senders = Self.isHeldBack(state) ? [] : state.senders
-      if !senders.isEmpty { state.senders = [] }
+      let senders = Self.isHeldBack(state) ? [] : exchange(&state.senders, with: [])
       let isOver = state.isAbandoned || state.isEnded && state.events.isEmpty
       return (isOver ? state.receiver.take() : nil, senders)
     }
@@ -137,8 +136,7 @@ final class WarmupChannel: Sendable {
         state -> (WarmupEvent?, Bool, [CheckedContinuation<Void, Never>]) in
         if let event = state.events.popFirst() {
           guard state.events.count <= Self.room / 2 else { return (event, true, []) }
-          defer { state.senders = [] }
-          return (event, true, state.senders)
+          return (event, true, exchange(&state.senders, with: []))
         }
         guard !state.isEnded, !state.isAbandoned, state.receiver == nil else { return (nil, true, []) }
         state.receiver = continuation

@@ -21,8 +21,7 @@ extension WarmupJob {
       state.report = report
       // The job may live as long as the process does.
       state.queue.stop()
-      defer { (state.channels, state.keptAlive) = ([], []) }
-      return (report, state.failure, state.channels, state.keptAlive)
+      return (report, state.failure, exchange(&state.channels, with: []), exchange(&state.keptAlive, with: []))
     }
     switch plan.keepAlive {
     case .none: break
@@ -38,10 +37,9 @@ extension WarmupJob {
     let outcome = failure.map { Outcome.failure($0) } ?? .success(report)
     let waiting = state.withLock { state in
       state.outcome = outcome
-      defer { state.waiting = [:] }
-      return state.waiting.values
+      return exchange(&state.waiting, with: [:])
     }
-    for waiter in waiting { waiter.fulfil(outcome) }
+    for waiter in waiting.values { waiter.fulfil(outcome) }
     return outcome
   }
 
