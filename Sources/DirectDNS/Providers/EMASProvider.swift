@@ -68,7 +68,7 @@ public struct EMASProvider: NameableProvider, Hashable {
       let kept = items.filter { !own.contains(Self.name(of: $0)) }
       form = .second(account: account, signed: kept.compactMap(Self.signedItem))
       secret = credentials.secret
-      prefix = url.requestText.prefixBeforeQuery + "?" + kept.map { $0 + "&" }.joined()
+      prefix = url.originText + url.path + "?" + kept.map { $0 + "&" }.joined()
       batchPrefix = prefix
     case (2, _, "d"), (2, _, "resolve"):
       form = .first(isBatch: path.last == "resolve")
@@ -146,11 +146,6 @@ public struct EMASProvider: NameableProvider, Hashable {
       }
     return try EMASReply(reply, format).answer(to: question)
   }
-}
-
-extension String {
-  /// The URL's text up to its query.
-  fileprivate var prefixBeforeQuery: String { firstIndex(of: "?").map { String(self[..<$0]) } ?? self }
 }
 
 extension EMASProvider: BatchProvider {
