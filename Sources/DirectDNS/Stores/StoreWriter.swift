@@ -9,20 +9,14 @@ final class StoreWriter: Sendable {
     var health = StoreHealth()
     /// What to do once a question's change has been written, or has failed to be.
     var afterwards: [AddressQuestion: [@Sendable () async -> Void]] = [:]
-    var isWriting = false
+    /// What writes at the moment.
+    var writing: Task<Void, Never>?
     var lastError: DirectDNSError?
     var dropped = 0
     /// How many evicted answers have been reported.
     var evicted = 0
-    var waiting: [CheckedContinuation<Void, Never>] = []
     /// Tries again when the store's pause is over.
     var nextTry: Task<Void, Never>?
-
-    /// Ends writing for now, and returns the tasks that have waited for that.
-    mutating func end() -> [CheckedContinuation<Void, Never>] {
-      isWriting = false
-      return exchange(&waiting, with: [])
-    }
   }
 
   private let store: any AnswerStore
@@ -91,7 +85,7 @@ final class StoreWriter: Sendable {
   /// - Returns: how many answers the store has evicted in all.
   func drain(until instant: ResolverInstant) async -> Int {
     start()
-    _ = await Deadline.wait(until: instant, clock) { await self.finished() }
+    _ = await Deadline.wait(until: instant, clock) { [state] in await state.withLock(\.writing)?.value }
     return store.evicted
   }
 
@@ -100,31 +94,20 @@ final class StoreWriter: Sendable {
     _ = await Deadline.wait(until: instant, clock, calling: store) { [store] in await store.checkpoint() }
   }
 
-  private func finished() async {
-    await state.wait { state, continuation in
-      guard state.isWriting else { return () }
-      state.waiting.append(continuation)
-      return nil
-    }
-  }
-
   // MARK: Writing
 
   private func start() {
-    let isFirst = state.withLock { state in
-      guard !state.isWriting, !state.pending.isEmpty else { return false }
-      state.isWriting = true
-      return true
+    state.withLock { state in
+      guard state.writing == nil, !state.pending.isEmpty else { return }
+      state.writing = Task { await self.write() }
     }
-    if isFirst { Task { await write() } }
   }
 
   private func write() async {
     while let batch = next() {
       let result = await attempt(batch)
-      let waiting = note(result)
+      note(result)
       await runAfterwards(batch.keys)
-      for continuation in waiting { continuation.resume() }
       guard case .failure = result else { continue }
       return tryAgainLater()
     }
@@ -132,12 +115,12 @@ final class StoreWriter: Sendable {
 
   /// The next changes, or the end of writing.
   private func next() -> [AddressQuestion: PendingWrites.Change]? {
-    let (batch, waiting) = state.withLock { state in
+    state.withLock { state in
       let batch = state.pending.next(Self.batch)
-      return (batch, batch.isEmpty ? state.end() : [])
+      guard batch.isEmpty else { return batch }
+      state.writing = nil
+      return nil
     }
-    for continuation in waiting { continuation.resume() }
-    return batch.isEmpty ? nil : batch
   }
 
   private func attempt(_ batch: [AddressQuestion: PendingWrites.Change]) async -> Result<Void, DirectDNSError> {
@@ -171,25 +154,23 @@ final class StoreWriter: Sendable {
   /// Notes how a write ended.
   ///
   /// One that failed ends writing before anyone is told, so that a flush that comes then tries once more.
-  ///
-  /// - Returns: the tasks that have waited for the end of writing.
-  private func note(_ result: Result<Void, DirectDNSError>) -> [CheckedContinuation<Void, Never>] {
+  private func note(_ result: Result<Void, DirectDNSError>) {
     let now = clock.now
-    let (event, waiting) = state.withLock { state -> (StoreEvent?, [CheckedContinuation<Void, Never>]) in
+    let event = state.withLock { state -> StoreEvent? in
       switch result {
       case .success:
         state.pending.written()
         if state.dropped == 0 { state.lastError = nil }
-        return (state.health.succeeded() ? .recovered : nil, [])
+        return state.health.succeeded() ? .recovered : nil
       case .failure(let error):
         state.pending.failed()
         state.lastError = error
+        state.writing = nil
         if state.health.openUntil != nil { state.health.tried(at: now) }
-        return (state.health.failed(at: now) ? .failed(error) : nil, state.end())
+        return state.health.failed(at: now) ? .failed(error) : nil
       }
     }
     if let event { report(event) }
-    return waiting
   }
 
   private func runAfterwards(_ questions: some Sequence<AddressQuestion>) async {
@@ -203,10 +184,6 @@ final class StoreWriter: Sendable {
       guard (try? await clock.sleep(until: instant)) != nil else { return }
       self?.start()
     }
-    let before = state.withLock { state in
-      defer { state.nextTry = nextTry }
-      return state.nextTry
-    }
-    before?.cancel()
+    state.withLock { exchange(&$0.nextTry, with: nextTry) }?.cancel()
   }
 }
