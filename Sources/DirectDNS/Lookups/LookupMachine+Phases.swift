@@ -152,12 +152,8 @@ extension LookupMachine {
       return finish(caller, .success(found))
     }
     // The cache is asked again, since a negative answer may have replaced the stale one.
-    let cached = find(caller, at: now)
-    if let resolution = cached?.resolution {
-      report(.hit(request.host, resolution.freshness))
-      return finish(caller, .success(resolution))
-    }
-    if case .negative(let negative, let left)? = cached?.verdict {
+    if serveCached(caller, at: now) { return }
+    if case .negative(let negative, let left)? = find(caller, at: now)?.verdict {
       return finish(caller, .failure(DirectDNSError(negative, of: request.host, request.wanted, left: left)))
     }
     if let found = withStale(outcomes, caller, at: now) { return finish(caller, .success(found)) }
