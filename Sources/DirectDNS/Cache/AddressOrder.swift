@@ -107,10 +107,10 @@ struct AddressRecord: Sendable, Hashable {
   ///
   /// Then the address is as good as one that nobody has tried, and is tried: one slow moment must not keep it unused for
   /// ever.
-  static let timeLifetime = Duration.seconds(300)
+  private static let timeLifetime = Duration.seconds(300)
   /// How long an address is put last after its first failure; doubled with each further one, up to the limit.
-  static let firstPenalty = Duration.seconds(30)
-  static let penaltyLimit = Duration.seconds(600)
+  private static let firstPenalty = Duration.seconds(30)
+  private static let penaltyLimit = Duration.seconds(600)
 
   private var connectTime: Duration?
   private(set) var failuresInARow = 0
@@ -118,7 +118,7 @@ struct AddressRecord: Sendable, Hashable {
   private(set) var heardAt = ResolverInstant(nanoseconds: 0)
 
   /// When the connect time is forgotten unless the address is heard of again.
-  var timeCountsUntil: ResolverInstant { heardAt + Self.timeLifetime }
+  fileprivate var timeCountsUntil: ResolverInstant { heardAt + Self.timeLifetime }
 
   /// The smoothed connect time; nil if it is unknown or too old.
   func connectTime(at now: ResolverInstant) -> Duration? { now < timeCountsUntil ? connectTime : nil }

@@ -31,7 +31,7 @@ struct FailureCache: Sendable {
   /// The time over which the waits of all questions end, so that a server which has just come back is not flooded.
   static let releaseTime = Duration.seconds(2)
   /// The longest time between the ends of two waits, so that a few questions end sooner.
-  static let releasePace = Duration.milliseconds(20)
+  private static let releasePace = Duration.milliseconds(20)
 
   /// Says how long failures are remembered.
   var policy: CachePolicy

@@ -200,7 +200,7 @@ extension CaresChannel.Kind {
 /// Two values are equal if no file has changed in between. The hosts file is not included, since each lookup reads it.
 struct CaresSystem: Hashable {
   /// Where resolv.conf is, unless another file is named.
-  static let usualResolvConf = "/etc/resolv.conf"
+  fileprivate static let usualResolvConf = "/etc/resolv.conf"
   fileprivate static let nsswitch = "/etc/nsswitch.conf"
 
   /// A file to read instead of /etc/resolv.conf.

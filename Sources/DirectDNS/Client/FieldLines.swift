@@ -39,7 +39,7 @@ struct FieldLines: Sendable {
   }
 
   /// Keeps libcurl from adding a field of its own: `Name:`.
-  mutating func suppress(_ name: String) {
+  private mutating func suppress(_ name: String) {
     bytes.append(contentsOf: name.utf8)
     bytes.append(ASCII.colon)
     bytes.append(0)

@@ -54,7 +54,7 @@ enum FieldReader {
 }
 
 /// The names of common response fields, which need not be checked and copied each time.
-enum KnownFields {
+private enum KnownFields {
   struct Field {
     let name: HTTPField.Name
     /// Whether its value may have an address in place of the name; see ``ResponseRestorer``.

@@ -100,7 +100,7 @@ internal import CDirectDNSCurl
     if let share = unsafe share.handle { unsafe setPointer(CURLOPT_SHARE, share) }
   }
 
-  func setPointer(_ option: CURLoption, _ value: UnsafeRawPointer?) {
+  private func setPointer(_ option: CURLoption, _ value: UnsafeRawPointer?) {
     note(unsafe directdns_setopt_pointer(pointer, option, value))
   }
 

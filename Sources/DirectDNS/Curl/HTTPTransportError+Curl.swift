@@ -75,7 +75,7 @@ extension HTTPTransportError {
   }
 
   /// What to do about a body that cannot be decompressed.
-  static let uncompressedAdvice = ": ask for it without compression (dnsctl: without --compressed)"
+  fileprivate static let uncompressedAdvice = ": ask for it without compression (dnsctl: without --compressed)"
 
   /// Whether what came was too large for libcurl's buffers: before 8.6 it calls that a lack of memory, since then it
   /// has a code of its own.

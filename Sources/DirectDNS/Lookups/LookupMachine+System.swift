@@ -191,7 +191,7 @@ extension LookupMachine {
   }
 
   /// The system's answers live for a minute at most, whatever the policy's minimum: they are only a fallback.
-  static let systemLifetimeLimit = Duration.seconds(60)
+  private static let systemLifetimeLimit = Duration.seconds(60)
 }
 
 extension Answer {

@@ -4,7 +4,7 @@ struct ServerHealth: Sendable, Hashable {
   /// How many transport failures in a row open the breaker; those of one lookup count once.
   static let failureLimit = 3
   /// How long a breaker stays open before the server is tried again.
-  static let openTime = Duration.seconds(30)
+  private static let openTime = Duration.seconds(30)
   /// The hedging delay until enough replies are known.
   static let unknownDelay = Duration.milliseconds(150)
   private static let sampleLimit = 64

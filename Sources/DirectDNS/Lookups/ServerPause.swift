@@ -3,7 +3,7 @@
 /// reply one more may be under way, so that what has waited does not run into the next 429 all at once.
 struct ServerPause: Sendable, Hashable {
   /// How long a query after the pause is waited for before another one is sent in its place.
-  static let trialTime = Duration.seconds(1)
+  private static let trialTime = Duration.seconds(1)
   /// After so many replies the server is asked as before.
   static let lastReply = 16
 

@@ -137,7 +137,7 @@ final class LoopMailbox<Driver: LoopDriver>: Sendable {
   }
 
   /// Whether the idle thread may end; if so, the next command starts another one.
-  func mayEnd() -> Bool {
+  fileprivate func mayEnd() -> Bool {
     state.withLock { state in
       guard state.commands.isEmpty, state.tasks.isEmpty, !state.isStopped else { return false }
       state.wakeUp = nil

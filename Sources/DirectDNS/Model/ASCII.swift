@@ -27,7 +27,7 @@ enum ASCII {
   static func isLowerLetter(_ byte: UInt8) -> Bool { byte &- UInt8(ascii: "a") < 26 }
 
   @inline(__always)
-  static func isUpperLetter(_ byte: UInt8) -> Bool { byte &- UInt8(ascii: "A") < 26 }
+  private static func isUpperLetter(_ byte: UInt8) -> Bool { byte &- UInt8(ascii: "A") < 26 }
 
   @inline(__always)
   static func isLetter(_ byte: UInt8) -> Bool { isLowerLetter(byte | 0x20) }

@@ -90,8 +90,8 @@ extension HostName: Codable {
 
 /// The rules for hosts that can be looked up: RFC 1035 §2.3 with the underscore of RFC 2181 §11.
 extension HostName {
-  static let maximumLength = 253
-  static let maximumLabelLength = 63
+  private static let maximumLength = 253
+  private static let maximumLabelLength = 63
 
   /// Makes the name that is looked up for a URL's host: one final dot is dropped.
   ///

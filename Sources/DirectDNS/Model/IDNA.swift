@@ -122,7 +122,7 @@ enum IDNA {
 /// libidn2 judges each label alone, but the rule is about the whole name (UTS #46 `CheckBidi`): next to Hebrew or
 /// Arabic, `1a` would be shown in a different order than it is read. The standard library has no bidi classes, so a
 /// label is accepted only if its general categories leave no doubt.
-enum BidiRule {
+private enum BidiRule {
   /// The first label that may not be in a name with right-to-left labels; nil if there is none.
   static func offender(in labels: [String]) -> String? {
     guard labels.contains(where: isRightToLeft) else { return nil }

@@ -176,7 +176,7 @@ extension WebURL {
 }
 
 /// Advises what to write in place of a text that is not a host, in errors; a pure function.
-enum HostAdvice {
+private enum HostAdvice {
   /// Longer than any URL that somebody would type: a text with many combining marks in a row takes quadratic time.
   private static let longest = 2048
 

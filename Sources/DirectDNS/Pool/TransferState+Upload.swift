@@ -3,7 +3,7 @@
 extension TransferState {
   /// Milliseconds between two looks at an upload whose source has nothing to send although the response has begun: before
   /// 8.7 libcurl does not end a transfer that waits for its body, even if the server wants no more of it.
-  static let starvedLook: Int64 = 50
+  private static let starvedLook: Int64 = 50
   /// Milliseconds without a byte sent, after which an upload behind a complete response is looked at.
   ///
   /// If the server has reset the stream after its response (RFC 9113 §8.1), libcurl before 8.1 does not notice: it goes on

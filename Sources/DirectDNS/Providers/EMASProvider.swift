@@ -32,7 +32,7 @@ public struct EMASProvider: NameableProvider, Hashable {
   private let batchPrefix: String
 
   /// How long a signature is valid, in seconds; the same as in the vendor's own clients.
-  static let signatureLifetime: Int64 = 600
+  private static let signatureLifetime: Int64 = 600
 
   /// Creates a provider; the URL's path chooses the form: `/ACCOUNT/d`, `/ACCOUNT/sign_d`, `/v2/d`, ….
   ///

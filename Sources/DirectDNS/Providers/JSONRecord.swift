@@ -84,7 +84,7 @@ struct JSONNames {
   }
 
   /// The name that a record's data is, if no character in it has a meaning for data alone.
-  mutating func plainName(_ value: JSONToken?, in bytes: [UInt8]) -> DNSName? {
+  fileprivate mutating func plainName(_ value: JSONToken?, in bytes: [UInt8]) -> DNSName? {
     let isPlain = value?.spelled(in: bytes) { text in
       for index in text.indices where text[index] <= ASCII.space || text[index] == PresentationText.quote {
         return false

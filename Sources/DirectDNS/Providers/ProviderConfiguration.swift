@@ -158,7 +158,7 @@ extension String {
 
 extension ProviderCredentials {
   /// What AliDNS's signature needs; nil if there are no credentials at all.
-  func alidnsSignature(for provider: String) throws(DirectDNSError) -> JSONProvider.Signature? {
+  fileprivate func alidnsSignature(for provider: String) throws(DirectDNSError) -> JSONProvider.Signature? {
     guard !isEmpty else { return nil }
     guard let account, let keyID, let secret else {
       let parts = [("account", self.account == nil), ("keyID", self.keyID == nil), ("secret", self.secret == nil)]

@@ -43,7 +43,7 @@ struct BootstrapTable: Sendable {
   /// The least time for the lookup of a family; it goes on for other callers when one with less time has left.
   static let usualTimeout = Duration.milliseconds(1500)
   /// The time for the lookup of a family while there are other addresses that can be used.
-  static let shortTimeout = Duration.milliseconds(300)
+  fileprivate static let shortTimeout = Duration.milliseconds(300)
   /// How long old addresses are used after a lookup has brought none, before the next one, even if connecting fails.
   static let recheck = Duration.seconds(30)
   /// How long a failure is remembered where there are no addresses: doubled with each further one, as for answers.

@@ -7,11 +7,11 @@ struct StoreHealth: Sendable, Hashable {
   /// The state of its circuit breaker: with `probe`, one call may try the store again.
   enum BreakerState: Sendable, Hashable { case usable, open, probe }
 
-  static let firstOpenTime = Duration.seconds(1)
-  static let longestOpenTime = Duration.seconds(30)
+  private static let firstOpenTime = Duration.seconds(1)
+  private static let longestOpenTime = Duration.seconds(30)
 
   /// How many late calls in a row count as a failure; on a busy machine a single one may be late.
-  static let lateLimit = 3
+  private static let lateLimit = 3
 
   private var failures = 0
   private var lateInARow = 0

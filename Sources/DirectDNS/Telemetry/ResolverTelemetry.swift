@@ -23,7 +23,7 @@ struct ResolverTelemetry: Sendable {
   }
 
   /// The label in place of a freshness, for lookups that the cache did not answer.
-  static let uncached = "none"
+  private static let uncached = "none"
   static let answered = "answered"
 
   /// The label of a failed lookup's outcome.

@@ -139,7 +139,7 @@ public struct WarmupRetry: Sendable, Hashable {
   public static let never = WarmupRetry(limit: 0)
 
   /// How often one name is tried again after a 429.
-  static let rejectionLimit = 10
+  private static let rejectionLimit = 10
 
   /// When a name is looked up again; nil if it is not.
   ///
