@@ -63,7 +63,7 @@ extension CaresLookup.Found {
     var node = unsafe found.nodes
     while let current = unsafe node {
       if let address = unsafe IPAddress(current.pointee.ai_addr), address.family == family {
-        if !addresses.contains(address), addresses.count < Answer.addressLimit { addresses.append(address) }
+        addresses.keep(address)
         unsafe ttl = min(ttl, Self.lifetime(current.pointee.ai_ttl))
       }
       unsafe node = current.pointee.ai_next

@@ -48,3 +48,10 @@ public struct Answer: Hashable, Sendable {
     if case .addresses(let addresses) = content { addresses } else { [] }
   }
 }
+
+extension [IPAddress] {
+  /// Appends an address that is not there yet, if there is room for one more.
+  mutating func keep(_ address: IPAddress) {
+    if count < Answer.addressLimit, !contains(address) { append(address) }
+  }
+}

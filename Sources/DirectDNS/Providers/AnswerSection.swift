@@ -53,13 +53,6 @@ extension DNSMessage.ResponseCode {
   }
 }
 
-extension [IPAddress] {
-  /// Appends an address that is not there yet, if there is room for one more.
-  mutating func keep(_ address: IPAddress) {
-    if count < Answer.addressLimit, !contains(address) { append(address) }
-  }
-}
-
 extension DNSName {
   /// Whether the name is `zone` or lies below it.
   func isWithin(_ zone: DNSName) -> Bool {

@@ -23,4 +23,12 @@ struct AnswerTests {
         == Sample.name("edge.example.net"))
     #expect(Answer.addresses("192.0.2.1").canonicalName == nil)
   }
+
+  @Test func `an address is kept once, and no more of them than an answer may have`() {
+    var addresses: [IPAddress] = []
+    for number in 0..<UInt32(Answer.addressLimit + 5) {
+      for _ in 0..<2 { addresses.keep(.ipv4(number)) }
+    }
+    #expect(addresses == (0..<UInt32(Answer.addressLimit)).map { IPAddress.ipv4($0) })
+  }
 }
