@@ -25,9 +25,6 @@ extension ConnectAttempt {
   /// Whether it carries the request, and the server has said that it has not processed it.
   var isUnprocessed: Bool { streamTrace.isUnprocessed && lines?.isUsed == false && transfer?.carrier === self }
 
-  /// Whether its connection speaks HTTP/2, once the response has begun.
-  var isHTTP2: Bool { handle.number(CURLINFO_HTTP_VERSION) >= Int(CURL_HTTP_VERSION_2_0) }
-
   /// Whether the response's status is one of success: then the server may still want the rest of the request's body.
   var isAccepted: Bool { (200..<300).contains(handle.number(CURLINFO_RESPONSE_CODE)) }
 
@@ -47,7 +44,7 @@ extension ConnectAttempt {
   /// Whether a transfer that is said to have failed to send has ended its stream with the last of the request.
   ///
   /// That is missing in what libcurl counts then. Of a connection that is lost libcurl says why.
-  var hasEndedStream: Bool { CurlVersion.failsAtEndOfStream && isHTTP2 && handle.failureText.isEmpty }
+  var hasEndedStream: Bool { CurlVersion.failsAtEndOfStream && handle.isHTTP2 && handle.failureText.isEmpty }
 
   /// Whether libcurl has sent the whole body of the request.
   ///

@@ -47,6 +47,9 @@ internal import CDirectDNSCurl
   /// Whether its transfer's connection, which is established, speaks HTTP/2 by TLS, as far as that can be told.
   var hasAgreedOnHTTP2: Bool { unsafe directdns_has_agreed_on_http2(pointer) != 0 }
 
+  /// Whether its connection speaks HTTP/2, once the response has begun.
+  var isHTTP2: Bool { number(CURLINFO_HTTP_VERSION) >= Int(CURL_HTTP_VERSION_2_0) }
+
   /// Takes a new handle of libcurl's, which has no options, instead of the one there is.
   ///
   /// - Returns: whether libcurl has memory for it; otherwise nothing is changed.

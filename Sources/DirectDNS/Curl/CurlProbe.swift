@@ -33,8 +33,9 @@ enum CurlProbe {
     // Everything below is read from the handle.
     return withExtendedLifetime(easy) {
       Outcome(
-        result: code == CURLE_OK ? .success(easy.takeReply()) : .failure(easy.failure(code)), isHTTP2: easy.isHTTP2,
-        connect: time(CURLINFO_CONNECT_TIME_T, easy), tls: time(CURLINFO_APPCONNECT_TIME_T, easy),
+        result: code == CURLE_OK ? .success(easy.takeReply()) : .failure(easy.failure(code)),
+        isHTTP2: easy.handle.isHTTP2, connect: time(CURLINFO_CONNECT_TIME_T, easy),
+        tls: time(CURLINFO_APPCONNECT_TIME_T, easy),
         total: easy.handle.time(CURLINFO_TOTAL_TIME_T), cipher: easy.sessionLine.map(cipher), date: date(easy),
         certificate: certificate(easy))
     }

@@ -83,7 +83,7 @@ extension CurlQueries {
         return perform()
       }
       let outcome: QueryPoolMachine.Outcome =
-        code == CURLE_OK ? .replied(isHTTP2: easy.isHTTP2) : .failed(easy.failure(code), AttemptEnd(code))
+        code == CURLE_OK ? .replied(isHTTP2: easy.handle.isHTTP2) : .failed(easy.failure(code), AttemptEnd(code))
       machine.ended(easy.number, outcome, at: driver.now)
       perform()
     }

@@ -76,7 +76,7 @@ final class CurlQueries: CurlDriver {
   func ended(_ handle: UnsafeMutableRawPointer, _ code: CURLcode) {
     guard let easy = unsafe CurlHandle.owner(of: handle, as: QueryHandle.self), let pool = easy.pool else { return }
     let wasSerial = pool.isSerial
-    if code == CURLE_OK, !easy.isHTTP2 { serial.insert(unsafe directdns_kept_socket(handle)) }
+    if code == CURLE_OK, !easy.handle.isHTTP2 { serial.insert(unsafe directdns_kept_socket(handle)) }
     pool.ended(easy, code)
     if pool.isSerial != wasSerial { limitConnections() }
   }

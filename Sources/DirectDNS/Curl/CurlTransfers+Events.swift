@@ -159,7 +159,7 @@ extension CurlTransfers {
 
   /// Notes a response over HTTP/2 that is complete although its request may not be.
   private func noteEarlyAnswer(_ attempt: ConnectAttempt) {
-    if attempt.hasBody, attempt.isHTTP2, attempt.hasWholeBody { machine.answered(attempt.id, at: now) }
+    if attempt.hasBody, attempt.handle.isHTTP2, attempt.hasWholeBody { machine.answered(attempt.id, at: now) }
   }
 
   /// A part of an encoded body has come.

@@ -238,6 +238,4 @@ internal import HTTPTypes
       date: responseFields.date, body: exchange(&body, with: []),
       address: handle.text(CURLINFO_PRIMARY_IP).flatMap { IPAddress($0) })
   }
-
-  var isHTTP2: Bool { handle.number(CURLINFO_HTTP_VERSION) >= Int(CURL_HTTP_VERSION_2_0) }
 }

@@ -62,7 +62,7 @@ struct QueryHandleTests {
       var easy = QueryHandle(request.route, sockets: sockets)
       #expect(easy?.prepare(request) == true)
       easy?.followTLS()
-      #expect(easy?.perform() == CURLE_OK && easy?.takeReply().status == .ok && easy?.isHTTP2 == false)
+      #expect(easy?.perform() == CURLE_OK && easy?.takeReply().status == .ok && easy?.handle.isHTTP2 == false)
       #expect(sockets.open.count == 1)
       easy = nil
       #expect(sockets.open == [])
