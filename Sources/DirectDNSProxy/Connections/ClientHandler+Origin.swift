@@ -4,7 +4,10 @@ internal import NIOCore
 
 /// What the connection to the origin reports to its client.
 extension ClientHandler {
-  var decodesChunks: Bool { if case .exchange(let exchange) = state { exchange.decodesChunks } else { false } }
+  /// The request that is under way, which responses are for.
+  var exchange: Exchange? { if case .exchange(let exchange) = state { exchange } else { nil } }
+
+  var decodesChunks: Bool { exchange?.decodesChunks ?? false }
 
   func originCanTakeMore() {
     switch state {
@@ -24,41 +27,9 @@ extension ClientHandler {
     write(buffer)
   }
 
-  func originPassed(_ count: Int) {
-    if case .exchange(let exchange) = state { exchange.originPassed(count) }
-  }
-
-  func originPaused() { flush() }
-
-  func originInformed(_ head: MessageHead) {
-    if case .exchange(let exchange) = state { exchange.originInformed(head) }
-  }
-
-  func originAnswered(_ head: MessageHead, status: Int, _ framing: BodyFraming) {
-    if case .exchange(let exchange) = state { exchange.originAnswered(head, status: status, framing) }
-  }
-
-  func originFinished() {
-    if case .exchange(let exchange) = state { exchange.originFinished() }
-  }
-
-  /// The connection has ended after the whole response.
-  func originGone() {
-    if case .exchange(let exchange) = state { exchange.cutOff("connection_terminated") }
-  }
-
-  func originSwitched(_ head: MessageHead, _ rest: ByteBuffer) {
-    if case .exchange(let exchange) = state { exchange.originSwitched(head, rest) }
-  }
-
-  /// There is no valid response; `fault` says what is wrong with the one that came, if any.
-  func originFailed(_ fault: MessageFault?) {
-    if case .exchange(let exchange) = state { exchange.originFailed(fault) }
-  }
-
   /// A response has broken off.
   func originBroke(isReset: Bool) {
-    guard case .exchange(let exchange) = state else { return }
+    guard let exchange else { return }
     exchange.broke()
     // What has come is good, and so are responses before it: a client that has sent more would lose them to a reset.
     flush()

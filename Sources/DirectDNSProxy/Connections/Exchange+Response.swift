@@ -94,7 +94,7 @@ extension Exchange {
     client.beginTunnel(Tunnel(client, handler, access, began: request.began, slot), early: rest)
   }
 
-  /// There is no response.
+  /// There is no valid response; `fault` says what is wrong with the one that came, if any.
   func originFailed(_ fault: MessageFault?) {
     guard case .passing(let handler) = stage else { return }
     // If the origin was told that the client has stopped sending, it may have closed for that reason.

@@ -27,21 +27,21 @@ extension OriginHandler {
       case 101:
         let rest = buffered.takeRest()
         state = .tunnel
-        client.originSwitched(head, rest)
+        client.exchange?.originSwitched(head, rest)
       case 100..<200:
         interimCount += 1
         guard interimCount <= Self.interimLimit else { throw .malformed("it has interim responses without end") }
-        client.originInformed(head)
+        client.exchange?.originInformed(head)
         return true
       default:
-        client.originAnswered(head, status: status, framing)
+        client.exchange?.originAnswered(head, status: status, framing)
         // Not if the response could not be passed on.
         guard case .head = state else { return false }
         state = .body(BodyProgress(framing, of: .response, isDecoded: client.decodesChunks, below: head))
         if framing == .none { finishResponse() } else if buffered.readableBytes > 0 { pass(buffered.takeRest()) }
       }
     } catch {
-      client.originFailed(error)
+      client.exchange?.originFailed(error)
     }
     return false
   }
@@ -54,16 +54,12 @@ extension OriginHandler {
     state = .done
     do throws(MessageFault) {
       let isOver = try progress.pass(&buffer) { client.originSent($0) }
-      client.originPassed(progress.dataCount)
-      if isOver {
-        state = .body(progress)
-        // Nobody has asked for bytes that come after a response.
-        finishResponse(isClean: buffer.readableBytes == 0)
-      } else {
-        state = .body(progress)
-      }
+      client.exchange?.originPassed(progress.dataCount)
+      state = .body(progress)
+      // Nobody has asked for bytes that come after a response.
+      if isOver { finishResponse(isClean: buffer.readableBytes == 0) }
     } catch {
-      client.originPassed(progress.dataCount)
+      client.exchange?.originPassed(progress.dataCount)
       client.originBroke(isReset: client.decodesChunks)
     }
   }
@@ -72,7 +68,7 @@ extension OriginHandler {
     guard case .body(let progress) = state else { return }
     state = .done
     self.isClean = isClean && buffered.readableBytes == 0 && progress.framing != .untilClose
-    client?.originFinished()
+    client?.exchange?.originFinished()
   }
 
   /// Whether it can serve another request, once it has the whole of this one.
@@ -80,9 +76,9 @@ extension OriginHandler {
 
   func inputEnded(isBroken: Bool) {
     // SwiftNIO does not say that a read is over whose next one fails: what it brought is not flushed yet.
-    if isBroken { client?.originPaused() }
+    if isBroken { client?.flush() }
     switch state {
-    case .head: client?.originFailed(nil)
+    case .head: client?.exchange?.originFailed(nil)
     case .body(let progress):
       if progress.framing == .untilClose, !isBroken {
         finishResponse()

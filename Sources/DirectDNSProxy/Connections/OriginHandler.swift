@@ -237,7 +237,7 @@ final class OriginHandler: ChannelDuplexHandler {
   }
 
   func channelReadComplete(context: ChannelHandlerContext) {
-    client?.originPaused()
+    client?.flush()
     context.fireChannelReadComplete()
   }
 
@@ -256,7 +256,8 @@ final class OriginHandler: ChannelDuplexHandler {
 
   func channelInactive(context: ChannelHandlerContext) {
     inputEnded(isBroken: !hasEnded)
-    if case .done = state { client?.originGone() }
+    // It has ended after the whole response.
+    if case .done = state { client?.exchange?.cutOff("connection_terminated") }
     leave()
     context.fireChannelInactive()
   }
