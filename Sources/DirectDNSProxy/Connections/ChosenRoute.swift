@@ -42,8 +42,8 @@ struct ChosenRoute {
   ) -> any Connector {
     if let upstream, addresses.isEmpty {
       return UpstreamConnection(
-        loop, settings, upstream, to: hop == .proxy(upstream) ? nil : origin, timeout: settings.limits.connectTimeout,
-        via: via.adding(loop.shared.mark), below: context, without: closed)
+        loop, settings, upstream, to: hop == .proxy(upstream) ? nil : origin, via: via.adding(loop.shared.mark),
+        below: context, without: closed)
     }
     return Dialer(loop, settings, origin, self, settings.policy)
   }

@@ -164,8 +164,7 @@ final class Dialer: Connector {
   /// Asks the other proxy to connect to an address.
   private func ask(_ upstream: UpstreamProxy, for address: IPAddress, _ number: Int) {
     let connection = UpstreamConnection(
-      loop, settings, upstream, to: ForwardOrigin(.address(address), port: origin.port),
-      timeout: settings.limits.connectTimeout, via: via, below: context)
+      loop, settings, upstream, to: ForwardOrigin(.address(address), port: origin.port), via: via, below: context)
     attempts[number].upstream = connection
     connection.start { [self] outcome in
       attempts[number].upstream = nil

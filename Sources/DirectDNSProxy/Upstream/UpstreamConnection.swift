@@ -3,13 +3,13 @@ internal import DirectDNS
 internal import NIOCore
 internal import Tracing
 
-/// Opens a connection through another proxy: connects to it, and does the handshake for the target.
+/// Opens a connection through another proxy: connects to it, and does the handshake for the target, all within the time
+/// that connecting may take.
 final class UpstreamConnection: Connector {
   private let loop: ProxyLoop
   private let settings: ProxySettings
   private let upstream: UpstreamProxy
   private let target: ForwardOrigin?
-  private let timeout: Duration
   private let via: ProxyVia
   private let finder: RouteFinder
   private var dialer: Dialer?
@@ -28,20 +28,18 @@ final class UpstreamConnection: Connector {
   ///   - settings: the settings of the request.
   ///   - upstream: the proxy.
   ///   - target: what it is asked to connect to; nil for requests with the whole URL.
-  ///   - timeout: how long all of it may take.
   ///   - via: the proxies that the request has come through, including this one.
   ///   - context: the parent of its lookups' spans.
   ///   - closed: the addresses of the proxy that are not to be tried, and the failure if there are no others.
   init(
     _ loop: ProxyLoop, _ settings: ProxySettings, _ upstream: UpstreamProxy, to target: ForwardOrigin?,
-    timeout: Duration, via: ProxyVia, below context: ServiceContext?,
+    via: ProxyVia, below context: ServiceContext?,
     without closed: (addresses: [IPAddress], refusal: ProxyRefusal?) = ([], nil)
   ) {
     self.loop = loop
     self.settings = settings
     self.upstream = upstream
     self.target = target
-    self.timeout = timeout
     self.via = via
     self.closed = closed
     finder = RouteFinder(to: ForwardOrigin(upstream.host, port: upstream.port), loop, settings, below: context)
@@ -50,7 +48,7 @@ final class UpstreamConnection: Connector {
   func start(_ completion: @escaping (Dialer.Outcome) -> Void) {
     self.completion = completion
     let bound = NIOLoopBound(self, eventLoop: loop.eventLoop)
-    timer = loop.eventLoop.scheduleTask(in: TimeAmount(timeout)) { bound.value.timedOut() }
+    timer = loop.eventLoop.scheduleTask(in: TimeAmount(settings.limits.connectTimeout)) { bound.value.timedOut() }
     find()
   }
 
