@@ -66,7 +66,6 @@ final class Exchange {
       case .route(let route):
         self.route = route
         self.route.via = request.via
-        self.route.context = access.context
         let reuse: OriginPool.Reuse =
           request.canBeRetried ? .any : client.lastOrigin == origin ? .recent : .own
         if let kept = client.ownPool?.take(origin, self.route, hop, reuse)

@@ -28,7 +28,7 @@ final class RouteFinder {
   ///   - loop: where it runs.
   ///   - settings: the settings of the request.
   ///   - context: the parent of its lookups' spans.
-  init(to origin: ForwardOrigin, _ loop: ProxyLoop, _ settings: ProxySettings, below context: ServiceContext? = nil) {
+  init(to origin: ForwardOrigin, _ loop: ProxyLoop, _ settings: ProxySettings, below context: ServiceContext?) {
     self.loop = loop
     self.settings = settings
     self.origin = origin
@@ -76,7 +76,7 @@ final class RouteFinder {
   /// - Parameters:
   ///   - useless: those of its addresses that are not wanted any more; it is refused where there are no others.
   ///   - completion: called with the result, at once if no lookup is needed.
-  func findUpstream(without useless: [IPAddress] = [], _ completion: @escaping (Outcome) -> Void) {
+  func findUpstream(without useless: [IPAddress], _ completion: @escaping (Outcome) -> Void) {
     policy = .any
     self.useless = useless
     self.completion = completion
@@ -98,7 +98,7 @@ final class RouteFinder {
     let resolver = loop.shared.resolver
     // Names that are never looked up, such as localhost, would mean another host at the other proxy.
     if let upstream, upstream.resolvesNames, !resolver.answersItself(name) {
-      return finish(.route(ChosenRoute(addresses: [], others: nil, upstream: upstream)))
+      return finish(.route(ChosenRoute(addresses: [], upstream: upstream, context: context)))
     }
     let isDirect = configuration.isDirect(name, by: route)
     let lookup = configuration.lookup
@@ -183,7 +183,7 @@ final class RouteFinder {
     }
     do throws(DirectDNSError) {
       let allowed = try policy.allowed(addresses, for: origin.host)
-      return .route(ChosenRoute(addresses: allowed, others: nil, upstream: upstream))
+      return .route(ChosenRoute(addresses: allowed, upstream: upstream, context: context))
     } catch {
       return .refused(ProxyRefusal(error))
     }

@@ -155,7 +155,6 @@ final class PendingTunnel {
       case .refused(let refusal): completion(.failed(refusal))
       case .route(var route):
         route.via = via
-        route.context = access.context
         let connection = route.connection(to: origin, route.hop(isPlain: false), loop, settings)
         self.connection = connection
         connection.start { [self] outcome in
