@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import DirectDNS
+
 /// A JSON value whose members keep their order, as the providers write them.
 indirect enum JSONText: Sendable {
   case object([(String, JSONText)])
@@ -12,28 +14,12 @@ indirect enum JSONText: Sendable {
   var text: String {
     switch self {
     case .object(let members):
-      "{" + members.map { Self.quoted($0.0) + ":" + $0.1.text }.joined(separator: ",") + "}"
+      "{" + members.map { $0.0.jsonString + ":" + $0.1.text }.joined(separator: ",") + "}"
     case .array(let elements): "[" + elements.map(\.text).joined(separator: ",") + "]"
-    case .string(let text): Self.quoted(text)
+    case .string(let text): text.jsonString
     case .number(let number): String(number)
     case .boolean(let flag): flag ? "true" : "false"
     case .null: "null"
     }
-  }
-
-  private static func quoted(_ text: String) -> String {
-    var result = "\""
-    for scalar in text.unicodeScalars {
-      switch scalar {
-      case "\"": result += "\\\""
-      case "\\": result += "\\\\"
-      case "\n": result += "\\n"
-      case ..<" ":
-        let digits = String(scalar.value, radix: 16)
-        result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-      default: result.unicodeScalars.append(scalar)
-      }
-    }
-    return result + "\""
   }
 }
