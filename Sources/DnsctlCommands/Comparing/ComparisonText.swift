@@ -62,7 +62,7 @@ struct ComparisonText: Sendable {
         ])
       }
     }
-    return "\(style.bold(host.printable))  \(type)\n\(table.trimmedText)  \(conclusion(comparison))\n"
+    return "\(style.bold(host.printable))  \(type)\n\(table.text)  \(conclusion(comparison))\n"
   }
 
   private func conclusion(_ comparison: Comparison) -> String {

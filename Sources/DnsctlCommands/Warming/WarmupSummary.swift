@@ -48,7 +48,7 @@ struct WarmupSummary {
     add("queries", report.queries.reduce(0) { $0 + $1.queries }, queries.joined(separator: ", "))
     let slowest = report.slowest.prefix(3).map { "\($0.host.spelled) \($0.duration.readable)" }
     if !slowest.isEmpty { table.add([.init("slowest"), .init(""), .init(slowest.joined(separator: ", "))]) }
-    return table.trimmedText + verdict + "\n"
+    return table.text + verdict + "\n"
   }
 
   private var verdict: String {
