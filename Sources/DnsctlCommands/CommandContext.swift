@@ -111,7 +111,7 @@ package struct CommandContext: Sendable {
     return .answered
   }
 
-  /// The same, mute or not.
+  /// The same context, mute or not.
   func muted(_ isMute: Bool) -> CommandContext {
     var context = self
     context.isMute = isMute
@@ -128,11 +128,12 @@ package struct CommandContext: Sendable {
   var isTerminalDumb: Bool { environment["TERM"] == "dumb" }
 
   /// Colours are used at a terminal unless they were declined (no-color.org), and when they were asked for.
-  var usesColour: Bool {
+  var style: TextStyle {
     switch colour {
-    case .always: true
-    case .never: false
-    case .auto: isOutputTerminal && (environment["NO_COLOR"] ?? "").isEmpty && !isTerminalDumb
+    case .always: TextStyle(isOn: true)
+    case .never: TextStyle(isOn: false)
+    case .auto:
+      TextStyle(isOn: isOutputTerminal && (environment["NO_COLOR"] ?? "").isEmpty && !isTerminalDumb)
     }
   }
 }

@@ -19,7 +19,7 @@ import Testing
 
   private func render(_ format: OutputFormat, _ host: String, _ resolution: Resolution) -> String {
     let outcome = LookupOutcome(host: host, result: .success(resolution), elapsed: .microseconds(12_345))
-    return format.render(outcome, TextTable(hosts: [host], usesColour: false)).output
+    return format.render(outcome, TextTable(hosts: [host], style: TextStyle(isOn: false))).output
   }
 
   @Test func `say of a stale answer that it is stale`() throws {
@@ -96,7 +96,7 @@ import Testing
 
   @Test func `mark what matters with colours`() throws {
     let answer = try resolution(["192.0.2.1"], .stale, .system, age: 9, left: -5)
-    let text = TextTable(hosts: [], usesColour: true).block("a.example", answer, elapsed: .zero)
+    let text = TextTable(hosts: [], style: TextStyle(isOn: true)).block("a.example", answer, elapsed: .zero)
     #expect(text.contains("\u{1b}[1ma.example\u{1b}[0m"))
     #expect(text.contains("\u{1b}[33mstale (expired 5 s ago)\u{1b}[0m"))
   }

@@ -28,7 +28,7 @@ struct WarmupBarTests {
     let bar = WarmupBar(expecting: 2000, now: at(0))
     let line = bar.line(paused, now: at(2), width: 120)
     #expect(line.hasSuffix("500 of 2000 names  250/s  one\\u{1B} asks for no query for 58 min (429)"), "\(line)")
-    let summary = WarmupSummary(paused, usesColour: false).text
+    let summary = WarmupSummary(report: paused, style: TextStyle(isOn: false)).text
     #expect(summary.contains(", one\\u{1B} wanted no query for 58 min more (429), in "), "\(summary)")
   }
 
@@ -37,7 +37,7 @@ struct WarmupBarTests {
     var some = report(1, of: 1)
     some.duplicates = count
     some.rejectedLeftOut = count
-    #expect(WarmupSummary(some, usesColour: false).text.contains("\(count) more \(said)\n"))
+    #expect(WarmupSummary(report: some, style: TextStyle(isOn: false)).text.contains("\(count) more \(said)\n"))
   }
 
   @Test func `while a list is being read its lines are the whole, and without lines there is no whole`() {

@@ -164,6 +164,6 @@ struct CheckCommand: ContextCommand {
 
   private func text(_ findings: [Finding], in context: CommandContext) -> String {
     guard !output.isJSON else { return findings.map { JSONLine($0).text }.joined() }
-    return FindingsText(style: TextStyle(isOn: context.usesColour)).text(findings)
+    return FindingsText(style: context.style).text(findings)
   }
 }

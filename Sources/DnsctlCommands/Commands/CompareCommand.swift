@@ -111,7 +111,7 @@ struct CompareCommand: ContextCommand {
         return ComparisonOutcome(host: item.text, result: .failure(error))
       }
     }
-    let layout = ComparisonText(style: TextStyle(isOn: context.usesColour))
+    let layout = ComparisonText(style: context.style)
     let (isJSON, isStrict) = (output.isJSON, strict)
     return await pipeline.run(arguments.filter { !$0.hasPrefix("@") }, in: context) { outcome in
       (outcome.rendered(isJSON: isJSON, layout), outcome.status(isStrict: isStrict))

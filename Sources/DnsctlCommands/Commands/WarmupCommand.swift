@@ -231,7 +231,7 @@ struct WarmupCommand: ContextCommand {
   // MARK: Output
 
   private func write(_ report: WarmupReport, in context: CommandContext) -> ExitStatus {
-    let summary = WarmupSummary(report, usesColour: context.usesColour)
+    let summary = WarmupSummary(report: report, style: context.style)
     for line in summary.failures { context.reportError(line.printable) }
     let isReportOnOutput = reportPath == Pipeline.inputMark
     var status = ExitStatus.answered

@@ -11,11 +11,11 @@ struct TextTable: Sendable {
   ///
   /// - Parameters:
   ///   - hosts: the names that are known beforehand.
-  ///   - usesColour: whether escape codes are used.
-  init(hosts: [String], usesColour: Bool) {
+  ///   - style: whether escape codes are used.
+  init(hosts: [String], style: TextStyle) {
     // A single long name must not push all others off the screen.
     hostWidth = min(hosts.map(\.printable.columns).max() ?? 0, 40)
-    style = TextStyle(isOn: usesColour)
+    self.style = style
   }
 
   /// The most common addresses are no longer than this, which keeps the blocks of several names aligned.

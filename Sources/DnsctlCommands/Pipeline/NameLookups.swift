@@ -23,7 +23,7 @@ struct NameLookups: Sendable {
       return LookupOutcome(host: host, result: result, elapsed: clock.now - start)
     }
     let names = hosts.filter { $0 != Pipeline.inputMark }
-    let layout = TextTable(hosts: names, usesColour: context.usesColour)
+    let layout = TextTable(hosts: names, style: context.style)
     var writer = OutcomeWriter(context) { (outcome: LookupOutcome) in (format.render(outcome, layout), outcome.status) }
     do throws(PipelineError) {
       if let host = hosts.first, hosts.count == 1, host != Pipeline.inputMark {

@@ -46,7 +46,7 @@ struct RecordLookups: Sendable {
         }
       }
     }
-    let style = TextStyle(isOn: context.usesColour)
+    let style = context.style
     var writer = OutcomeWriter(context) { (outcome: RecordOutcome) in (format.render(outcome, style), outcome.status) }
     do throws(PipelineError) {
       try await pipeline.run(hosts) { outcomes throws(StreamError) in try writer.write(Array(outcomes.joined())) }

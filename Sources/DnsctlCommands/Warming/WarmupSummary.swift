@@ -12,11 +12,6 @@ struct WarmupSummary {
   let report: WarmupReport
   let style: TextStyle
 
-  init(_ report: WarmupReport, usesColour: Bool) {
-    self.report = report
-    style = TextStyle(isOn: usesColour)
-  }
-
   /// The most failures that are listed if the minimum was reached, since the rest matters little then.
   static let fewFailures = 20
 

@@ -22,7 +22,7 @@ final class WatchDisplay: Sendable {
     isLive = context.isOutputTerminal && !isJSON && !context.isTerminalDumb
     self.isJSON = isJSON
     self.context = context
-    screen = WatchScreen(style: TextStyle(isOn: context.usesColour))
+    screen = WatchScreen(style: context.style)
   }
 
   /// Whether keys are read.

@@ -60,7 +60,7 @@ struct CacheListCommand: StoreCommand {
       return .answered
     }
     let found = try await store.visit([StoredRow]()) { $0 += $1.filter(filter) }
-    try context.print(render((sort ?? .name).sorted(found, isReversed: reverse), TextStyle(isOn: context.usesColour)))
+    try context.print(render((sort ?? .name).sorted(found, isReversed: reverse), context.style))
     return .answered
   }
 

@@ -34,7 +34,7 @@ struct CacheShowCommand: StoreCommand {
 
   func run(_ store: OpenStore, in context: CommandContext) async throws(StoreFailure) -> ExitStatus {
     var status = ExitStatus.answered
-    let style = TextStyle(isOn: context.coloured(colours).usesColour)
+    let style = context.coloured(colours).style
     for text in hosts {
       let host: HostName
       do throws(DirectDNSError) { host = try HostName(text) } catch {
