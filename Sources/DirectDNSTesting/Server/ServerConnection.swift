@@ -22,7 +22,7 @@ final class ServerConnection: Sendable {
   }
 
   /// Closes the connection at once: without TLS's close_notify, and dropping what was not sent yet.
-  func close() { send(.close) }
+  func close() { channel.triggerUserOutboundEvent(ConnectionGate.Closing(), promise: nil) }
 
   /// Reads nothing more.
   func stopReading() { channel.setOption(.autoRead, value: false).whenComplete { _ in } }
@@ -30,8 +30,7 @@ final class ServerConnection: Sendable {
   /// Resets the connection (RST), as a broken middlebox does.
   func reset() {
     guard let provider = channel as? any SocketOptionProvider else { return close() }
-    let setting = provider.setSoLinger(linger(l_onoff: 1, l_linger: 0))
-    setting.whenComplete { _ in self.send(.close) }
+    provider.setSoLinger(linger(l_onoff: 1, l_linger: 0)).whenComplete { _ in self.close() }
   }
 
   /// Sends GOAWAY from one of the connection's streams, then closes it (RFC 9113 §6.8).
@@ -47,10 +46,6 @@ final class ServerConnection: Sendable {
       self.channel.writeAndFlush(frame).whenComplete { _ in self.close() }
     }
   }
-
-  private func send(_ order: ConnectionGate.Order) {
-    channel.triggerUserOutboundEvent(order, promise: nil)
-  }
 }
 
 /// The handler nearest to the socket, which can close the connection without TLS and HTTP taking part.
@@ -58,14 +53,12 @@ final class ConnectionGate: ChannelOutboundHandler {
   typealias OutboundIn = ByteBuffer
 
   /// What any handler after this one can ask for.
-  enum Order: Sendable {
-    case close
-  }
+  struct Closing: Sendable {}
 
   func triggerUserOutboundEvent(
     context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?
   ) {
-    guard event is Order else { return context.triggerUserOutboundEvent(event, promise: promise) }
+    guard event is Closing else { return context.triggerUserOutboundEvent(event, promise: promise) }
     context.close(mode: .all, promise: promise)
   }
 }
