@@ -49,8 +49,9 @@ public final class FakeProvider: Sendable {
       // The request and its held answer become visible together, so that a test that waits for the request can release
       // the answer.
       let sender = state.change { content in
+        let (reply, distortion) = content.receive(incoming, on: connection)
         let sender = ReplySender(
-          plan: content.receive(incoming, on: connection), writer: writer, connection: connection, state: state)
+          reply: reply, distortion: distortion, writer: writer, connection: connection, state: state)
         if sender.isHeld { content.held.append { channel.eventLoop.execute { sender.send() } } }
         return sender
       }

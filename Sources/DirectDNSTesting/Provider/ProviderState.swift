@@ -16,8 +16,10 @@ struct ProviderState: ServerState {
     self.records = records
   }
 
-  /// Records a request and decides how it is answered.
-  mutating func receive(_ head: IncomingRequest, on connection: ServerConnection) -> PlannedReply {
+  /// Records a request and decides how it is answered: the reply, and how it is to be sent.
+  mutating func receive(
+    _ head: IncomingRequest, on connection: ServerConnection
+  ) -> (reply: ProviderReply, distortion: Distortion) {
     var request = log.count(head, on: connection)
     let format = ProviderRoute.format(path: request.path, request: request, vendor: configuration.vendor)
     request.questions = format?.questions(in: request, configuration: configuration) ?? []
@@ -29,12 +31,6 @@ struct ProviderState: ServerState {
     var reply = distortion.reply ?? format?.reply(to: request, in: context) ?? .refusal(404, "No such path.")
     for change in distortion.replyChanges { change(&reply) }
     reply.fields[.date] = HTTPDate.text(secondsSince1970: now + distortion.dateOffset)
-    return PlannedReply(reply: reply, distortion: distortion)
+    return (reply, distortion)
   }
-}
-
-/// A reply, and how it is to be sent.
-struct PlannedReply: Sendable {
-  let reply: ProviderReply
-  let distortion: Distortion
 }

@@ -5,7 +5,8 @@ import NIOHTTP1
 
 /// Sends one reply, or misbehaves instead.
 struct ReplySender: Sendable {
-  let plan: PlannedReply
+  let reply: ProviderReply
+  let distortion: Distortion
   let writer: ResponseWriter
   let connection: ServerConnection
   let state: Watched<ProviderState>
@@ -14,11 +15,11 @@ struct ReplySender: Sendable {
   private var version: HTTPProtocolVersion { writer.version }
 
   /// Whether the server sends this on `release()`.
-  var isHeld: Bool { if case .held = plan.distortion.gate { true } else { false } }
+  var isHeld: Bool { if case .held = distortion.gate { true } else { false } }
 
   /// Sends now or later; does nothing for an answer that is held or never sent.
   func begin() {
-    switch plan.distortion.gate {
+    switch distortion.gate {
     case .open: send()
     case .delayed(let duration): channel.eventLoop.scheduleTask(in: TimeAmount(duration)) { send() }
     case .held, .shut: break
@@ -31,10 +32,10 @@ struct ReplySender: Sendable {
 
   /// Sends now.
   func send() {
-    switch plan.distortion.ending {
+    switch distortion.ending {
     case .answered where isInterim, .cut where isInterim:
       sendInterim().whenComplete { _ in connection.close() }
-    case .answered: sendBody(Array(plan.reply.body)[...])
+    case .answered: sendBody(Array(reply.body)[...])
     case .closed: connection.close()
     case .reset: connection.reset()
     case .cut: sendHalf().whenComplete { _ in cut() }
@@ -48,17 +49,17 @@ struct ReplySender: Sendable {
     }
   }
 
-  private var status: HTTPResponse.Status { HTTPResponse.Status(code: plan.reply.status) }
+  private var status: HTTPResponse.Status { HTTPResponse.Status(code: reply.status) }
   private var isInterim: Bool { ResponseWriter.isInterim(status) }
 
   private var fields: HTTPFields {
-    var fields = plan.reply.fields
-    if let type = plan.reply.contentType { fields.insert(HTTPField(name: .contentType, value: type), at: 0) }
+    var fields = reply.fields
+    if let type = reply.contentType { fields.insert(HTTPField(name: .contentType, value: type), at: 0) }
     return fields
   }
 
   private func writeHead() {
-    writer.writeHead(status, fields, length: plan.distortion.hasLength ? plan.reply.body.count : nil)
+    writer.writeHead(status, fields, length: distortion.hasLength ? reply.body.count : nil)
   }
 
   private func sendInterim() -> EventLoopFuture<Void> {
@@ -68,7 +69,7 @@ struct ReplySender: Sendable {
   private func sendBody(_ bytes: ArraySlice<UInt8>) {
     writeHead()
     guard !writer.isHead, !bytes.isEmpty else { return finish() }
-    switch plan.distortion.pace {
+    switch distortion.pace {
     case .whole:
       _ = writer.write(bytes)
       finish()
@@ -98,7 +99,7 @@ struct ReplySender: Sendable {
   private func sendHalf() -> EventLoopFuture<Void> {
     guard !isInterim else { return sendInterim() }
     writeHead()
-    return writer.write(plan.reply.body.prefix(plan.reply.body.count / 2))
+    return writer.write(reply.body.prefix(reply.body.count / 2))
   }
 
   /// HTTP/2 ends the stream before its announced length; HTTP/1.1 can only close the connection.
