@@ -22,7 +22,7 @@ extension LiveConfiguration {
   func reloadIfChanged() {
     let outcome = changing.withLock { _ -> Result<SettingsDifference, DirectDNSError>? in
       let (stamp, passing) = state.withLock { ($0.stamp, $0.passing) }
-      guard source.stamp() == stamp else { return read() }
+      guard FileStamp(of: path) == stamp else { return read() }
       guard let passing else { return nil }
       let outcome = read()
       if case .failure(let error) = outcome, error.message == passing { return nil }
@@ -33,7 +33,7 @@ extension LiveConfiguration {
 
   /// Applies the file: all of it, or nothing.
   private func read() -> Result<SettingsDifference, DirectDNSError> {
-    let stamp = source.stamp()
+    let stamp = FileStamp(of: path)
     let before = state.withLock { state in
       state.stamp = stamp
       state.passing = nil
@@ -42,7 +42,7 @@ extension LiveConfiguration {
     let settings: DirectSettings
     do throws(ConfigurationFault) {
       // Other changes wait during this.
-      settings = try Self.settings(source, waits: false, by: reading)
+      settings = try Self.settings(path, waits: false, by: reading)
     } catch {
       return failure(error.error, mayPass: error.mayPass)
     }
@@ -63,7 +63,7 @@ extension LiveConfiguration {
 
   /// An error that begins with the file's name, as one about a file of `ca` does already.
   private func named(_ error: DirectDNSError) -> DirectDNSError {
-    let name = "\(source.name.printable): "
+    let name = "\(path.printable): "
     return DirectDNSError(error.code, error.message.hasPrefix(name) ? error.message : name + error.message)
   }
 
@@ -80,10 +80,10 @@ extension LiveConfiguration {
     case .success(let difference):
       label = difference.isEmpty ? .unchanged : .applied
       if difference.isEmpty {
-        logger.info("configuration read: nothing has changed", metadata: ["file": "\(source.name.printable)"])
+        logger.info("configuration read: nothing has changed", metadata: ["file": "\(path.printable)"])
       }
       for change in difference.changes {
-        logger.notice("configuration changed", metadata: ["file": "\(source.name.printable)", "change": "\(change)"])
+        logger.notice("configuration changed", metadata: ["file": "\(path.printable)", "change": "\(change)"])
       }
     case .failure(let error):
       label = .refused

@@ -46,7 +46,7 @@ public final class LiveConfiguration: Sendable {
   /// How often the file is checked for changes.
   let interval: Duration
   let clock: any ResolverClock
-  let source: ConfigurationPath
+  let path: String
   let reading: Reading
   let check: Check
   let observer: Observer
@@ -78,7 +78,7 @@ public final class LiveConfiguration: Sendable {
     do throws(ConfigurationFault) {
       let environment = try EnvironmentSettings(variables)
       try self.init(
-        ConfigurationPath(name: path), interval: interval, clock: SystemClock(),
+        path, interval: interval, clock: SystemClock(),
         logger: Logger(label: "directdns.configuration"), observer: { outcome, _ in observer(outcome) }
       ) { bytes, name throws(ConfigurationFault) in
         var settings = try DirectSettings(
@@ -97,7 +97,7 @@ public final class LiveConfiguration: Sendable {
     check: @escaping Check = { _ in }, observer: @escaping Observer
   ) throws(ConfigurationFault) {
     try self.init(
-      ConfigurationPath(name: path), interval: .seconds(1), clock: clock,
+      path, interval: .seconds(1), clock: clock,
       logger: Logger(label: "directdns.configuration"), check: check, observer: observer
     ) { bytes, name throws(ConfigurationFault) in
       try DirectSettings(
@@ -106,13 +106,13 @@ public final class LiveConfiguration: Sendable {
   }
 
   init(
-    _ source: ConfigurationPath, interval: Duration, clock: any ResolverClock, logger: Logger,
+    _ path: String, interval: Duration, clock: any ResolverClock, logger: Logger,
     check: @escaping Check = { _ in }, observer: @escaping Observer = { _, _ in }, reading: @escaping Reading
   ) throws(ConfigurationFault) {
     guard interval > .zero else {
       throw ConfigurationFault("interval is \(interval): leave some time between one look at the file and the next.")
     }
-    self.source = source
+    self.path = path
     self.interval = interval
     self.clock = clock
     self.logger = logger
@@ -120,8 +120,8 @@ public final class LiveConfiguration: Sendable {
     self.reading = reading
     self.check = check
     // The stamp first, so that a later write is noticed as another state.
-    let stamp = source.stamp()
-    state = Locked(State(settings: try Self.settings(source, waits: true, by: reading), stamp: stamp))
+    let stamp = FileStamp(of: path)
+    state = Locked(State(settings: try Self.settings(path, waits: true, by: reading), stamp: stamp))
     warnOfWriters()
     // Created early: an alert on the increase of a series does not see one that begins with 1.
     let metrics = MetricSource()
@@ -129,16 +129,35 @@ public final class LiveConfiguration: Sendable {
   }
 
   static func settings(
-    _ source: ConfigurationPath, waits: Bool, by reading: Reading
+    _ path: String, waits: Bool, by reading: Reading
   ) throws(ConfigurationFault) -> DirectSettings {
     // It refuses a file that everybody may write to.
-    _ = try ConfigurationFile.warning(of: source.name)
-    return try reading(source.read(waits: waits), source.name)
+    _ = try ConfigurationFile.warning(of: path)
+    return try reading(bytes(of: path, waits: waits), path)
+  }
+
+  /// The bytes of a file as they are now.
+  ///
+  /// - Parameters:
+  ///   - path: the file.
+  ///   - waits: whether to wait for a FIFO's writer.
+  /// - Returns: the bytes.
+  /// - Throws: why they cannot be read.
+  static func bytes(of path: String, waits: Bool) throws(ConfigurationFault) -> [UInt8] {
+    do throws(FileFailure) {
+      // A device or a pipe may never end, and no configuration has nearly as many bytes.
+      if let bytes = try ReadableFile(path, waits: waits).readToEnd(limit: 16 << 20) { return bytes }
+    } catch {
+      let reason =
+        error.isMissing ? "there is no such file" : error.isForbidden ? "this process has no right to" : error.reason
+      throw .passing("\(path): the configuration file cannot be read: \(reason).")
+    }
+    throw ConfigurationFault("\(path): that is not a configuration file: it is longer than 16 MiB.")
   }
 
   /// Logs that others may write to the file; once for each reading that is told, and not at each try.
   func warnOfWriters() {
-    guard let warning = try? ConfigurationFile.warning(of: source.name) else { return }
+    guard let warning = try? ConfigurationFile.warning(of: path) else { return }
     logger.warning("others may write to the configuration file", metadata: ["reason": "\(warning)"])
   }
 

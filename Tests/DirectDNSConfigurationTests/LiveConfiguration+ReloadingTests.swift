@@ -76,7 +76,7 @@ final class LiveConfigurationReloadingTests: LiveConfigurationFixture {
     try folder.write("{ timeout: 2 }", to: "c.json5")
     let (told, isHeld, proceed) = (Watched<[Duration]>([]), Watched(false), DispatchSemaphore(value: 0))
     let live = try LiveConfiguration(
-      ConfigurationPath(name: path), interval: .seconds(1), clock: clock, logger: log.logger,
+      path, interval: .seconds(1), clock: clock, logger: log.logger,
       observer: { _, settings in
         if settings.resolver.timeout == .seconds(3) {
           isHeld.change { $0 = true }
@@ -205,7 +205,7 @@ final class LiveConfigurationReloadingTests: LiveConfigurationFixture {
     let fault = Locked<String?>(nil)
     let outcomes = Locked<[String]>([])
     let live = try LiveConfiguration(
-      ConfigurationPath(name: path), interval: .seconds(1), clock: clock, logger: log.logger,
+      path, interval: .seconds(1), clock: clock, logger: log.logger,
       observer: { outcome, _ in
         outcomes.withLock { $0.append((try? outcome.get().description) ?? "refused") }
       }
@@ -246,7 +246,7 @@ final class LiveConfigurationReloadingTests: LiveConfigurationFixture {
 
   @Test func `what keeps a file from being read may pass, and its length does not`() throws {
     for (name, mayPass) in [(folder.path, true), ("/dev/zero", false)] {
-      let fault = #expect(throws: ConfigurationFault.self) { try ConfigurationPath(name: name).read(waits: false) }
+      let fault = #expect(throws: ConfigurationFault.self) { try LiveConfiguration.bytes(of: name, waits: false) }
       #expect(fault?.mayPass == mayPass, "\(name)")
     }
   }

@@ -22,7 +22,7 @@ final class LiveConfigurationServiceTests: LiveConfigurationFixture {
     try folder.link("..data", to: "1")
     try folder.link("linked", to: "..data/c.json5")
     let live = try LiveConfiguration(
-      ConfigurationPath(name: folder / "linked"), interval: .seconds(1), clock: clock, logger: log.logger,
+      folder / "linked", interval: .seconds(1), clock: clock, logger: log.logger,
       observer: { outcome, settings in
         outcomes.change {
           $0.append("\((try? outcome.get().description) ?? "refused"), now \(settings.resolver.timeout)")

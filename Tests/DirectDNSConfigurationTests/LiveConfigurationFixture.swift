@@ -18,7 +18,7 @@ class LiveConfigurationFixture {
   ) throws -> LiveConfiguration {
     try folder.write(text, to: "c.json5")
     return try LiveConfiguration(
-      ConfigurationPath(name: path), interval: .seconds(1), clock: clock, logger: log.logger, check: check,
+      path, interval: .seconds(1), clock: clock, logger: log.logger, check: check,
       observer: { outcome, _ in observer(outcome) }
     ) { bytes, name throws(ConfigurationFault) in
       try DirectSettings(
