@@ -182,12 +182,7 @@ struct ProxyOptions: ParsableArguments {
   private static func text(of path: String, _ option: String, in context: CommandContext) throws(SettingsError)
     -> String
   {
-    let bytes: [UInt8]?
-    do throws(StreamError) { bytes = try context.readFile(path) } catch {
-      throw SettingsError(.streams, "\(option): \(path.printable) cannot be read: \(error.reason).")
-    }
-    guard let bytes else { throw SettingsError(.streams, "\(option): there is no file \(path.printable).") }
-    let text = String(decoding: bytes, as: UTF8.self)
+    let text = String(decoding: try InputFile.read(path, for: option, by: context.readFile), as: UTF8.self)
     // A byte-order mark is no part of what the file says.
     return text.unicodeScalars.first == "\u{feff}" ? String(text.unicodeScalars.dropFirst()) : text
   }

@@ -85,7 +85,7 @@ extension HTTPFields {
 }
 
 /// A file that an option names.
-enum InputFile {
+package enum InputFile {
   /// A secret in an option: the text itself, or for `@FILE` the first line of that file, which no list of processes
   /// shows.
   static func secret(
@@ -109,7 +109,7 @@ enum InputFile {
   /// A file's content as curl puts it into an option: without line ends, and without NUL.
   static func withoutLineEnds(_ bytes: [UInt8]) -> [UInt8] { bytes.filter { $0 != 0x0d && $0 != 0x0a && $0 != 0 } }
 
-  static func read(
+  package static func read(
     _ path: String, for option: String, by readFile: (String) throws(StreamError) -> [UInt8]?
   ) throws(SettingsError) -> [UInt8] {
     try check(path, of: option)
