@@ -7,33 +7,32 @@ extension CommandContext {
   /// What a resolver is needed for; it writes to the context that it is given.
   typealias ResolverUse = @Sendable (DirectResolver, CommandContext) async throws(SettingsError) -> ExitStatus
 
+  /// The store of such settings; nil if answers are not stored.
+  package func store(of settings: DirectSettings) throws(SettingsError) -> (any AnswerStore)? {
+    guard let setting = settings.store else { return nil }
+    return try openStore(setting)
+  }
+
   /// Makes a resolver for a body, and shuts it down so that its store has what was learned, after an interrupt too.
   ///
   /// - Parameters:
   ///   - settings: the resolver's settings.
+  ///   - filled: a store that the body is meant to fill: it is a failure if an answer cannot be stored there; nil for
+  ///     the store of the settings.
   ///   - body: uses the resolver.
   /// - Returns: what `body` returns, or the signal's status if one came first.
   /// - Throws: if there can be no such resolver, and what `body` throws.
   func withResolver(
-    _ settings: DirectSettings, _ body: @escaping ResolverUse
+    _ settings: DirectSettings, storing filled: (any AnswerStore)? = nil, _ body: @escaping ResolverUse
   ) async throws(SettingsError) -> ExitStatus {
-    let store = try settings.store.flatMap { setting throws(SettingsError) in try openStore(setting) }
+    let store = filled == nil ? try store(of: settings) : filled
     let signal = SignalWait()
     defer { signal.cancel() }
-    return try await withResolver(settings.forOneRun, store, { _ in .answered }) { resolver throws(SettingsError) in
+    return try await withResolver(
+      settings.forOneRun, store, { filled == nil ? .answered : Self.exitStatus(of: $0) }
+    ) { resolver throws(SettingsError) in
       // Without a store there is nothing to save: a signal ends the process at once.
       store == nil ? try await body(resolver, self) : try await untilInterrupted(resolver, signal, body)
-    }
-  }
-
-  /// Makes a resolver for a body that is meant to fill a store: it is a failure if an answer cannot be stored.
-  func withResolver(
-    _ settings: DirectSettings, storing store: any AnswerStore, _ body: @escaping ResolverUse
-  ) async throws(SettingsError) -> ExitStatus {
-    let signal = SignalWait()
-    defer { signal.cancel() }
-    return try await withResolver(settings.forOneRun, store, Self.exitStatus(of:)) {
-      resolver throws(SettingsError) in try await untilInterrupted(resolver, signal, body)
     }
   }
 

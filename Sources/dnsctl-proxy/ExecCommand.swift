@@ -80,7 +80,7 @@ struct ExecCommand: AsyncParsableCommand {
     let program = ProcessArguments.program
     guard !program.isEmpty else { throw SettingsError(.usage, "there is no program to run.") }
     let settings = try lookupArguments.settings(in: context)
-    let store = try settings.store.flatMap { setting throws(SettingsError) in try context.openStore(setting) }
+    let store = try context.store(of: settings)
     var ending = ChildProcess.Ending.exited(0)
     let status = try await context.withResolver(settings, store) { resolver throws(SettingsError) in
       ending = try await serve(program, settings, resolver, in: context)

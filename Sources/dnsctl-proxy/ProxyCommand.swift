@@ -119,7 +119,7 @@ struct ProxyCommand: ContextCommand {
     _ settings: DirectSettings, _ registry: PrometheusRegistry?, _ endpoint: MetricsEndpoint?,
     in context: CommandContext
   ) async throws(SettingsError) -> ExitStatus {
-    let store = try settings.store.flatMap { setting throws(SettingsError) in try context.openStore(setting) }
+    let store = try context.store(of: settings)
     let log = proxy.accessLog(in: context)
     let systemd = Systemd(context.environment, process: getpid())
     return try await context.withResolver(settings, store) { resolver throws(SettingsError) in

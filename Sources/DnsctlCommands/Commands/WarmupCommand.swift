@@ -132,7 +132,7 @@ struct WarmupCommand: ContextCommand {
         isWarm.withLock { $0 } ? .ready : .notReady("the warm-up is under way")
       }
       return try await endpoint.serving { () async throws(SettingsError) in
-        let store = try settings.store.flatMap { setting throws(SettingsError) in try context.openStore(setting) }
+        let store = try context.store(of: settings)
         return try await context.withResolver(settings, store, CommandContext.exitStatus(of:)) {
           resolver throws(SettingsError) in
           try await warm(resolver, lists, besides: settings.resolver.keepAlive, in: context) {

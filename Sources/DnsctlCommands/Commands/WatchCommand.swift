@@ -103,7 +103,7 @@ struct WatchCommand: ContextCommand {
         // The watcher is made after the resolver that reports to it.
         let watcher = Locked<Watcher?>(nil)
         settings.resolver.observer = Watcher.observer { watcher.withLock { $0 } }
-        let store = try settings.store.flatMap { setting throws(SettingsError) in try context.openStore(setting) }
+        let store = try context.store(of: settings)
         return try await context.withResolver(settings, store) { resolver throws(SettingsError) in
           let made = Watcher(names, resolver: resolver, options: settings.lookup, clock: context.clock)
           watcher.withLock { $0 = made }
