@@ -38,7 +38,7 @@ struct EndpointSocket: Sendable, Hashable {
     let isListening = unsafe withUnsafeMutablePointer(to: &bound) { storage in
       unsafe storage.withMemoryRebound(to: sockaddr.self, capacity: 1) { name in
         var length = size
-        return unsafe bind(socket.descriptor, name, length) == 0 && Self.start(socket.descriptor)
+        return unsafe bind(socket.descriptor, name, length) == 0 && endpointListen(socket.descriptor) == 0
           && getsockname(socket.descriptor, name, &length) == 0
       }
     }
@@ -49,8 +49,6 @@ struct EndpointSocket: Sendable, Hashable {
     }
     return (socket, chosenPort(bound))
   }
-
-  private static func start(_ descriptor: Int32) -> Bool { endpointListen(descriptor) == 0 }
 
   private static func failure(_ address: IPAddress, _ port: UInt16) -> DirectDNSError {
     let code = errno
@@ -113,7 +111,7 @@ struct EndpointSocket: Sendable, Hashable {
 
   /// The next connection that waits, if there is one.
   func accept() -> Acceptance {
-    let accepted = EndpointSocket(descriptor: endpointAccept(descriptor))
+    let accepted = EndpointSocket(descriptor: directdns_accept(descriptor))
     guard accepted.descriptor >= 0 else { return Self.acceptance(errno) }
     guard accepted.prepare() else {
       accepted.close()
@@ -219,8 +217,6 @@ struct EndpointSocket: Sendable, Hashable {
 private func endpointClose(_ descriptor: Int32) -> Int32 { close(descriptor) }
 
 private func endpointListen(_ descriptor: Int32) -> Int32 { listen(descriptor, 128) }
-
-private func endpointAccept(_ descriptor: Int32) -> Int32 { directdns_accept(descriptor) }
 
 /// A stream, without blocking and not inherited by other programs, as far as the system has flags for that.
 #if canImport(Darwin)

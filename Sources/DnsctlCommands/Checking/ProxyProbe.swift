@@ -74,7 +74,7 @@ struct ProxyProbe: Sendable {
     let end = ContinuousClock.now + timeout
     // For connect(2), too (socket(7)).
     guard Self.limit(SO_SNDTIMEO, of: descriptor, until: end) else { return .failure(lateness) }
-    guard connect(descriptor) else { return .failure(failure()) }
+    guard reach(by: descriptor) else { return .failure(failure()) }
     return exchange(bytes, by: descriptor, until: end).mapError { Failure(reason: $0.reason, isConnected: true) }
   }
 
@@ -103,7 +103,8 @@ struct ProxyProbe: Sendable {
     return .success(reply)
   }
 
-  private func connect(_ descriptor: Int32) -> Bool {
+  /// Connects a socket; not named as the system's function, which it would hide.
+  private func reach(by descriptor: Int32) -> Bool {
     let bytes = address.bytes
     var storage = sockaddr_storage()
     let size: Int
@@ -124,13 +125,7 @@ struct ProxyProbe: Sendable {
     }
     return unsafe withUnsafePointer(to: &storage) { pointer in
       unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        #if canImport(Darwin)
-          unsafe Darwin.connect(descriptor, $0, socklen_t(size)) == 0
-        #elseif canImport(Musl)
-          unsafe Musl.connect(descriptor, $0, socklen_t(size)) == 0
-        #else
-          unsafe Glibc.connect(descriptor, $0, socklen_t(size)) == 0
-        #endif
+        unsafe connect(descriptor, $0, socklen_t(size)) == 0
       }
     }
   }
