@@ -25,21 +25,20 @@ package struct MetricsOptions: ParsableArguments {
     help: "Let --metrics take an address that other machines reach. There is no password.")
   var allowsRemoteClients = false
 
-  /// Starts to collect metrics, serves them, and reports where.
+  /// Starts to collect metrics and serves them; `say(in:)` reports where.
   ///
   /// To be called before a resolver is made: it checks only once whether metrics are collected.
   ///
   /// - Parameters:
-  ///   - context: reports where it serves, and collects metrics.
+  ///   - context: collects metrics.
   ///   - collecting: the registry that collects already; without one a new registry is made.
   ///   - others: the metrics that there are besides the library's own, for their explanations.
-  ///   - isTold: whether it reports at once where it serves; `say(in:)` does so later.
   ///   - readiness: the answer to `/ready`; always ready by default.
   /// - Returns: the endpoint, which the caller stops; nil if it was not asked for.
   /// - Throws: if it cannot listen there.
   package func start(
     in context: CommandContext, from collecting: PrometheusRegistry? = nil,
-    explaining others: [MetricDescription] = [], isTold: Bool = true,
+    explaining others: [MetricDescription] = [],
     readiness: @escaping @Sendable () -> Readiness = { .ready }
   ) async throws(SettingsError) -> MetricsEndpoint? {
     guard let place else {
@@ -61,7 +60,6 @@ package struct MetricsOptions: ParsableArguments {
         readiness: readiness)
       try await endpoint.start()
       if collecting == nil { context.collectMetrics(registry) }
-      if isTold { MetricsEndpoint?.some(endpoint).say(in: context) }
       return endpoint
     } catch {
       throw SettingsError(.streams, error.message)

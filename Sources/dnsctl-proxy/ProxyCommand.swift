@@ -104,8 +104,7 @@ struct ProxyCommand: ContextCommand {
       let registry = proxy.servesMetrics ? PrometheusRegistry(explaining: MetricDescription.proxy) : nil
       if let registry { context.collectMetrics(registry) }
       // Not announced yet: scripts that wait for the first line expect the proxy's address in it.
-      let endpoint = try await metrics.start(
-        in: context, from: registry, explaining: MetricDescription.proxy, isTold: false)
+      let endpoint = try await metrics.start(in: context, from: registry, explaining: MetricDescription.proxy)
       return try await endpoint.serving { () async throws(SettingsError) in
         try await serve(settings, registry, endpoint, in: context)
       }

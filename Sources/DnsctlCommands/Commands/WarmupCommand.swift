@@ -131,6 +131,7 @@ struct WarmupCommand: ContextCommand {
       let endpoint = try await metrics.start(in: context) {
         isWarm.withLock { $0 } ? .ready : .notReady("the warm-up is under way")
       }
+      endpoint.say(in: context)
       return try await endpoint.serving { () async throws(SettingsError) in
         let store = try context.store(of: settings)
         return try await context.withResolver(settings, store, CommandContext.exitStatus(of:)) {

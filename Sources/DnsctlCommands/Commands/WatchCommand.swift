@@ -99,6 +99,7 @@ struct WatchCommand: ContextCommand {
         )
       }
       let endpoint = try await metrics.start(in: context)
+      endpoint.say(in: context)
       return try await endpoint.serving { () async throws(SettingsError) in
         // The watcher is made after the resolver that reports to it.
         let watcher = Locked<Watcher?>(nil)
