@@ -118,8 +118,9 @@ extension SettingsError {
     self.init([.fileUnusable, .cannotListen].contains(error.code) ? .streams : .configuration, error.description)
   }
 
-  /// Reports it on standard error.
+  /// Reports it on standard error, unless only the reader has gone.
   package func status(in context: CommandContext, of command: String) -> ExitStatus {
+    guard status != .closedPipe else { return status }
     context.reportError(
       status == .usage ? "\(DirectDNSError.sentence(message)) See dnsctl \(command) --help." : message)
     return status

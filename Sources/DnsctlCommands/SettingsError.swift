@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import DirectDNS
 package import DirectDNSConfiguration
 
-/// Why the command cannot start, for example since the command line or the configuration is wrong.
+/// Why a command cannot start or ends early, for example since the command line or the configuration is wrong.
 package struct SettingsError: Error, Sendable, Hashable {
-  /// `usage`, `configuration` or `streams`.
+  /// The command's; with `closedPipe` nobody is there to read the message.
   package var status: ExitStatus
   package var message: String
 
@@ -13,4 +14,9 @@ package struct SettingsError: Error, Sendable, Hashable {
   }
 
   package init(_ fault: ConfigurationFault) { self.init(fault.isSyntaxError ? .usage : .configuration, fault.message) }
+
+  /// Standard output could not be written, or a file.
+  init(_ error: StreamError, to place: String = "standard output") {
+    self.init(error == .closedPipe ? .closedPipe : .streams, "\(place.printable) cannot be written: \(error.reason).")
+  }
 }

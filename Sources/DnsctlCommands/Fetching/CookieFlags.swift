@@ -47,28 +47,27 @@ struct CookieFlags: Sendable {
   /// Writes the jar to the file of `-c`.
   func save(in context: CommandContext) -> ExitStatus {
     guard let jar, let jarPath else { return .answered }
-    do throws(StoreFailure) {
+    do throws(SettingsError) {
       for cookie in try Self.write(jar, to: jarPath, in: context) {
         let name = cookie.name.isEmpty ? "of \(cookie.domain) without a name" : cookie.name.printable
         context.reportError("\(jarPath.printable): the cookie \(name) has no place in a cookie file.")
       }
       return .answered
     } catch {
-      if let message = error.message { context.reportError(message) }
-      return error.status
+      return error.status(in: context, of: "fetch")
     }
   }
 
   private static func write(
     _ jar: CookieJar, to path: String, in context: CommandContext
-  ) throws(StoreFailure) -> [Cookie] {
+  ) throws(SettingsError) -> [Cookie] {
     guard path != Pipeline.inputMark else {
       let (text, leftOut) = NetscapeCookieFile.text(jar.cookies)
       try context.print(text)
       return leftOut
     }
     do throws(DirectDNSError) { return try jar.save(to: NetscapeCookieFile(path: path)) } catch {
-      throw StoreFailure(.streams, "-c: \(error.clause).")
+      throw SettingsError(.streams, "-c: \(error.clause).")
     }
   }
 }

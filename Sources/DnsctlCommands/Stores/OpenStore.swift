@@ -50,26 +50,26 @@ struct OpenStore: Sendable {
   // MARK: Calls
 
   /// The stored answers about a name, IPv4 first.
-  func rows(_ host: HostName) async throws(StoreFailure) -> [StoredRow] {
+  func rows(_ host: HostName) async throws(SettingsError) -> [StoredRow] {
     do throws(DirectDNSError) {
       let answers = try await store.read(IPAddress.Family.allCases.map { AddressQuestion(host, $0) })
       return answers.sorted { $0.question < $1.question }.map(row)
-    } catch { throw StoreFailure(error) }
+    } catch { throw SettingsError(.streams, error.message) }
   }
 
   /// Visits all answers, a page at a time.
   ///
   /// - Returns: `value`, changed by every page.
   func visit<Value: Sendable>(
-    _ value: Value, _ body: @Sendable (inout Value, [StoredRow]) throws(StoreFailure) -> Void
-  ) async throws(StoreFailure) -> Value {
-    let state = Mutex<Result<Value, StoreFailure>>(.success(value))
+    _ value: Value, _ body: @Sendable (inout Value, [StoredRow]) throws(SettingsError) -> Void
+  ) async throws(SettingsError) -> Value {
+    let state = Mutex<Result<Value, SettingsError>>(.success(value))
     do throws(DirectDNSError) {
       try await store.visit { page in
         let rows = page.map(row)
         return state.withLock { state in
           guard case .success(var value) = state else { return false }
-          do throws(StoreFailure) {
+          do throws(SettingsError) {
             try body(&value, rows)
             state = .success(value)
             return true
@@ -79,12 +79,12 @@ struct OpenStore: Sendable {
           }
         }
       }
-    } catch { throw StoreFailure(error) }
+    } catch { throw SettingsError(.streams, error.message) }
     return try state.withLock { $0 }.get()
   }
 
-  func call(_ body: (any AnswerStore) async throws(DirectDNSError) -> Void) async throws(StoreFailure) {
-    do throws(DirectDNSError) { try await body(store) } catch { throw StoreFailure(error) }
+  func call(_ body: (any AnswerStore) async throws(DirectDNSError) -> Void) async throws(SettingsError) {
+    do throws(DirectDNSError) { try await body(store) } catch { throw SettingsError(.streams, error.message) }
   }
 }
 

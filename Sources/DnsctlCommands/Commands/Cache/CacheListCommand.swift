@@ -50,11 +50,11 @@ struct CacheListCommand: StoreCommand {
       "Names to list: a glob if there is a * or ?, any part of a name otherwise. (default: all)", valueName: "pattern"))
   var patterns: [String] = []
 
-  func run(_ store: OpenStore, in context: CommandContext) async throws(StoreFailure) -> ExitStatus {
+  func run(_ store: OpenStore, in context: CommandContext) async throws(SettingsError) -> ExitStatus {
     let context = context.coloured(colours)
     let filter = try filter()
     guard output.chosen != .json || sort != nil || reverse else {
-      _ = try await store.visit(()) { _, rows throws(StoreFailure) in
+      _ = try await store.visit(()) { _, rows throws(SettingsError) in
         try context.print(rows.filter(filter).map(\.json.text).joined())
       }
       return .answered
@@ -64,11 +64,9 @@ struct CacheListCommand: StoreCommand {
     return .answered
   }
 
-  private func filter() throws(StoreFailure) -> @Sendable (StoredRow) -> Bool {
+  private func filter() throws(SettingsError) -> @Sendable (StoredRow) -> Bool {
     var read: [NamePattern] = []
-    do throws(SettingsError) { for text in patterns { read.append(try NamePattern(text)) } } catch {
-      throw StoreFailure(error)
-    }
+    for text in patterns { read.append(try NamePattern(text)) }
     return { [families = family.families, wanted = Set(freshness), patterns = read] row in
       let question = row.answer.question
       return families.contains(question.family) && (wanted.isEmpty || wanted.contains(row.freshness))

@@ -10,40 +10,36 @@ protocol StoreCommand: ContextCommand {
   /// Whether the store's file is created if it is missing.
   static var makesFile: Bool { get }
 
-  func run(_ store: OpenStore, in context: CommandContext) async throws(StoreFailure) -> ExitStatus
+  func run(_ store: OpenStore, in context: CommandContext) async throws(SettingsError) -> ExitStatus
 }
 
 extension StoreCommand {
   static var makesFile: Bool { false }
 
   func run(in context: CommandContext) async -> ExitStatus {
-    do throws(StoreFailure) {
+    do throws(SettingsError) {
       let store = try options.open(in: context, makesFile: Self.makesFile)
       let status = try await run(store, in: context)
       await store.store.checkpoint()
       return status
     } catch {
-      guard let message = error.message else { return error.status }
-      let command = "cache \(Self.configuration.commandName ?? "")"
-      return SettingsError(error.status, message).status(in: context, of: command)
+      return error.status(in: context, of: "cache \(Self.configuration.commandName ?? "")")
     }
   }
 }
 
 extension StoreOptions {
-  fileprivate func open(in context: CommandContext, makesFile: Bool) throws(StoreFailure) -> OpenStore {
-    do throws(SettingsError) {
-      let settings = try context.settings(
-        file: configurationPath, SettingsOverrides(store: try context.storeText(text)))
-      return try OpenStore(settings, in: context, makesFile: makesFile)
-    } catch { throw StoreFailure(error) }
+  fileprivate func open(in context: CommandContext, makesFile: Bool) throws(SettingsError) -> OpenStore {
+    let settings = try context.settings(
+      file: configurationPath, SettingsOverrides(store: try context.storeText(text)))
+    return try OpenStore(settings, in: context, makesFile: makesFile)
   }
 }
 
 extension CommandContext {
   /// Writes to standard output.
-  func print(_ text: String) throws(StoreFailure) {
+  func print(_ text: String) throws(SettingsError) {
     guard !text.isEmpty else { return }
-    do throws(StreamError) { try output.write(text) } catch { throw StoreFailure(error) }
+    do throws(StreamError) { try output.write(text) } catch { throw SettingsError(error) }
   }
 }
