@@ -119,11 +119,15 @@ extension SettingsError {
   }
 
   /// Reports it on standard error, unless only the reader has gone.
-  package func status(in context: CommandContext, of command: String) -> ExitStatus {
-    guard status != .closedPipe else { return status }
-    context.reportError(
-      status == .usage ? "\(DirectDNSError.sentence(message)) See dnsctl \(command) --help." : message)
+  func status(in context: CommandContext) -> ExitStatus {
+    if status != .closedPipe { context.reportError(message) }
     return status
+  }
+
+  /// The same, with the way to the command's help behind a mistake in its use.
+  package func status(in context: CommandContext, of command: String) -> ExitStatus {
+    let hint = "\(DirectDNSError.sentence(message)) See dnsctl \(command) --help."
+    return (status == .usage ? SettingsError(status, hint) : self).status(in: context)
   }
 }
 

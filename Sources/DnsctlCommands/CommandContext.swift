@@ -107,7 +107,7 @@ package struct CommandContext: Sendable {
 
   /// Writes to standard output; where that fails, the reason is reported, and the status says so.
   func write(_ text: String) -> ExitStatus {
-    do throws(StreamError) { try output.write(text) } catch { return PipelineError.output(error).status(in: self) }
+    do throws(StreamError) { try output.write(text) } catch { return SettingsError(error).status(in: self) }
     return .answered
   }
 

@@ -183,7 +183,7 @@ struct WatchCommand: ContextCommand {
       do throws(StreamError) {
         try display.show(watcher.snapshot)
       } catch {
-        return PipelineError.output(error).status(in: context)
+        return SettingsError(error).status(in: context)
       }
       shown += 1
       if shown == count || Task.isCancelled { return .answered }

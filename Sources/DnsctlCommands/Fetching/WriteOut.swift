@@ -172,7 +172,7 @@ extension WriteOut {
         continue
       }
       do throws(StreamError) { try context.output.write(text) } catch {
-        return PipelineError.output(error).status(in: context)
+        return SettingsError(error).status(in: context)
       }
     }
     return .answered

@@ -26,7 +26,7 @@ struct OrderedPipeline<Outcome: Sendable>: Sendable {
   /// - Throws: what `handOn` throws, or if the input cannot be read, once what came before was handed on.
   func run(
     _ arguments: [String], handOn: ([Outcome]) throws(StreamError) -> Void
-  ) async throws(PipelineError) {
+  ) async throws(SettingsError) {
     let (events, feed) = AsyncStream.makeStream(of: Event.self)
     var iterator = events.makeAsyncIterator()
     var order = PipelineOrder<Outcome>(arguments, lines)
@@ -50,11 +50,11 @@ struct OrderedPipeline<Outcome: Sendable>: Sendable {
         case .ended(let number, let outcome)?:
           let ready = order.ended(number, outcome)
           guard !ready.isEmpty else { continue }
-          do throws(StreamError) { try handOn(ready) } catch { throw .output(error) }
+          do throws(StreamError) { try handOn(ready) } catch { throw SettingsError(error) }
         case nil: return
         }
       case .end:
-        if let failure { throw .input(failure) }
+        if let failure { throw SettingsError(.streams, "standard input cannot be read: \(failure.reason).") }
         return
       }
     }
@@ -72,7 +72,7 @@ struct OrderedPipeline<Outcome: Sendable>: Sendable {
     render: @escaping (Outcome) -> (RenderedOutcome, ExitStatus)
   ) async -> ExitStatus {
     var writer = OutcomeWriter(context, render: render)
-    do throws(PipelineError) {
+    do throws(SettingsError) {
       try await run(arguments) { outcomes throws(StreamError) in try writer.write(outcomes) }
     } catch {
       return error.status(in: context)
@@ -107,22 +107,6 @@ enum Pipeline {
       case .unreadable: ""
       }
     }
-  }
-}
-
-/// Which end of the pipeline failed.
-enum PipelineError: Error, Sendable, Hashable {
-  case input(StreamError)
-  case output(StreamError)
-
-  /// Reports it on standard error, unless only the reader has gone.
-  func status(in context: CommandContext) -> ExitStatus {
-    switch self {
-    case .output(.closedPipe): return .closedPipe
-    case .output(let error): context.reportError("standard output cannot be written: \(error.reason).")
-    case .input(let error): context.reportError("standard input cannot be read: \(error.reason).")
-    }
-    return .streams
   }
 }
 
