@@ -8,7 +8,7 @@ package struct LookupArguments: ParsableArguments {
   package init() {}
 
   /// The providers that the library knows by name.
-  static let presets = ["alidns", "google", "cloudflare", "quad9", "dnspod"]
+  private static let presets = ["alidns", "google", "cloudflare", "quad9", "dnspod"]
 
   @Option(
     name: .customLong("provider"),

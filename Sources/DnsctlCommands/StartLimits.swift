@@ -16,7 +16,7 @@ internal import Dispatch
 package enum StartLimits {
   /// What every command gets by with on a machine of two cores; looking for them takes 0.3 ms.
   static let threads = 8
-  static let descriptors = 4
+  private static let descriptors = 4
 
   /// Looks whether something is missing.
   ///
@@ -34,7 +34,7 @@ package enum StartLimits {
   }
 
   /// Whether so many descriptors are free.
-  static func hasDescriptors(_ count: Int) -> Bool {
+  private static func hasDescriptors(_ count: Int) -> Bool {
     let opened = (0..<count).map { _ in unsafe open("/dev/null", O_RDONLY | O_CLOEXEC) }
     // A system without /dev/null is another matter.
     let isShort = opened.contains(-1) && (errno == EMFILE || errno == ENFILE)
@@ -45,7 +45,7 @@ package enum StartLimits {
   private static let end = DispatchSemaphore(value: 0)
 
   /// Whether there can be so many threads at a time besides this one.
-  static func hasThreads(_ count: Int) -> Bool {
+  private static func hasThreads(_ count: Int) -> Bool {
     // Without its initialiser: whose type Swift takes it for depends on what else is imported, too.
     let attributes = UnsafeMutablePointer<pthread_attr_t>.allocate(capacity: 1)
     unsafe pthread_attr_init(attributes)

@@ -35,7 +35,7 @@ final class Exchange {
   var decodesChunks = false
   var lastActivity = NIODeadline.now()
   var began = NIODeadline.now()
-  let isUpgrade: Bool
+  private let isUpgrade: Bool
   /// The slot of an `Upgrade` among the tunnels, taken before the origin can switch to another protocol.
   private(set) var slot: TunnelSlot?
 

@@ -18,7 +18,7 @@ enum Gzip {
   }
 
   /// CRC-32 with the reflected polynomial of RFC 1952 §8.
-  static func checksum(_ bytes: [UInt8]) -> UInt32 {
+  private static func checksum(_ bytes: [UInt8]) -> UInt32 {
     var crc = UInt32.max
     for byte in bytes {
       crc ^= UInt32(byte)

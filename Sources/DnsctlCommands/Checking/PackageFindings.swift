@@ -35,7 +35,7 @@ extension Finding {
 }
 
 /// A version of three numbers.
-struct PackageVersion: Sendable, Hashable, Comparable {
+private struct PackageVersion: Sendable, Hashable, Comparable {
   let parts: [Int]
 
   init(_ major: Int, _ minor: Int, _ patch: Int) { parts = [major, minor, patch] }

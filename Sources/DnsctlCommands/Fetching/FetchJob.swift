@@ -241,7 +241,7 @@ extension FetchJob {
 }
 
 /// Standard input, a FIFO or a device as a body: its bytes are sent as they come.
-struct InputPieces: AsyncSequence, Sendable {
+private struct InputPieces: AsyncSequence, Sendable {
   let input: any InputSource
 
   struct AsyncIterator: AsyncIteratorProtocol {

@@ -3,7 +3,7 @@
 ///
 /// An East Asian character or an emoji takes two, a combining mark none: counted as one each, they would misalign the
 /// columns after them.
-enum CellWidth {
+private enum CellWidth {
   static func of(_ text: some StringProtocol) -> Int {
     // One column per byte, for nearly all texts.
     if text.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7f }) { return text.utf8.count }

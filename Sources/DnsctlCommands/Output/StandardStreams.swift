@@ -259,7 +259,7 @@ func databaseLength(_ path: String) -> Int64? {
 }
 
 /// The length of a file; nil if there is none, or a folder on the way keeps it from being known.
-func fileLength(_ path: String) -> Int64? {
+private func fileLength(_ path: String) -> Int64? {
   var information = stat()
   return unsafe stat(path, &information) == 0 ? Int64(information.st_size) : nil
 }

@@ -7,7 +7,7 @@ enum AnswerImport {
   static let batch = 256
 
   /// The most wrong lines that an error lists.
-  static let namedFaults = 10
+  private static let namedFaults = 10
 
   /// Reads a whole export; of several answers to a question, the newest counts.
   ///
