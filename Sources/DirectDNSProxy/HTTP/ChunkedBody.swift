@@ -27,9 +27,10 @@ package struct ChunkedBody: Sendable {
   /// A number with so many hexadecimal digits fits into an `Int`.
   private static let digitLimit = 15
   private static let extensionLimit = 4096
+  /// The most bytes of trailers.
+  private static let trailerLimit = 16_384
 
   private let kind: HeadParser.Kind
-  private let trailerLimit: Int
   /// Whether only the chunks' data is passed on.
   private let isDecoded: Bool
   private let dropped: Set<[UInt8]>
@@ -43,15 +44,10 @@ package struct ChunkedBody: Sendable {
   /// - Parameters:
   ///   - kind: of what it is the body; a request's by default.
   ///   - isDecoded: whether only the chunks' data is passed on, for a client of HTTP/1.0.
-  ///   - trailerLimit: the most bytes of trailers.
   ///   - dropped: the trailers that are for this hop alone, in lower case (RFC 9110 §7.6.1).
-  package init(
-    _ kind: HeadParser.Kind = .request, isDecoded: Bool = false, trailerLimit: Int = 16_384,
-    without dropped: Set<[UInt8]> = []
-  ) {
+  package init(_ kind: HeadParser.Kind = .request, isDecoded: Bool = false, without dropped: Set<[UInt8]> = []) {
     self.kind = kind
     self.isDecoded = isDecoded
-    self.trailerLimit = trailerLimit
     self.dropped = dropped
   }
 
@@ -133,7 +129,7 @@ package struct ChunkedBody: Sendable {
         state = .over
         lines.append(byte)
         index += 1
-        guard lines.count <= trailerLimit else { throw .tooLarge }
+        guard lines.count <= Self.trailerLimit else { throw .tooLarge }
         guard byte != 0x0a || Self.endsInLineEnd(lines, before: 0) else {
           throw .malformed("a line ends without a carriage return")
         }

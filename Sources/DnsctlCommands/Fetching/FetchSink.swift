@@ -17,7 +17,7 @@ struct FetchSink {
   ///   - isOpen: whether the file is open already.
   ///   - refusesBinary: whether the output is a terminal, which a binary body may leave unusable.
   init(
-    file: OutputFile?, output: any OutputSink, record: ResumeRecord?, isOpen: Bool, refusesBinary: Bool = false
+    file: OutputFile?, output: any OutputSink, record: ResumeRecord?, isOpen: Bool, refusesBinary: Bool
   ) {
     // curl looks as far (tool_cb_wrt.c).
     checked = refusesBinary ? 2000 : 0
