@@ -10,27 +10,22 @@ enum AccessLogFormat: String, ExpressibleByArgument, CaseIterable, Sendable {
   case json
   /// As Apache and nginx write it.
   case combined
-}
 
-/// One request or tunnel as a line of the access log: a pure function of what was done and when it ended.
-struct AccessLine {
-  let text: String
-
-  /// Writes a line.
+  /// One request or tunnel as a line: a pure function of what was done and when it ended.
   ///
   /// - Parameters:
   ///   - access: the request or tunnel.
-  ///   - format: how it is written.
   ///   - showsPath: whether it has the path; it never has the query.
   ///   - ended: the wall clock when it ended.
-  init(_ access: ProxyAccess, _ format: AccessLogFormat, showsPath: Bool, ended: WallInstant) {
-    switch format {
-    case .json: text = Self.json(access, showsPath: showsPath, ended: ended)
-    case .combined: text = Self.combined(access, showsPath: showsPath, ended: ended)
+  /// - Returns: the line, with its end.
+  func line(_ access: ProxyAccess, showsPath: Bool, ended: WallInstant) -> String {
+    switch self {
+    case .json: Self.jsonLine(access, showsPath: showsPath, ended: ended)
+    case .combined: Self.combinedLine(access, showsPath: showsPath, ended: ended)
     }
   }
 
-  private static func json(_ access: ProxyAccess, showsPath: Bool, ended: WallInstant) -> String {
+  private static func jsonLine(_ access: ProxyAccess, showsPath: Bool, ended: WallInstant) -> String {
     var line = JSONLine()
     line.add("time", "\"\(ended.text)\"")
     line.add("client", access.client.map { "\"\($0)\"" })
@@ -51,7 +46,7 @@ struct AccessLine {
   }
 
   /// `CLIENT - USER [TIME] "METHOD TARGET HTTP/VERSION" STATUS BYTES "-" "-"`.
-  private static func combined(_ access: ProxyAccess, showsPath: Bool, ended: WallInstant) -> String {
+  private static func combinedLine(_ access: ProxyAccess, showsPath: Bool, ended: WallInstant) -> String {
     let target = cut(access.origin ?? "-") + (showsPath ? cut(access.path ?? "") : "")
     let request =
       "\(access.method.isEmpty ? access.kind.rawValue : cut(access.method)) \(target)"

@@ -55,7 +55,7 @@ final class AccessLogWriter: Sendable {
 
   func write(_ access: ProxyAccess) {
     guard showsProbes || !access.isProbe else { return }
-    let line = AccessLine(access, format, showsPath: showsPaths, ended: clock.wallNow).text
+    let line = format.line(access, showsPath: showsPaths, ended: clock.wallNow)
     let begins = state.withLock { state in
       guard state.size + line.utf8.count <= Self.room else {
         state.dropped += 1

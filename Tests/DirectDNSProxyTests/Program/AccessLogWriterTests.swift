@@ -33,7 +33,9 @@ struct AccessLogWriterTests {
     log.write(ProxyAccess(.http))
     reader.isAsked.wait()
     // The first one is being written; these wait, and the last three cannot.
-    let size = AccessLine(ProxyAccess(.http), .combined, showsPath: false, ended: SystemClock().wallNow).text.utf8.count
+    let size = AccessLogFormat.combined.line(
+      ProxyAccess(.http), showsPath: false, ended: SystemClock().wallNow
+    ).utf8.count
     let room = AccessLogWriter.room / size
     for _ in 0..<room + 3 { log.write(ProxyAccess(.http)) }
     // The process ends all the same.

@@ -7,7 +7,7 @@ import Testing
 @testable import dnsctl_proxy
 
 @Suite("Lines of the access log")
-struct AccessLineTests {
+struct AccessLogFormatTests {
   private var access: ProxyAccess {
     var access = ProxyAccess(.http, method: "GET", client: IPAddress("127.0.0.1"), origin: "a.example:80")
     access.user = "ann\"\n\u{9b}"
@@ -22,7 +22,7 @@ struct AccessLineTests {
   }
 
   private func line(_ format: AccessLogFormat, showsPath: Bool = false) -> String {
-    AccessLine(access, format, showsPath: showsPath, ended: WallInstant(milliseconds: 1_700_000_000_000)).text
+    format.line(access, showsPath: showsPath, ended: WallInstant(milliseconds: 1_700_000_000_000))
   }
 
   @Test func `JSON has every key, and quotes what clients say`() {
@@ -45,9 +45,10 @@ struct AccessLineTests {
     let ended = WallInstant(milliseconds: 1_700_000_000_000)
     var own = ProxyAccess(.http, method: "GET")
     (own.path, own.httpVersion, own.status) = ("/live", "1.1", 200)
-    let ownLine = AccessLine(own, .combined, showsPath: true, ended: ended).text
+    let ownLine = AccessLogFormat.combined.line(own, showsPath: true, ended: ended)
     #expect(ownLine.hasPrefix("unix: - - [") && ownLine.contains(#"] "GET -/live HTTP/1.1" 200 0"#), "\(ownLine)")
-    let socks = AccessLine(ProxyAccess(.socks5, origin: "a.example:443"), .combined, showsPath: true, ended: ended).text
+    let socks = AccessLogFormat.combined.line(
+      ProxyAccess(.socks5, origin: "a.example:443"), showsPath: true, ended: ended)
     #expect(socks.contains(#"] "socks5 a.example:443" - 0"#), "\(socks)")
     let help = ProxyCommand.configuration.discussion
     for words in ["CLIENT is unix:", "TARGET begins with -", "socks5 or socks4 for METHOD"] {
@@ -67,7 +68,7 @@ struct AccessLineTests {
     var access = access
     (access.method, access.path) = (String(repeating: "M", count: 60_000), "/" + String(repeating: "ä", count: 30_000))
     access.origin = String(repeating: "o", count: 60_000)
-    let line = AccessLine(access, format, showsPath: true, ended: WallInstant(milliseconds: 0)).text
+    let line = format.line(access, showsPath: true, ended: WallInstant(milliseconds: 0))
     #expect(line.contains("/" + String(repeating: "ä", count: 1000)) && line.contains("MMM…"))
     #expect(line.contains("ooo…") && line.utf8.count < 7_000)
   }
