@@ -2,6 +2,16 @@
 internal import DirectDNS
 
 extension AnswerStore {
+  /// All answers, as a visit shows them.
+  func allAnswers() async throws(DirectDNSError) -> [StoredAnswer] {
+    let seen = Watched<[StoredAnswer]>([])
+    try await visit { page in
+      seen.change { $0 += page }
+      return true
+    }
+    return seen.value
+  }
+
   /// Visits all answers, and has something happen to the store once the first page has come.
   ///
   /// - Returns: how many pages came, and why the visit failed; nil where it did not.
