@@ -12,7 +12,7 @@ internal import Logging
 
 /// Everything outside of the process that a command uses.
 ///
-/// `run()` makes the real one; tests make their own and call `run(in:)`.
+/// `run()` makes the real one; tests make their own and call `status(in:)`.
 package struct CommandContext: Sendable {
   /// Makes the resolver that a command uses.
   package typealias ResolverFactory =

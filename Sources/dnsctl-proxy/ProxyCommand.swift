@@ -94,22 +94,18 @@ struct ProxyCommand: ContextCommand {
   @OptionGroup(title: "Metrics options")
   var metrics: MetricsOptions
 
-  func run(in context: CommandContext) async -> ExitStatus {
+  func run(in context: CommandContext) async throws(SettingsError) -> ExitStatus {
     FileLimit.raise()
     if proxy.loops > 1, let shortage = StartLimits.shortage(threads: proxy.loops) {
-      return SettingsError(.streams, shortage).status(in: context, of: "proxy")
+      throw SettingsError(.streams, shortage)
     }
-    do throws(SettingsError) {
-      let settings = try lookupArguments.settings(in: context)
-      let registry = proxy.servesMetrics ? PrometheusRegistry(explaining: MetricDescription.proxy) : nil
-      if let registry { context.collectMetrics(registry) }
-      // Not announced yet: scripts that wait for the first line expect the proxy's address in it.
-      let endpoint = try await metrics.start(in: context, from: registry, explaining: MetricDescription.proxy)
-      return try await endpoint.serving { () async throws(SettingsError) in
-        try await serve(settings, registry, endpoint, in: context)
-      }
-    } catch {
-      return error.status(in: context, of: "proxy")
+    let settings = try lookupArguments.settings(in: context)
+    let registry = proxy.servesMetrics ? PrometheusRegistry(explaining: MetricDescription.proxy) : nil
+    if let registry { context.collectMetrics(registry) }
+    // Not announced yet: scripts that wait for the first line expect the proxy's address in it.
+    let endpoint = try await metrics.start(in: context, from: registry, explaining: MetricDescription.proxy)
+    return try await endpoint.serving { () async throws(SettingsError) in
+      try await serve(settings, registry, endpoint, in: context)
     }
   }
 

@@ -100,7 +100,7 @@ struct CommandFixture: Sendable {
       guard let command = try Dnsctl.parseAsRoot(OptionWords.separated(arguments)) as? any ContextCommand else {
         return Outcome(status: -1, output: "", errors: "another command")
       }
-      let status = await command.run(in: context)
+      let status = await command.status(in: context)
       return Outcome(status: status.rawValue, output: output.text, errors: errors.text)
     } catch let error as SettingsError {
       return Outcome(status: error.status.rawValue, output: "", errors: "dnsctl: \(error.message)\n")

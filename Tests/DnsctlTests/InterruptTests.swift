@@ -59,7 +59,7 @@ struct InterruptTests {
     let arguments =
       command.0 + ["--provider", "google", "--no-system", "--family", "ipv4", "--store", "redis://cache", "-"]
     let parsed = try #require(try Dnsctl.parseAsRoot(arguments) as? any ContextCommand)
-    #expect(await parsed.run(in: context).rawValue == signal)
+    #expect(await parsed.status(in: context).rawValue == signal)
     #expect(fixture.output.text.hasPrefix(command.answer) && fixture.errors.text == "", "\(fixture.errors.text)")
     let question = AddressQuestion(try HostName("www.example.com"), .ipv4)
     #expect(store.base.read([question]).count == 1)

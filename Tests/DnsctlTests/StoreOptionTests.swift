@@ -192,7 +192,7 @@ import Testing
     }
     let words = command + Self.options + Self.some + ["www.example.com"]
     let parsed = try #require(try Dnsctl.parseAsRoot(words) as? any ContextCommand)
-    #expect(await parsed.run(in: context) == .answered)
+    #expect(await parsed.status(in: context) == .answered)
     #expect(times.withLock(\.self) == [time])
   }
 

@@ -71,21 +71,17 @@ struct CheckCommand: ContextCommand {
   @OptionGroup
   var colours: ColourOptions
 
-  func run(in context: CommandContext) async -> ExitStatus {
+  func run(in context: CommandContext) async throws(SettingsError) -> ExitStatus {
     let context = context.coloured(colours)
-    do throws(SettingsError) {
-      let host: HostName
-      do throws(DirectDNSError) { host = try HostName(name) } catch {
-        throw SettingsError(.usage, "--name: \(error.clause).")
-      }
-      let findings =
-        if let proxy { try await proxyCheckup(proxy, host, in: context).run() } else {
-          try await lookupFindings(host, in: context)
-        }
-      return context.write(text(findings, in: context)).joined(Self.status(findings, isStrict: strict))
-    } catch {
-      return error.status(in: context, of: "check")
+    let host: HostName
+    do throws(DirectDNSError) { host = try HostName(name) } catch {
+      throw SettingsError(.usage, "--name: \(error.clause).")
     }
+    let findings =
+      if let proxy { try await proxyCheckup(proxy, host, in: context).run() } else {
+        try await lookupFindings(host, in: context)
+      }
+    return context.write(text(findings, in: context)).joined(Self.status(findings, isStrict: strict))
   }
 
   private func lookupFindings(_ host: HostName, in context: CommandContext) async throws(SettingsError) -> [Finding] {

@@ -85,16 +85,12 @@ struct CompareCommand: ContextCommand {
     }
   }
 
-  func run(in context: CommandContext) async -> ExitStatus {
+  func run(in context: CommandContext) async throws(SettingsError) -> ExitStatus {
     let context = context.coloured(colours)
-    do {
-      let settings = try lookupArguments.asking(arguments).settings(in: context)
-      let comparer = try Comparer(settings, in: context)
-      defer { comparer.end() }
-      return await run(comparer, settings.resolver.families, in: context)
-    } catch {
-      return error.status(in: context, of: "compare")
-    }
+    let settings = try lookupArguments.asking(arguments).settings(in: context)
+    let comparer = try Comparer(settings, in: context)
+    defer { comparer.end() }
+    return await run(comparer, settings.resolver.families, in: context)
   }
 
   private func run(_ comparer: Comparer, _ families: AddressFamilies, in context: CommandContext) async -> ExitStatus {

@@ -3,13 +3,26 @@ package import ArgumentParser
 
 /// A command that uses everything outside of the process through a context, so that tests can replace it.
 package protocol ContextCommand: AsyncParsableCommand {
-  func run(in context: CommandContext) async -> ExitStatus
+  /// Its name behind `dnsctl`, by which its help is found.
+  static var fullName: String { get }
+
+  /// Runs it; what it throws is reported, with its status.
+  func run(in context: CommandContext) async throws(SettingsError) -> ExitStatus
 }
 
 extension ContextCommand {
+  package static var fullName: String { configuration.commandName ?? "" }
+
+  /// Runs it, and reports what it throws.
+  package func status(in context: CommandContext) async -> ExitStatus {
+    do throws(SettingsError) { return try await run(in: context) } catch {
+      return error.status(in: context, of: Self.fullName)
+    }
+  }
+
   package func run() async throws {
     // None of these commands starts another program, which would inherit the limit.
     FileLimit.raise()
-    CommandSignals.end(await run(in: .process()))
+    CommandSignals.end(await status(in: .process()))
   }
 }

@@ -84,29 +84,25 @@ struct FetchCommand: ContextCommand {
   /// The most transfers at once with `-Z`, as in curl.
   private static let width = 50
 
-  func run(in context: CommandContext) async -> ExitStatus {
+  func run(in context: CommandContext) async throws(SettingsError) -> ExitStatus {
     guard !connection.isInsecure else {
       context.reportError("certificates are always checked; add --cacert")
       return .usage
     }
-    do {
-      // What is thrown here is told all the same: the command line or a file of it is wrong.
-      let context = try await context.muted(output.isMute)
-        .readingInput(for: InputReaders.of(request, output, connection))
-      let cookies = try CookieFlags(request, in: context)
-      let jobs = try FetchJob.all(urls, request, output, cookie: cookies.byHand, in: context)
-      let writeOut = try writeOut(in: context)
-      var settings = try lookupArguments.settings(in: context)
-      // No name needs to be kept alive in a process that ends with its transfers.
-      settings.resolver.keepAlive = []
-      let configuration = try configuration(settings, cookies.jar, context.readFile)
-      return try await context.withResolver(settings) { [self] resolver, context throws(SettingsError) in
-        let dump = output.headPath.map { HeadDump($0, output: context.output) }
-        let status = await fetch(jobs, by: try Self.client(configuration, resolver), writeOut, dump, in: context)
-        return status.joined(dump?.end(in: context) ?? .answered).joined(cookies.save(in: context))
-      }
-    } catch {
-      return error.status(in: context, of: "fetch")
+    // What is thrown here is told all the same: the command line or a file of it is wrong.
+    let context = try await context.muted(output.isMute)
+      .readingInput(for: InputReaders.of(request, output, connection))
+    let cookies = try CookieFlags(request, in: context)
+    let jobs = try FetchJob.all(urls, request, output, cookie: cookies.byHand, in: context)
+    let writeOut = try writeOut(in: context)
+    var settings = try lookupArguments.settings(in: context)
+    // No name needs to be kept alive in a process that ends with its transfers.
+    settings.resolver.keepAlive = []
+    let configuration = try configuration(settings, cookies.jar, context.readFile)
+    return try await context.withResolver(settings) { [self] resolver, context throws(SettingsError) in
+      let dump = output.headPath.map { HeadDump($0, output: context.output) }
+      let status = await fetch(jobs, by: try Self.client(configuration, resolver), writeOut, dump, in: context)
+      return status.joined(dump?.end(in: context) ?? .answered).joined(cookies.save(in: context))
     }
   }
 

@@ -119,33 +119,29 @@ struct ResolveCommand: ContextCommand {
     }
   }
 
-  func run(in context: CommandContext) async -> ExitStatus {
+  func run(in context: CommandContext) async throws(SettingsError) -> ExitStatus {
     let context = context.coloured(colours)
-    do {
-      let settings = try settings(in: context)
-      let (objections, hints) = (remarks(DigHints.objection), remarks(DigHints.typeHint))
-      guard wanted.isEmpty else {
-        let lookups = RecordLookups(
-          hosts: hosts, types: wanted, isReverse: isReverse, objections: objections, format: output.chosen)
-        return try await context.withResolver(settings) { resolver, context in
-          await lookups.run(in: context) { name, type throws(DirectDNSError) in
-            try await resolver.records(of: name, type: type, options: settings.lookup)
-          }
-        }
-      }
-      let lookups = NameLookups(hosts: hosts, format: output.chosen)
+    let settings = try settings(in: context)
+    let (objections, hints) = (remarks(DigHints.objection), remarks(DigHints.typeHint))
+    guard wanted.isEmpty else {
+      let lookups = RecordLookups(
+        hosts: hosts, types: wanted, isReverse: isReverse, objections: objections, format: output.chosen)
       return try await context.withResolver(settings) { resolver, context in
-        await lookups.run(in: context) { host throws(DirectDNSError) in
-          if let objection = objections[host] { throw DirectDNSError(.invalidName, objection) }
-          do throws(DirectDNSError) { return try await resolver.resolve(host, options: settings.lookup) } catch {
-            guard let hint = hints[host] else { throw error }
-            throw DirectDNSError(
-              error.code, error.message + hint, attempts: error.attempts, underlying: error.underlying)
-          }
+        await lookups.run(in: context) { name, type throws(DirectDNSError) in
+          try await resolver.records(of: name, type: type, options: settings.lookup)
         }
       }
-    } catch {
-      return error.status(in: context, of: "resolve")
+    }
+    let lookups = NameLookups(hosts: hosts, format: output.chosen)
+    return try await context.withResolver(settings) { resolver, context in
+      await lookups.run(in: context) { host throws(DirectDNSError) in
+        if let objection = objections[host] { throw DirectDNSError(.invalidName, objection) }
+        do throws(DirectDNSError) { return try await resolver.resolve(host, options: settings.lookup) } catch {
+          guard let hint = hints[host] else { throw error }
+          throw DirectDNSError(
+            error.code, error.message + hint, attempts: error.attempts, underlying: error.underlying)
+        }
+      }
     }
   }
 

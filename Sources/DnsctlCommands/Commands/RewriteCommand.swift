@@ -76,18 +76,14 @@ struct RewriteCommand: ContextCommand {
     guard !json || format ?? .json == .json else { throw ValidationError("Choose one of --format and --json.") }
   }
 
-  func run(in context: CommandContext) async -> ExitStatus {
-    do {
-      let settings = try settings(in: context)
-      return try await context.withResolver(settings) { [self] resolver, context in
-        let lookup = RequestLookup(
-          rewriter: RequestRewriter(
-            form: form.form, policy: policy.policy(over: settings.addressPolicy), direct: settings.direct),
-          resolver: resolver, options: settings.lookup)
-        return await run(lookup, in: context)
-      }
-    } catch {
-      return error.status(in: context, of: "rewrite")
+  func run(in context: CommandContext) async throws(SettingsError) -> ExitStatus {
+    let settings = try settings(in: context)
+    return try await context.withResolver(settings) { [self] resolver, context in
+      let lookup = RequestLookup(
+        rewriter: RequestRewriter(
+          form: form.form, policy: policy.policy(over: settings.addressPolicy), direct: settings.direct),
+        resolver: resolver, options: settings.lookup)
+      return await run(lookup, in: context)
     }
   }
 

@@ -113,36 +113,32 @@ struct WarmupCommand: ContextCommand {
   @OptionGroup
   var colours: ColourOptions
 
-  func run(in context: CommandContext) async -> ExitStatus {
+  func run(in context: CommandContext) async throws(SettingsError) -> ExitStatus {
     let context = context.coloured(colours)
-    do throws(SettingsError) {
-      var settings = try lookupArguments.settings(in: context)
-      try checkReport(settings, in: context)
-      let lists = try HostLists(files: files, hosts: hosts, in: context)
-      if keepsAlive {
-        settings.resolver.capacity = Self.capacity(settings.resolver.capacity, keeping: lists.expected)
-      } else {
-        settings = settings.forOneRun
-        settings.resolver.keepAlive = []
-      }
-      // Services that start after a warm-up wait until it is ready, but not for ever: with fewer names than required
-      // the command ends.
-      let isWarm = Locked(false)
-      let endpoint = try await metrics.start(in: context) {
-        isWarm.withLock { $0 } ? .ready : .notReady("the warm-up is under way")
-      }
-      endpoint.say(in: context)
-      return try await endpoint.serving { () async throws(SettingsError) in
-        let store = try context.store(of: settings)
-        return try await context.withResolver(settings, store, CommandContext.exitStatus(of:)) {
-          resolver throws(SettingsError) in
-          try await warm(resolver, lists, besides: settings.resolver.keepAlive, in: context) {
-            isWarm.withLock { $0 = true }
-          }
+    var settings = try lookupArguments.settings(in: context)
+    try checkReport(settings, in: context)
+    let lists = try HostLists(files: files, hosts: hosts, in: context)
+    if keepsAlive {
+      settings.resolver.capacity = Self.capacity(settings.resolver.capacity, keeping: lists.expected)
+    } else {
+      settings = settings.forOneRun
+      settings.resolver.keepAlive = []
+    }
+    // Services that start after a warm-up wait until it is ready, but not for ever: with fewer names than required
+    // the command ends.
+    let isWarm = Locked(false)
+    let endpoint = try await metrics.start(in: context) {
+      isWarm.withLock { $0 } ? .ready : .notReady("the warm-up is under way")
+    }
+    endpoint.say(in: context)
+    return try await endpoint.serving { () async throws(SettingsError) in
+      let store = try context.store(of: settings)
+      return try await context.withResolver(settings, store, CommandContext.exitStatus(of:)) {
+        resolver throws(SettingsError) in
+        try await warm(resolver, lists, besides: settings.resolver.keepAlive, in: context) {
+          isWarm.withLock { $0 = true }
         }
       }
-    } catch {
-      return error.status(in: context, of: "warmup")
     }
   }
 

@@ -85,39 +85,35 @@ struct WatchCommand: ContextCommand {
   @OptionGroup
   var colours: ColourOptions
 
-  func run(in context: CommandContext) async -> ExitStatus {
+  func run(in context: CommandContext) async throws(SettingsError) -> ExitStatus {
     let context = context.coloured(colours)
-    do throws(SettingsError) {
-      var settings = try lookupArguments.settings(in: context)
-      let lists = files + hosts.filter { $0 == Pipeline.inputMark }
-      let asked = hosts.filter { $0 != Pipeline.inputMark } + (try await HostLists.names(lists, in: context))
-      let names = Self.names(asked, settings.resolver.keepAlive)
-      guard !names.isEmpty else {
-        throw SettingsError(
-          .usage,
-          "there is nothing to watch: name hosts, a file of them by --hosts, or some to be kept alive in the configuration."
-        )
-      }
-      let endpoint = try await metrics.start(in: context)
-      endpoint.say(in: context)
-      return try await endpoint.serving { () async throws(SettingsError) in
-        // The watcher is made after the resolver that reports to it.
-        let watcher = Locked<Watcher?>(nil)
-        settings.resolver.observer = Watcher.observer { watcher.withLock { $0 } }
-        let store = try context.store(of: settings)
-        return try await context.withResolver(settings, store) { resolver throws(SettingsError) in
-          let made = Watcher(names, resolver: resolver, options: settings.lookup, clock: context.clock)
-          watcher.withLock { $0 = made }
-          let display = WatchDisplay(context, isJSON: output.isJSON)
-          let following = try lookupArguments.follow(resolver, in: context, report: display.report) { settings in
-            made.watch(Self.names(asked, settings.resolver.keepAlive), options: settings.lookup)
-          }
-          defer { following?.cancel() }
-          return await show(made, on: display, in: context)
+    var settings = try lookupArguments.settings(in: context)
+    let lists = files + hosts.filter { $0 == Pipeline.inputMark }
+    let asked = hosts.filter { $0 != Pipeline.inputMark } + (try await HostLists.names(lists, in: context))
+    let names = Self.names(asked, settings.resolver.keepAlive)
+    guard !names.isEmpty else {
+      throw SettingsError(
+        .usage,
+        "there is nothing to watch: name hosts, a file of them by --hosts, or some to be kept alive in the configuration."
+      )
+    }
+    let endpoint = try await metrics.start(in: context)
+    endpoint.say(in: context)
+    return try await endpoint.serving { () async throws(SettingsError) in
+      // The watcher is made after the resolver that reports to it.
+      let watcher = Locked<Watcher?>(nil)
+      settings.resolver.observer = Watcher.observer { watcher.withLock { $0 } }
+      let store = try context.store(of: settings)
+      return try await context.withResolver(settings, store) { resolver throws(SettingsError) in
+        let made = Watcher(names, resolver: resolver, options: settings.lookup, clock: context.clock)
+        watcher.withLock { $0 = made }
+        let display = WatchDisplay(context, isJSON: output.isJSON)
+        let following = try lookupArguments.follow(resolver, in: context, report: display.report) { settings in
+          made.watch(Self.names(asked, settings.resolver.keepAlive), options: settings.lookup)
         }
+        defer { following?.cancel() }
+        return await show(made, on: display, in: context)
       }
-    } catch {
-      return error.status(in: context, of: "watch")
     }
   }
 

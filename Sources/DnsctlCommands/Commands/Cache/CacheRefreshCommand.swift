@@ -6,6 +6,8 @@ internal import Synchronization
 
 /// `dnsctl cache refresh`: looks names up regardless of what is stored, and stores the answers.
 struct CacheRefreshCommand: ContextCommand {
+  static let fullName = "cache refresh"
+
   static let configuration = CommandConfiguration(
     commandName: "refresh",
     abstract: "Ask for names now, and store what is said.",
@@ -40,38 +42,34 @@ struct CacheRefreshCommand: ContextCommand {
   @Argument(help: ArgumentHelp("A name; - reads names from standard input, one a line.", valueName: "host"))
   var hosts: [String]
 
-  func run(in context: CommandContext) async -> ExitStatus {
+  func run(in context: CommandContext) async throws(SettingsError) -> ExitStatus {
     let context = context.coloured(colours)
-    do throws(SettingsError) {
-      var settings = try lookupArguments.settings(in: context)
-      settings.resolver.keepAlive = []
-      // An error does not tell who denied that there is an address: the providers, or the system's DNS in their place.
-      let askedSystem = Locked<Set<AddressQuestion>>([])
-      let shown: Trace? = trace ? Trace(context) : nil
-      settings.resolver.observer = { event in
-        if case .query(let query) = event, query.provider == "system" {
-          askedSystem.withLock { _ = $0.insert(query.question) }
-        }
-        shown?.note(event)
+    var settings = try lookupArguments.settings(in: context)
+    settings.resolver.keepAlive = []
+    // An error does not tell who denied that there is an address: the providers, or the system's DNS in their place.
+    let askedSystem = Locked<Set<AddressQuestion>>([])
+    let shown: Trace? = trace ? Trace(context) : nil
+    settings.resolver.observer = { event in
+      if case .query(let query) = event, query.provider == "system" {
+        askedSystem.withLock { _ = $0.insert(query.question) }
       }
-      let store = try OpenStore(settings, in: context, makesFile: true)
-      let (families, lookup) = (settings.resolver.families, settings.lookup)
-      let lookups = NameLookups(hosts: hosts, format: output.chosen)
-      return try await context.withResolver(settings, storing: RenewingStore(base: store.store)) { resolver, context in
-        let left = Mutex(Left())
-        let status = await lookups.run(in: context) { host throws(DirectDNSError) in
-          let asked = families.members.count
-          let failed = await Self.ask(resolver, host, families) { question in
-            askedSystem.withLock { $0.contains(question) }
-          }
-          defer { left.withLock { $0.note(failed, of: asked) } }
-          return try await resolver.resolve(host, options: lookup)
+      shown?.note(event)
+    }
+    let store = try OpenStore(settings, in: context, makesFile: true)
+    let (families, lookup) = (settings.resolver.families, settings.lookup)
+    let lookups = NameLookups(hosts: hosts, format: output.chosen)
+    return try await context.withResolver(settings, storing: RenewingStore(base: store.store)) { resolver, context in
+      let left = Mutex(Left())
+      let status = await lookups.run(in: context) { host throws(DirectDNSError) in
+        let asked = families.members.count
+        let failed = await Self.ask(resolver, host, families) { question in
+          askedSystem.withLock { $0.contains(question) }
         }
-        for message in left.withLock({ $0 }).messages { context.reportError(message) }
-        return status
+        defer { left.withLock { $0.note(failed, of: asked) } }
+        return try await resolver.resolve(host, options: lookup)
       }
-    } catch {
-      return error.status(in: context, of: "cache refresh")
+      for message in left.withLock({ $0 }).messages { context.reportError(message) }
+      return status
     }
   }
 

@@ -14,17 +14,15 @@ protocol StoreCommand: ContextCommand {
 }
 
 extension StoreCommand {
+  static var fullName: String { "cache \(configuration.commandName ?? "")" }
+
   static var makesFile: Bool { false }
 
-  func run(in context: CommandContext) async -> ExitStatus {
-    do throws(SettingsError) {
-      let store = try options.open(in: context, makesFile: Self.makesFile)
-      let status = try await run(store, in: context)
-      await store.store.checkpoint()
-      return status
-    } catch {
-      return error.status(in: context, of: "cache \(Self.configuration.commandName ?? "")")
-    }
+  func run(in context: CommandContext) async throws(SettingsError) -> ExitStatus {
+    let store = try options.open(in: context, makesFile: Self.makesFile)
+    let status = try await run(store, in: context)
+    await store.store.checkpoint()
+    return status
   }
 }
 
