@@ -95,7 +95,6 @@ struct ProxyCommand: ContextCommand {
   var metrics: MetricsOptions
 
   func run(in context: CommandContext) async throws(SettingsError) -> ExitStatus {
-    FileLimit.raise()
     if proxy.loops > 1, let shortage = StartLimits.shortage(threads: proxy.loops) {
       throw SettingsError(.streams, shortage)
     }
