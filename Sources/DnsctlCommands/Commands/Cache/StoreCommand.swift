@@ -19,18 +19,12 @@ extension StoreCommand {
   static var makesFile: Bool { false }
 
   func run(in context: CommandContext) async throws(SettingsError) -> ExitStatus {
-    let store = try options.open(in: context, makesFile: Self.makesFile)
+    let settings = try context.settings(
+      file: options.configurationPath, SettingsOverrides(store: try context.storeText(options.text)))
+    let store = try OpenStore(settings, in: context, makesFile: Self.makesFile)
     let status = try await run(store, in: context)
     await store.store.checkpoint()
     return status
-  }
-}
-
-extension StoreOptions {
-  fileprivate func open(in context: CommandContext, makesFile: Bool) throws(SettingsError) -> OpenStore {
-    let settings = try context.settings(
-      file: configurationPath, SettingsOverrides(store: try context.storeText(text)))
-    return try OpenStore(settings, in: context, makesFile: makesFile)
   }
 }
 
