@@ -75,8 +75,8 @@ struct ProxyRefusal: Error, Equatable, Sendable {
     policyCode = code
   }
 
-  /// The reason phrase.
-  var reason: String {
+  /// What the status stands for.
+  private var title: String {
     switch status {
     case 400: "Bad Request"
     case 403: "Forbidden"
@@ -92,6 +92,20 @@ struct ProxyRefusal: Error, Equatable, Sendable {
     case 505: "HTTP Version Not Supported"
     default: "Refused"
     }
+  }
+
+  /// The most bytes of a reason phrase; nc(1) takes a line of less than 1024.
+  private static let phraseLimit = 512
+
+  /// The reason phrase: what the status stands for, and the message, in ASCII.
+  ///
+  /// Of a tunnel's refusal most programs show nothing else, and many of a page. What bytes beyond ASCII stand for they
+  /// do not agree on (RFC 9112 §4).
+  var reason: String {
+    let words = DirectDNSError.clause(of: message).unicodeScalars
+      .map { (0x20..<0x7f).contains($0.value) ? String($0) : $0.escaped(asASCII: true) }
+    let text = "\(title): \(words.joined())"
+    return text.utf8.count > Self.phraseLimit ? "\(text.prefix(Self.phraseLimit - 3))..." : text
   }
 
   /// The methods that are allowed for a URL; the proxy's own pages allow two of them.
@@ -129,7 +143,7 @@ struct ProxyRefusal: Error, Equatable, Sendable {
       body = "{\"status\":\(status),\"error\":\(code),\"message\":\(message.jsonString)}\n"
     case .html:
       lines += "Content-Type: text/html; charset=utf-8\r\nContent-Security-Policy: default-src 'none'\r\n"
-      let heading = "\(status) \(reason)"
+      let heading = "\(status) \(title)"
       body =
         "<!doctype html>\n<title>\(heading)</title>\n<h1>\(heading)</h1>\n<p>\(Self.escaped(message))\n<p>DirectDNS proxy\n"
     }

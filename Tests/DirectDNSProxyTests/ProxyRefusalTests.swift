@@ -17,8 +17,23 @@ struct ProxyRefusalTests {
   @Test func `a tunnel's refusal has no body at all`() {
     #expect(
       text(.none)
-        == "HTTP/1.1 502 Bad Gateway\r\nCache-Control: no-store\r\nProxy-Status: directdns; error=dns_error; rcode=\"NXDOMAIN\"\r\nContent-Length: 0\r\n\r\n"
+        == "HTTP/1.1 502 Bad Gateway: <b>\"x\"</b>\\u{1B} & more\r\nCache-Control: no-store\r\nProxy-Status: directdns; error=dns_error; rcode=\"NXDOMAIN\"\r\nContent-Length: 0\r\n\r\n"
     )
+  }
+
+  @Test(arguments: [
+    (403, "The address 10.0.0.1 is forbidden.", "Forbidden: the address 10.0.0.1 is forbidden"),
+    (407, "This proxy wants a password.", "Proxy Authentication Required: this proxy wants a password"),
+    (502, "b\u{fc}cher.test is gone.\r\nSet-Cookie: a", "Bad Gateway: b\\u{00FC}cher.test is gone.\\r\\nSet-Cookie: a"),
+  ])
+  func `the reason phrase is the message, in one line of ASCII`(status: Int, message: String, reason: String) {
+    #expect(ProxyRefusal(status, nil, message).reason == reason)
+  }
+
+  @Test func `a reason phrase that would be long is cut`() {
+    let (start, text) = ("Forbidden: ", String(repeating: "a", count: 501))
+    #expect(ProxyRefusal(403, nil, text).reason == start + text)
+    #expect(ProxyRefusal(403, nil, text + "a").reason == "\(start)\(text.dropLast(3))...")
   }
 
   @Test func `a page for people is inert`() {

@@ -51,10 +51,13 @@ struct ProxyClientTests {
         let plain = try await run(client, .get("http://\(name):8080/"), fixture)
         #expect(plain.output.contains(says) && plain.output.contains(name), "\(plain)")
       }
-      // Of a tunnel's refusal clients show the status, or what it stands for.
-      for (name, says) in [(unknown, ["502", "Bad Gateway"]), (inside, ["403", "Forbidden"])] {
+      // Of a tunnel's refusal clients show the status or the reason phrase, which says why.
+      for (name, says, why) in [
+        (unknown, ["502", "Bad Gateway"], "does not exist"), (inside, ["403", "Forbidden"], "lies in 169.254.0.0/16"),
+      ] {
         let secure = try await run(client, .get("https://\(name):8443/"), fixture)
         #expect(secure.status != 0 && says.contains { secure.output.contains($0) }, "\(secure)")
+        #expect(secure.output.contains(why) == client.showsReason, "\(secure)")
       }
     }
   }

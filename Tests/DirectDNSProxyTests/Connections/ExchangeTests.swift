@@ -107,7 +107,7 @@ struct ExchangeTests: SlowReaders {
     let first = try await origin.connection()
     await first.receive("hello")
     await first.close()
-    #expect(await client.receive("without a response").hasPrefix("HTTP/1.1 502"))
+    #expect(await client.receive("without a response.\n").hasPrefix("HTTP/1.1 502"))
     client.forget()
     try await client.send("GET http://127.0.0.1:\(origin.port)/next HTTP/1.1\r\nHost: x\r\n\r\n")
     let second = try await origin.connection(1)
@@ -147,7 +147,7 @@ struct ExchangeTests: SlowReaders {
     await server.receive("\r\n\r\n")
     try await server.send(
       "HTTP/1.1 407 Who\r\nProxy-Authenticate: Basic realm=x\r\nContent-Length: 2\r\n\r\nhi")
-    let refusal = await client.receive("401")
+    let refusal = await client.receive(".\n")
     #expect(refusal.hasPrefix("HTTP/1.1 502 ") && !refusal.contains("Proxy-Authenticate"), "\(refusal)")
     #expect(refusal.contains("Proxy-Status: directdns; error=http_protocol_error\r\n"))
     client.forget()
@@ -161,7 +161,7 @@ struct ExchangeTests: SlowReaders {
     let begun = try await begin()
     let (client, server) = (begun.client, begun.server)
     server.post(Array(String(repeating: "HTTP/1.1 100 Continue\r\n\r\n", count: 100_000).utf8))
-    #expect(await client.receive("without end").contains("HTTP/1.1 502 "))
+    #expect(await client.receive("without end.\n").contains("HTTP/1.1 502 "))
     await begun.stop()
   }
 

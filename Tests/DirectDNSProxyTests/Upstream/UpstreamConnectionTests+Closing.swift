@@ -110,7 +110,7 @@ extension UpstreamConnectionTests {
     let server = try await upstream.connection()
     await server.receive("\r\n\r\n")
     await server.close()
-    let refusal = await client.receive("connection refused")
+    let refusal = await client.receive(".\n")
     #expect(refusal.hasPrefix("HTTP/1.1 502 ") && refusal.contains("error=connection_refused"), "\(refusal)")
     let words = " cannot be used: 127.0.0.1 closed the connection; up.test:\(upstream.port) cannot be connected to. "
     #expect(refusal.contains(words), "\(refusal)")

@@ -26,6 +26,9 @@ enum ProxyClient: String, CaseIterable, Sendable {
   /// Those that have WebSockets; Debian's curl is built without.
   static let ofWebSockets: [Self] = [.aiohttp, .node, .java]
 
+  /// Whether it shows the reason phrase by which a proxy refuses a tunnel.
+  var showsReason: Bool { ![.curl, .java].contains(self) }
+
   /// What its user writes.
   enum Wish {
     case get(String)
