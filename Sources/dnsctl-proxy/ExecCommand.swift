@@ -22,7 +22,7 @@ struct ExecCommand: AsyncParsableCommand {
     discussion: """
       Starts a proxy on a free port of 127.0.0.1, runs the program with http_proxy, https_proxy, HTTPS_PROXY, all_proxy, ws_proxy, wss_proxy and NODE_USE_ENV_PROXY, and without no_proxy, and ends with its status. Names are looked up and addresses checked as by dnsctl proxy.
 
-      It helps programs that read these variables: curl, wget, git, pip, Python's urllib and requests, Go, Ruby, Node from 22.21 and 24.5 on. Java reads none of them; with --java it gets the proxy by JAVA_TOOL_OPTIONS.
+      It helps programs that read these variables: curl, wget, git, pip, apt, cargo, Python's urllib and requests, Go, Ruby, PHP's curl, Node from 22.21 and 24.5 on. Java reads none of them; with --java it gets the proxy by JAVA_TOOL_OPTIONS. PHP's streams read none either: a context gives them the proxy.
 
       Signals go to the program, but for those of a fault (SIGSEGV and the like), SIGCHLD, SIGPIPE and SIGXFSZ. At a terminal both stop and go on together. While it runs, anyone with an account on this machine can use its proxy. The proxy ends with the program: processes that the program leaves running lose it.
 
