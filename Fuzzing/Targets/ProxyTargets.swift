@@ -173,6 +173,10 @@ extension FuzzTarget {
     case .failed(let failure)?:
       let message = failure.refusal.message
       try require(message.printable == message, "a refusal cannot be shown: \(message.debugDescription)")
+      let reason = failure.refusal.reason
+      try require(
+        reason.utf8.count <= 512 && reason.utf8.allSatisfy { (0x20..<0x7f).contains($0) },
+        "a refusal's reason phrase is no line: \(reason.debugDescription)")
     case .send?, .wait?, nil: break
     }
   }
