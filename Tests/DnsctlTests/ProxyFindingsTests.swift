@@ -70,6 +70,19 @@ struct ProxyFindingsTests {
     #expect(error.map { finding.detail.contains($0) } ?? true)
   }
 
+  @Test(arguments: [
+    ("502 Bad Gateway: x is gone", "error=dns_error", "x:443: 502, dns_error: Bad Gateway: x is gone"),
+    ("502 Bad Gateway", "error=dns_error; details=\"no such name\"", "x:443: 502, dns_error: no such name"),
+    ("503 Service Unavailable", "hit", "x:443: 503, Service Unavailable"), ("502", "hit", "x:443: 502"),
+    ("502 \u{1b}[2J", "hit", "x:443: 502, \\u{1B}[2J"),
+  ])
+  func `a tunnel that does not open is told with the proxy's own reason`(status: String, field: String, detail: String)
+    throws
+  {
+    let reply = try #require(ProxyReply(head: "HTTP/1.1 \(status)\r\nProxy-Status: it; \(field)\r\n\r\n"))
+    #expect(Finding.proxyTunnel(.success(reply), to: "x:443", hasPassword: false, after: .zero).detail == detail)
+  }
+
   @Test(arguments: [(false, "wants a name and a password"), (true, "refuses the name and the password")])
   func `a password that is missing is told from one that is wrong`(hasPassword: Bool, detail: String) throws {
     let finding = Finding.proxyTunnel(try reply(407), to: "x:443", hasPassword: hasPassword, after: .zero)

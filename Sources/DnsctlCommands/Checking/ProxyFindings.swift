@@ -42,7 +42,7 @@ extension Finding {
         subject, "\(target): \(reply.status), as a server says that is no proxy",
         "Take the address in dnsctl proxy's line \"proxy at …\".")
     case .success(let reply):
-      let reason = [reply.error, reply.details].compactMap(\.self).joined(separator: ": ").printable
+      let reason = [reply.error, reply.details ?? reply.phrase].compactMap(\.self).joined(separator: ": ").printable
       return .fail(
         subject, "\(target): \(reply.status)\(reason.isEmpty ? "" : ", \(reason)")",
         reply.error?.hasPrefix("dns_") == true

@@ -13,6 +13,8 @@ internal import Dispatch
 /// A proxy's reply to one request; only its head is read.
 struct ProxyReply: Sendable, Hashable {
   var status: Int
+  /// The reason phrase; nil if there is none.
+  var phrase: String?
   /// The error in `Proxy-Status` (RFC 9209), such as `dns_timeout`.
   var error: String?
   var details: String?
@@ -23,6 +25,7 @@ struct ProxyReply: Sendable, Hashable {
     let words = lines.first?.split(separator: " ") ?? []
     guard words.count > 1, words[0].hasPrefix("HTTP/1."), let status = Int(words[1]) else { return nil }
     self.status = status
+    if words.count > 2 { phrase = words.dropFirst(2).joined(separator: " ") }
     let field = lines.dropFirst().first { $0.lowercased().hasPrefix("proxy-status:") }
     for parameter in field?.split(separator: ";") ?? [] {
       let parts = parameter.trimmed.split(separator: "=", maxSplits: 1)
