@@ -41,7 +41,7 @@ public struct DNSRecordType: RawRepresentable, Hashable, Sendable, CustomStringC
   /// The address type of a family.
   public init(_ family: IPAddress.Family) { self = family == .ipv4 ? .a : .aaaa }
 
-  /// The registry's mnemonics, first those of the types that are asked for most.
+  /// The registry's mnemonics, first those of the types above, which are met most.
   private static let mnemonics: [(name: String, number: UInt16)] = [
     ("A", 1), ("CNAME", 5), ("SOA", 6), ("AAAA", 28), ("OPT", 41), ("SVCB", 64), ("HTTPS", 65), ("NS", 2), ("PTR", 12),
     ("MX", 15), ("TXT", 16), ("SRV", 33), ("DNAME", 39), ("ANY", 255), ("CAA", 257),

@@ -17,6 +17,16 @@ struct DNSRecordTests {
   @Test(arguments: ["", "AA", "TYPE", "-1", "65536", "TYPE65536", "1.0", " A", "A ", "TYPETYPE1"])
   func `a text that names no type is refused`(_ text: String) { #expect(DNSRecordType(text) == nil) }
 
+  @Test(
+    arguments: [
+      (.a, "A"), (.ns, "NS"), (.cname, "CNAME"), (.soa, "SOA"), (.ptr, "PTR"), (.mx, "MX"), (.txt, "TXT"),
+      (.srv, "SRV"), (.dname, "DNAME"), (.aaaa, "AAAA"), (.opt, "OPT"), (.svcb, "SVCB"), (.https, "HTTPS"),
+      (.any, "ANY"), (.caa, "CAA"),
+    ] as [(DNSRecordType, String)])
+  func `a type that has a name in the source is written and read as that`(_ type: DNSRecordType, _ text: String) {
+    #expect(type.description == text && DNSRecordType(text) == type)
+  }
+
   @Test func `what a type is written as names it again, and no other`() {
     for number in 0...UInt16(300) {
       let type = DNSRecordType(rawValue: number)
