@@ -17,6 +17,7 @@ struct AddressFamiliesTests {
     #expect(families.members == members)
     for family in IPAddress.Family.allCases { #expect(families.contains(family) == members.contains(family)) }
     #expect(AddressFamilies.any.filter { members.contains($0) } == families)
+    #expect(families.filter { $0 == .ipv4 } == families.intersection(.ipv4))
   }
 
   @Test func `one family is a set`() {
