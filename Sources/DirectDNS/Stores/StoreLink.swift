@@ -98,7 +98,7 @@ final class StoreLink: Sendable {
     let flush = await writer.flush(until: instant)
     if ending.withLock({ !$0.isEmpty }) {
       _ = await Deadline.wait(until: min(instant, clock.now + limit), clock) { [ending] in
-        while let task = ending.withLock({ $0.values.first }) { await task.value }
+        while !Task.isCancelled, let task = ending.withLock({ $0.values.first }) { await task.value }
       }
     }
     return flush
