@@ -46,6 +46,7 @@ recipes: ## Check the recipes of Config/ and of the page Proxy: units by systemd
 	@swift build --product dnsctl-proxy
 	@Scripts/recipes "$$(swift build --show-bin-path)/dnsctl"
 	@Scripts/proxy-recipes "$$(swift build --show-bin-path)/dnsctl"
+	@Scripts/pod-recipe "$$(swift build --show-bin-path)/dnsctl"
 
 test: ## Build and run every test: those of the programs, with real servers, and those that use much of Foundation as a release build, the others as a debug build
 	@Scripts/prerequisites servers
