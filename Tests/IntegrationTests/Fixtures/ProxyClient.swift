@@ -26,8 +26,10 @@ enum ProxyClient: String, CaseIterable, Sendable {
   /// Those that have WebSockets; Debian's curl is built without.
   static let ofWebSockets: [Self] = [.aiohttp, .node, .java]
 
-  /// Whether it shows the reason phrase by which a proxy refuses a tunnel.
-  var showsReason: Bool { ![.curl, .java].contains(self) }
+  /// Whether it shows the reason phrase by which a proxy refuses a tunnel; nil where that depends on its version.
+  ///
+  /// An old Node is told of its proxy by hand, and shows it; a newer one's `fetch` has the status alone.
+  var showsReason: Bool? { self == .node ? nil : ![.curl, .java].contains(self) }
 
   /// What its user writes.
   enum Wish {
