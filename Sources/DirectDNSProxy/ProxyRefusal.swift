@@ -102,8 +102,14 @@ struct ProxyRefusal: Error, Equatable, Sendable {
   /// Of a tunnel's refusal most programs show nothing else, and many of a page. What bytes beyond ASCII stand for they
   /// do not agree on (RFC 9112 §4).
   var reason: String {
-    let words = DirectDNSError.clause(of: message).unicodeScalars
-      .map { (0x20..<0x7f).contains($0.value) ? String($0) : $0.escaped(asASCII: true) }
+    let words = DirectDNSError.clause(of: message).unicodeScalars.map { scalar in
+      switch scalar {
+      case " "..."~": String(scalar)
+      // Of what is quoted or listed in part.
+      case "…": "..."
+      default: scalar.escaped(asASCII: true)
+      }
+    }
     let text = "\(title): \(words.joined())"
     return text.utf8.count > Self.phraseLimit ? "\(text.prefix(Self.phraseLimit - 3))..." : text
   }

@@ -25,6 +25,8 @@ struct ProxyRefusalTests {
     (403, "The address 10.0.0.1 is forbidden.", "Forbidden: the address 10.0.0.1 is forbidden"),
     (407, "This proxy wants a password.", "Proxy Authentication Required: this proxy wants a password"),
     (502, "b\u{fc}cher.test is gone.\r\nSet-Cookie: a", "Bad Gateway: b\\u{00FC}cher.test is gone.\\r\\nSet-Cookie: a"),
+    (403, "It is outside of 10.0.0.0/8, ….", "Forbidden: It is outside of 10.0.0.0/8, ..."),
+    (400, "~\u{7f} is no name.", "Bad Request: ~\\u{7F} is no name"),
   ])
   func `the reason phrase is the message, in one line of ASCII`(status: Int, message: String, reason: String) {
     #expect(ProxyRefusal(status, nil, message).reason == reason)
