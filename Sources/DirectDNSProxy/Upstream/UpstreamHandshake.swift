@@ -105,12 +105,13 @@ struct UpstreamHandshake {
           "The upstream proxy \(upstream) sends what it gets from here back to here: remove --upstream from one of them."
         ), isAboutTarget: false)
     }
+    let answer = reason.isEmpty ? "\(status)" : "\(status) \(reason.printable)"
     return Failure(
       refusal: ProxyRefusal(
         status == 403 ? 403 : status == 504 ? 504 : 502,
         reported
           ?? (status == 403 ? "http_request_denied" : status == 504 ? "connection_timeout" : "destination_unavailable"),
-        "The upstream proxy \(upstream) does not connect to \(target): it answered \(status) \(reason.printable)."),
+        DirectDNSError.sentence("The upstream proxy \(upstream) does not connect to \(target): it answered \(answer)")),
       isAboutTarget: true)
   }
 

@@ -101,6 +101,16 @@ struct UpstreamHandshakeTests {
     #expect(failure.refusal.message.hasSuffix(" cannot be used: it closed the connection."))
   }
 
+  @Test(arguments: [("502 Bad", "502 Bad."), ("502 Cut...", "502 Cut..."), ("502 ", "502."), ("502", "502.")])
+  func `a refusal repeats the reason phrase, if there is one`(_ line: String, _ words: String) throws {
+    let answer = Array("HTTP/1.1 \(line)\r\n\r\n".utf8)
+    guard case .failed(let failure) = run(try handshake("http://proxy.example"), answer).end else {
+      Issue.record("no failure")
+      return
+    }
+    #expect(failure.refusal.message.hasSuffix(": it answered \(words)"), "\(failure.refusal.message)")
+  }
+
   @Test func `what a refusal says cannot do anything to a terminal`() throws {
     let answer = Array("HTTP/1.1 502 Bad\u{1b}[2J\r\n\r\n".utf8)
     guard case .failed(let failure) = run(try handshake("http://proxy.example"), answer).end else {
