@@ -68,6 +68,18 @@ struct ProxyInputsTests {
     }
   }
 
+  @Test(arguments: [("--users", ""), ("--token", "@"), ("--upstream", "@")])
+  func `an empty name of a file is a mistake of the command line`(option: String, value: String) throws {
+    let (route, proxy): ([String], [String]) =
+      option == "--upstream" ? ([option, value], []) : ([], [option, value])
+    let error = #expect(throws: SettingsError.self) {
+      try ProxyInputs(
+        DirectSettings(), RouteOptions.parse(route), ProxyOptions.parse(proxy), in: ContextFixture([:]).context
+      ) { _, _, users in ProxyConfiguration(users: users) }
+    }
+    #expect(error == SettingsError(.usage, "\(option): the name of the file is empty."))
+  }
+
   @Test func `another proxy that is this one stays out, and what else is new applies`() throws {
     let fixture = fixture()
     try running(fixture) { inputs, server in
