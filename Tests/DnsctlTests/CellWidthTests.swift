@@ -37,6 +37,15 @@ import Testing
     #expect(fitted.lines(width: 40) == ["NAME        N", "例子.测试   1", "a          23"])
     #expect(fitted.lines(width: 10) == ["NAME     N", "例子.…   1", "a       23"])
   }
+
+  @Test func `a row ends with its last text`() {
+    let marked = { @Sendable (text: String) in "<\(text)>" }
+    var table = ColumnTable()
+    table.add([TableCell("a"), TableCell(""), TableCell("b", paint: marked), TableCell("")])
+    table.add([TableCell("cd", paint: marked), TableCell(""), TableCell("", paint: marked), TableCell("")])
+    table.add([TableCell(""), TableCell(""), TableCell(""), TableCell("e")])
+    #expect(table.text == "a     <b>\n<cd>\n         e\n")
+  }
 }
 
 @Suite struct `Names of other scripts` {
