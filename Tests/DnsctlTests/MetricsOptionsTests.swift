@@ -26,10 +26,11 @@ struct MetricsOptionsTests {
     #expect(outcome.status == 64 && outcome.errors.contains("--metrics"))
   }
 
-  @Test func `metrics are collected before the resolver is made, served, and said to be`() async throws {
+  @Test(arguments: [["watch", "--count", "1"], ["warmup", "--provider", "google", "--no-system", "--family", "ipv4"]])
+  func `metrics are collected before the resolver is made, served, and said to be`(command: [String]) async throws {
     var fixture = CommandFixture()
     fixture.zone = ["www.example.com": .addresses(["192.0.2.1"])]
-    let outcome = await fixture.run(["watch", "--count", "1", "--metrics", "127.0.0.1:0", "www.example.com"])
+    let outcome = await fixture.run(command + ["--metrics", "127.0.0.1:0", "www.example.com"])
     #expect(outcome.status == 0)
     #expect(fixture.registries.withLock { $0.count } == 1)
     let said = try #require(outcome.errors.split(separator: "\n").first)
