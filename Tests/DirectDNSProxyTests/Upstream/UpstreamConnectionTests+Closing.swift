@@ -160,7 +160,7 @@ extension UpstreamConnectionTests {
     let server = try await upstream.connection()
     await server.receive("\r\n\r\n")
     if said.isEmpty { await server.close() } else { try await server.send(said) }
-    let refusal = await client.receive(words)
+    let refusal = await client.receive(".\n")
     #expect(refusal.contains("\r\n\r\nThe upstream proxy http://127.0.0.1:\(upstream.port) \(words)"), "\(refusal)")
     await proxy.stop()
     await upstream.stop()
