@@ -55,13 +55,35 @@ struct FindingTests {
   func `a failure says what to do`(_ code: DirectDNSError.Code, _ word: String) throws {
     let error = DirectDNSError(code, "google at 192.0.2.53: out of order")
     let finding = Finding.probe(try Self.report(.failure(error)), at: Self.now)
-    #expect(finding.grade == .fail && finding.detail == "out of order after 12.0 ms")
+    #expect(finding.grade == .fail && finding.detail == "out of order (after 12.0 ms)")
     #expect(finding.advice?.contains(word) == true)
   }
 
   @Test func `where this machine cannot set up TLS, nobody is suspected of intercepting it`() throws {
     let error = DirectDNSError(.tlsFailed, "no such file", underlying: HTTPTransportError.tlsSetup("no such file"))
     #expect(Finding.probe(try Self.report(.failure(error)), at: Self.now).advice?.contains("SSL_CERT_FILE") == true)
+  }
+
+  @Test(arguments: [
+    ("certificate has expired", "have it renewed", true), ("certificate is not yet valid", "set the clock", true),
+    ("no alternative certificate subject name matches", "Another server", false),
+    ("self-signed certificate", "trust that by --ca", false), ("wrong version number", "being intercepted", false),
+  ])
+  func `what is wrong with a certificate says what to do, and whether the clock may be wrong`(
+    _ reason: String, _ advice: String, _ mayBeTheClock: Bool
+  ) throws {
+    let error = DirectDNSError(.tlsFailed, "google at 192.0.2.53: no", underlying: HTTPTransportError.tls(reason))
+    let report = try Self.report(.failure(error))
+    #expect(Finding.probe(report, at: Self.now).advice?.contains(advice) == true)
+    let clock = Finding.clock([report], jump: .zero)
+    #expect(clock.grade == .warn && clock.advice?.contains("by this clock") == mayBeTheClock)
+  }
+
+  @Test(arguments: [(429, "ask it less often"), (503, "It says that it fails"), (403, "credentials")])
+  func `a status without an answer says what to do`(_ status: Int, _ advice: String) throws {
+    var report = try Self.report(.failure(DirectDNSError(.upstreamFailed, "google at 192.0.2.53: no")))
+    report.status = status
+    #expect(Finding.probe(report, at: Self.now).advice?.contains(advice) == true)
   }
 
   @Test(

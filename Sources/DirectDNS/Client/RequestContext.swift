@@ -162,8 +162,13 @@ struct RequestContext: Sendable {
 
   private func tlsAdvice(_ reason: String) -> String {
     if HTTPTransportError.isAboutClientCertificate(reason) { return certificateAdvice }
-    let isUntrusted = reason.contains("issuer") || reason.contains("self-signed") || reason.contains("self signed")
-    return isUntrusted ? "; add the authority that signed it to the trust store (dnsctl: --cacert)" : ""
+    return switch CertificateFault(reason) {
+    case .expired?: "; if this machine's clock is right, whoever runs the server has to renew it"
+    case .notYetValid?: "; check this machine's clock"
+    case .otherName?: "; check the host in the URL, and that its addresses are those of the right server"
+    case .untrusted?: "; add the authority that signed it to the trust store (dnsctl: --cacert)"
+    case nil: ""
+    }
   }
 
   /// What to do where a client's certificate is wanted, which is shown to the origin alone.

@@ -86,27 +86,50 @@ extension LookupMachine {
   /// The advice is about one kind of failure only if all of them had it. The system's DNS does not count.
   static func advice(_ attempts: [DirectDNSError.Attempt]) -> String {
     let kinds = Set(attempts.filter { $0.server != "system" }.map(\.kind))
+    if let advice = certificateAdvice(kinds) { return advice }
     return switch kinds {
-    case [.certificate]:
-      "If this machine's clock and certificate authorities are right, the connection is being intercepted: name other providers, or trust a private authority (configuration file: ca; dnsctl: --ca)."
     case [.setup]: "Check the files of authorities that are named (SSL_CERT_FILE, SSL_CERT_DIR; dnsctl: --ca)."
     // SERVFAIL is said of a name whose own servers are down or whose DNSSEC is broken, too.
-    case [.reply]:
+    case [.reply], [.reply, .failing]:
       "The providers can be reached. If other names fail too, check their URLs and credentials, or name others; otherwise the fault is with this name's own DNS servers."
+    case [.failing]: "The providers can be reached, and say that they fail: wait, or name others."
     case [.rate]: "Ask less often, or name other providers."
     default: "Check this machine's network, or name other providers."
+    }
+  }
+
+  /// What to do where none of them has a certificate that is accepted; nil where one failed otherwise.
+  private static func certificateAdvice(_ kinds: Set<DirectDNSError.Attempt.FailureKind>) -> String? {
+    var faults: Set<CertificateFault?> = []
+    for kind in kinds {
+      guard case .certificate(let fault) = kind else { return nil }
+      faults.insert(fault)
+    }
+    guard let first = faults.first else { return nil }
+    let fault = faults.count == 1 ? first : nil
+    return switch fault {
+    case .expired?:
+      "If this machine's clock is right, a certificate has run out, the provider's or its authority's: have it renewed, or name other providers."
+    case .notYetValid?: "This machine's clock is behind, or the provider's certificate is for later: set the clock."
+    case .otherName?:
+      "Another server answers there, or one with a wrong certificate: check the provider's URL and its bootstrap addresses, or name other providers."
+    case .untrusted?:
+      "If the provider has an authority of its own, trust that (configuration file: ca; dnsctl: --ca); otherwise the connection is being intercepted: name other providers."
+    case nil:
+      "If this machine's clock and certificate authorities are right, the connection is being intercepted: name other providers, or trust a private authority (configuration file: ca; dnsctl: --ca)."
     }
   }
 }
 
 extension DirectDNSError.Attempt.FailureKind {
-  init(_ error: HTTPTransportError?, hasReply: Bool) {
+  init(_ error: HTTPTransportError?, status: Int?) {
     self =
       switch error {
-      case .tls: .certificate
+      case .tls: .certificate(error?.certificateFault)
       case .tlsSetup: .setup
       case .malformedResponse, .bodyTooLarge, .fieldsTooLarge: .reply
-      case nil where hasReply: .reply
+      case nil where (status ?? 0) >= 500: .failing
+      case nil where status != nil: .reply
       default: .network
       }
   }

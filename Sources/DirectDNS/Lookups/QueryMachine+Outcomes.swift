@@ -187,7 +187,7 @@ extension QueryMachine.Reply {
       server: server.number,
       attempt: .init(
         server: server.name, reason: failure.reason,
-        kind: isRefusal ? .rate : .init(sendError, hasReply: status != nil)),
+        kind: isRefusal ? .rate : .init(sendError, status: status)),
       cause: isTimeout ? .timedOut : failure.kind == .cancelled ? .cancelled : .failed)
   }
 }

@@ -90,12 +90,14 @@ public struct DirectDNSError: Error, Sendable, CustomStringConvertible {
     enum FailureKind: Hashable, Sendable {
       /// No connection, no reply in time, or anything else.
       case network
-      /// The server's certificate was not accepted.
-      case certificate
+      /// The server's certificate was not accepted: what is wrong with it, if that is known.
+      case certificate(CertificateFault?)
       /// This machine could not set up TLS, for example for want of a file of authorities.
       case setup
       /// The server was reached, and its reply is not an answer.
       case reply
+      /// The server was reached, and says that it fails (5xx).
+      case failing
       /// A rate limit is used up: the configured one, or the server's (429).
       case rate
     }

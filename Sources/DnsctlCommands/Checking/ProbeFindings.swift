@@ -10,7 +10,7 @@ extension Finding {
       isNamed ? "\(report.provider) \(report.address)" : report.origin + report.provider.drop { $0 != "/" }
     switch report.result {
     case .failure(let error):
-      return .fail(subject, reason(error, report), advice(error))
+      return .fail(subject, reason(error, report), advice(error, report.status))
     case .success:
       let detail = seen(report, now)
       guard let expires = report.certificate?.expires, expires - now < .seconds(14 * 86_400) else {
@@ -43,17 +43,38 @@ extension Finding {
     let name = "\(report.provider) at \(report.address): "
     let clause = error.clause
     let text = clause.hasPrefix(name) ? String(clause.dropFirst(name.count)) : clause
-    return text + " after \(report.total.readable)"
+    return "\(text) (after \(report.total.readable))"
   }
 
-  private static func advice(_ error: DirectDNSError) -> String {
+  private static func advice(_ error: DirectDNSError, _ status: Int?) -> String {
     switch error.code {
     case .tlsFailed where (error.underlying as? HTTPTransportError)?.isSetup == true:
       "Check the files of authorities that are named: --ca, SSL_CERT_FILE, SSL_CERT_DIR."
-    case .tlsFailed:
-      "If this machine's clock and authorities are right, the connection is being intercepted: name another provider, or add a private authority by --ca."
+    case .tlsFailed: advice(about: error.certificateFault)
     case .connectFailed: "Is the address right, and may this machine send there? Check routes and firewall."
     case .timedOut: "The address is silent: check the firewall, or name another provider."
+    default: advice(aboutStatus: status)
+    }
+  }
+
+  private static func advice(about fault: CertificateFault?) -> String {
+    switch fault {
+    case .expired?:
+      "If this machine's clock is right, its certificate has run out, or its authority's: have it renewed, or name another provider."
+    case .notYetValid?: "This machine's clock is behind, or the certificate is for later: set the clock."
+    case .otherName?:
+      "Another server answers there, or one with a wrong certificate: check the URL and the address (--bootstrap)."
+    case .untrusted?:
+      "If it has an authority of its own, trust that by --ca; otherwise the connection is being intercepted: name another provider."
+    case nil:
+      "If this machine's clock and authorities are right, the connection is being intercepted: name another provider, or add a private authority by --ca."
+    }
+  }
+
+  private static func advice(aboutStatus status: Int?) -> String {
+    switch status {
+    case 429?: "It wants fewer queries: ask it less often (configuration file: rateLimit), or name another provider."
+    case .some(500...): "It says that it fails: tell who runs it, and name another provider."
     default: "The server works and does not answer: check its URL and credentials, or name another provider."
     }
   }
@@ -98,7 +119,12 @@ extension Finding {
     }
     let skews = reports.compactMap(\.clockSkew).sorted()
     guard !skews.isEmpty else {
-      return .warn("clock", "no provider sent the time", "Check it by hand: signatures and certificates need it.")
+      let isSuspect = reports.contains { $0.failure?.certificateFault?.mayBeTheClock == true }
+      return .warn(
+        "clock", "no provider sent the time",
+        isSuspect
+          ? "Check it by hand: by this clock a certificate has expired, or is not valid yet."
+          : "Check it by hand: signatures and certificates need it.")
     }
     let skew = skews[skews.count / 2]
     let size = skew.size
@@ -111,6 +137,15 @@ extension Finding {
     }
     return .ok("clock", detail)
   }
+}
+
+extension ProbeReport {
+  fileprivate var failure: DirectDNSError? { if case .failure(let error) = result { error } else { nil } }
+}
+
+extension DirectDNSError {
+  /// What is wrong with the server's certificate, if that is why it failed.
+  fileprivate var certificateFault: CertificateFault? { (underlying as? HTTPTransportError)?.certificateFault }
 }
 
 extension HTTPTransportError {

@@ -76,6 +76,9 @@ struct DirectClientFailureTests {
   @Test(arguments: [
     ("SSL routines::tlsv13 alert certificate required", "show the server a certificate that it takes (dnsctl: --cert)"),
     ("self-signed certificate", "add the authority that signed it to the trust store (dnsctl: --cacert)"),
+    ("certificate has expired", "if this machine's clock is right, whoever runs the server has to renew it"),
+    ("certificate is not yet valid", "check this machine's clock"),
+    ("no subject name matches", "check the host in the URL, and that its addresses are those of the right server"),
   ])
   func `where a certificate is refused, it is said what helps whom it belongs to`(
     _ reason: String, _ advice: String

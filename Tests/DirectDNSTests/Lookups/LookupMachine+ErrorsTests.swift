@@ -36,21 +36,29 @@ struct ResolverErrorsTests {
     #expect(error.message.contains("Check"))
   }
 
-  @Test(arguments: [
-    (
-      Script.error(.tls("self-signed certificate")), Script.error(.tls("expired")),
-      "authorities are right, the connection is being intercepted"
-    ),
-    (.error(.tlsSetup("no such file")), .error(.tlsSetup("no such file")), "Check the files of authorities"),
-    (.error(.tlsSetup("no such file")), .down, "Check this machine's network"),
-    (.status(403), .code(.refused), "check their URLs and credentials"),
-    (.error(.malformedResponse("no HTTP")), .status(403), "check their URLs and credentials"),
-    (.error(.bodyTooLarge), .error(.fieldsTooLarge), "The providers can be reached"),
-    (.code(.serverFailure), .code(.serverFailure), "the fault is with this name's own DNS servers"),
-    (.error(.tls("expired")), .down, "Check this machine's network"),
-    (.status(403), .silence, "Check this machine's network"),
-    (.down, .error(.timedOut), "Check this machine's network"),
-  ])
+  @Test(
+    arguments: [
+      (
+        Script.error(.tls("self-signed certificate")), Script.error(.tls("expired")),
+        "authorities are right, the connection is being intercepted"
+      ),
+      (.error(.tls("certificate has expired")), .error(.tls("certificate has expired")), "have it renewed"),
+      (.error(.tls("certificate is not yet valid")), .error(.tls("certificate is not yet valid")), "set the clock"),
+      (.error(.tls("no subject name matches")), .error(.tls("no subject name matches")), "its bootstrap addresses"),
+      (.error(.tls("self-signed")), .error(.tls("unable to get local issuer")), "trust that (configuration file: ca"),
+      (.error(.tls("certificate has expired")), .error(.tls("self-signed")), "authorities are right, the connection"),
+      (.status(500), .status(503), "say that they fail"),
+      (.status(500), .status(403), "check their URLs and credentials"),
+      (.error(.tlsSetup("no such file")), .error(.tlsSetup("no such file")), "Check the files of authorities"),
+      (.error(.tlsSetup("no such file")), .down, "Check this machine's network"),
+      (.status(403), .code(.refused), "check their URLs and credentials"),
+      (.error(.malformedResponse("no HTTP")), .status(403), "check their URLs and credentials"),
+      (.error(.bodyTooLarge), .error(.fieldsTooLarge), "The providers can be reached"),
+      (.code(.serverFailure), .code(.serverFailure), "the fault is with this name's own DNS servers"),
+      (.error(.tls("expired")), .down, "Check this machine's network"),
+      (.status(403), .silence, "Check this machine's network"),
+      (.down, .error(.timedOut), "Check this machine's network"),
+    ] as [(Script, Script, String)])
   func `the advice fits what is wrong with all of them`(_ one: Script, _ two: Script, _ advice: String) async throws {
     let fixture = try ResolverFixture("one", "two") {
       $0.hedges = false

@@ -84,7 +84,9 @@ struct QueryMachineOutcomesTests {
       QueryMachine.ServerFailure.Cause.timedOut,
       DirectDNSError.Attempt.FailureKind.network
     ),
-    (.transport, .tls("expired"), nil, .failed, .certificate), (.response, nil, 200, .failed, .reply),
+    (.transport, .tls("expired"), nil, .failed, .certificate(nil)),
+    (.transport, .tls("certificate has expired"), nil, .failed, .certificate(.expired)),
+    (.transport, nil, 503, .failed, .failing), (.response, nil, 200, .failed, .reply),
     (.rateLimited(retryAfter: nil), nil, 429, .failed, .rate), (.cancelled, .cancelled, nil, .cancelled, .network),
   ])
   func `a failure says why, and where to look for a remedy`(

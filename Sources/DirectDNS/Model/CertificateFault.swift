@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What is wrong with a server's certificate, as far as the words of OpenSSL and libcurl tell: each fault has a remedy
+/// of its own.
+package enum CertificateFault: Sendable, Hashable {
+  /// Its time is over, or that of an authority above it.
+  case expired
+  /// Its time, or that of an authority above it, has not begun.
+  case notYetValid
+  /// It is for other names than the one that was connected to.
+  case otherName
+  /// Nobody who is trusted has signed it.
+  case untrusted
+
+  /// The fault that a reason tells of; nil if it tells of none of these.
+  ///
+  /// libcurl has one code for all of them (CURLE_PEER_FAILED_VERIFICATION), and a text.
+  ///
+  /// - Parameter reason: why TLS failed, in words.
+  package init?(_ reason: String) {
+    // An alert is the server's word about this side's certificate.
+    guard !HTTPTransportError.isAboutClientCertificate(reason) else { return nil }
+    if reason.contains("certificate has expired") {
+      self = .expired
+    } else if reason.contains("certificate is not yet valid") {
+      self = .notYetValid
+    } else if reason.contains("subject name") {
+      self = .otherName
+    } else if ["issuer", "self-signed", "self signed", "verify the first"].contains(where: { reason.contains($0) }) {
+      self = .untrusted
+    } else {
+      return nil
+    }
+  }
+
+  /// Whether it may as well be this machine's clock that is wrong.
+  package var mayBeTheClock: Bool { self == .expired || self == .notYetValid }
+}
+
+extension HTTPTransportError {
+  /// Whether OpenSSL tells of a server's alert about the client's certificate (RFC 8446 §6.2); what is wrong with the
+  /// server's own is no alert.
+  static func isAboutClientCertificate(_ text: String) -> Bool {
+    text.contains(" alert ") && (text.contains("certificate") || text.contains("unknown ca"))
+  }
+
+  /// What is wrong with the server's certificate, if that is why there was no response, and if it is known.
+  package var certificateFault: CertificateFault? {
+    if case .tls(let reason) = self { CertificateFault(reason) } else { nil }
+  }
+}

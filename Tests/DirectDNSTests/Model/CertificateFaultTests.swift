@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+import Testing
+
+@testable import DirectDNS
+
+struct CertificateFaultTests {
+  // What OpenSSL 3.0 and libcurl 7.88 say.
+  @Test(
+    arguments: [
+      ("SSL certificate problem: certificate has expired", .expired),
+      ("SSL certificate problem: certificate is not yet valid", .notYetValid),
+      ("SSL: no alternative certificate subject name matches target host name 'dns.test'", .otherName),
+      ("SSL: certificate subject name 'a.test' does not match target host name 'dns.test'", .otherName),
+      ("SSL certificate problem: self-signed certificate", .untrusted),
+      ("SSL certificate problem: self-signed certificate in certificate chain", .untrusted),
+      ("SSL certificate problem: unable to get local issuer certificate", .untrusted),
+      ("SSL certificate problem: unable to verify the first certificate", .untrusted),
+      ("error:0A00010B:SSL routines::wrong version number", nil),
+      ("OpenSSL SSL_read: error:0A00045C:SSL routines::tlsv13 alert certificate required, errno 0", nil), ("", nil),
+    ] as [(String, CertificateFault?)])
+  func `the words of OpenSSL and libcurl tell what is wrong with a certificate`(
+    _ reason: String, _ fault: CertificateFault?
+  ) {
+    #expect(CertificateFault(reason) == fault)
+    #expect(HTTPTransportError.tls(reason).certificateFault == fault)
+    #expect(HTTPTransportError.connect(reason).certificateFault == nil)
+  }
+
+  @Test func `only what is about time may be the clock's`() {
+    #expect(CertificateFault.expired.mayBeTheClock && CertificateFault.notYetValid.mayBeTheClock)
+    #expect(!CertificateFault.otherName.mayBeTheClock && !CertificateFault.untrusted.mayBeTheClock)
+  }
+}
