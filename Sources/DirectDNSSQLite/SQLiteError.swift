@@ -14,6 +14,8 @@ enum SQLiteError: Error, Hashable, Sendable {
   case noMemory
   case busy
   case unusable(String)
+  /// The file or its folder may not be written to by this process; what is in it may be read all the same.
+  case readOnly
   /// The file is a database, and not ours or not of this version.
   case foreign(String)
   /// Others may say what is in the file.
@@ -45,6 +47,8 @@ enum SQLiteError: Error, Hashable, Sendable {
     case SQLITE_FULL: self = .full
     // The second is what comes of locks that are held while a log is begun.
     case SQLITE_BUSY, SQLITE_PROTOCOL, SQLITE_LOCKED: self = .busy
+    // The second is SQLITE_READONLY_DIRECTORY; those between are about a log or a journal that cannot be read either.
+    case SQLITE_READONLY where [0, 6].contains(code >> 8): self = .readOnly
     case SQLITE_CANTOPEN, SQLITE_PERM, SQLITE_READONLY: self = .unusable(message)
     default: self = .failed(message)
     }
@@ -53,7 +57,7 @@ enum SQLiteError: Error, Hashable, Sendable {
   /// Whether the file might still be read: on a disk that is full, or may not be written.
   var isAboutWriting: Bool {
     switch self {
-    case .full, .unusable: true
+    case .full, .unusable, .readOnly: true
     case .damaged, .stuck, .noMemory, .busy, .foreign, .untrusted, .replaced, .statement, .failed: false
     }
   }
@@ -70,6 +74,8 @@ enum SQLiteError: Error, Hashable, Sendable {
         "\(file) cannot be used for want of memory, and stays as it is. Give this process more (ulimit -v, or the limit of its container)."
       case .busy: "\(file) is being written by another process that does not finish."
       case .unusable(let reason): "\(file) cannot be opened (\(reason)). Check its folder and permissions."
+      case .readOnly:
+        "\(file) cannot be written to: it, its folder or its disk is read-only. Check their permissions, and who runs this."
       case .foreign(let reason): "\(file) \(reason). Choose another path."
       case .untrusted(let reason): "\(file) \(reason)"
       case .replaced:

@@ -32,9 +32,12 @@ struct SQLiteFile: Sendable, Hashable {
     guard path != ":memory:" else { throw .foreign("is no file's path: MemoryAnswerStore keeps answers in memory") }
     // Built to, as Debian's is, SQLite reads it as a URI (https://www.sqlite.org/uri.html), which names another file.
     guard !path.utf8.starts(with: "file:".utf8) else { throw .foreign("is a URI, and no file's path") }
+    // Whether that worked shows when the file is made: a folder may be there, and its parent closed.
+    var unmade: (path: String, status: Int32)?
     for index in path.indices where path[index] == "/" && index != path.startIndex {
-      // Whether that worked shows when the file is made.
-      _ = unsafe directdns_make_folder(String(path[..<index]))
+      let folder = String(path[..<index])
+      let status = unsafe directdns_make_folder(folder)
+      if status != 0, unmade == nil { unmade = (folder, status) }
     }
     let status = making.withLock { _ in
       unsafe directdns_remove_log(path, path + "-wal", path + "-shm")
@@ -42,6 +45,11 @@ struct SQLiteFile: Sendable, Hashable {
     }
     let found = unsafe directdns_file(path)
     guard status == 0, found.exists != 0 else {
+      // That there is no such folder does not say why it could not be made.
+      if status == ENOENT, let unmade {
+        let reason = unsafe String(cString: directdns_reason(unmade.status))
+        throw .unusable("its folder \(DirectDNSError.quoted(unmade.path)) cannot be made: \(reason)")
+      }
       throw .unusable(
         status == 0 ? "it is a link that leads nowhere" : unsafe String(cString: directdns_reason(status)))
     }

@@ -22,6 +22,15 @@ struct SQLiteErrorTests {
     #expect(error.directDNSError("/x").message.contains("want of memory, and stays as it is. Give this process more"))
   }
 
+  /// SQLITE_READONLY and SQLITE_READONLY_DIRECTORY; SQLITE_READONLY_ROLLBACK is about what cannot be read either.
+  @Test(arguments: [(8, true), (8 | 6 << 8, true), (8 | 3 << 8, false)] as [(Int32, Bool)])
+  func `what may only be read is not said to be closed`(_ code: Int32, _ isReadable: Bool) {
+    let error = SQLiteError(code, "attempt to write a readonly database")
+    let message = error.directDNSError("/x").message
+    #expect(error.isAboutWriting && message.contains("cannot be written to") == isReadable)
+    #expect(message.contains("cannot be opened") != isReadable && message.contains("permissions"))
+  }
+
   /// SQLITE_IOERR_SHMMAP, SQLITE_IOERR_READ and SQLITE_PROTOCOL.
   @Test(
     arguments: [

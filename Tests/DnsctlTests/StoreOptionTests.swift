@@ -222,6 +222,8 @@ import Testing
 
   @Test(arguments: [
     ("/dev/null/answers.sqlite", "The store \"/dev/null/answers.sqlite\" cannot be opened (Not a directory)."),
+    // Nobody makes a folder there, and the file alone would say that there is none.
+    ("/sys/directdns/answers.sqlite", "cannot be opened (its folder \"/sys/directdns\" cannot be made: "),
     ("redis+unix:///nowhere/redis.sock", "The Redis store at \"/nowhere/redis.sock\" cannot be reached"),
   ])
   func `works without one that cannot be used, and says why once`(store: String, message: String) async {
