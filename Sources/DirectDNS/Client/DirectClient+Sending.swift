@@ -165,23 +165,33 @@ extension DirectClient {
       try await lookUp(found, for: target, call, watch, throughProxy: proxy != nil)
       name = found
     }
-    let addresses = target.addresses
     target.proxy = try await proxyRoute(proxy, call)
-    switch try rewriter.decide(target.fields, url, host, name, addresses, throughProxy: proxy != nil) {
+    do throws(DirectDNSError) {
+      let addresses = target.addresses
+      try take(rewriter.decide(target.fields, url, host, name, addresses, throughProxy: proxy != nil), target, call)
+    } catch {
+      throw target.namingSource(in: error, rewriter.policy)
+    }
+    return target
+  }
+
+  /// Takes over what was decided about a request's addresses, which its target has: all of them, judged or not.
+  private func take(_ decision: RequestRewriter.Decision, _ target: RequestTarget, _ call: Call) throws(DirectDNSError)
+  {
+    switch decision {
     case .direct(_, let allowed):
       // The field is the client's own: a value from the caller is never sent.
       if call.settings.configuration.forwardsOriginalURL {
-        target.fields[.originalURL] = url.text(fragment: false)
+        target.fields[.originalURL] = target.original.text(fragment: false)
       } else if !target.fields.isEmpty {
         target.fields[.originalURL] = nil
       }
+      target.answer = target.addresses
       target.addresses = allowed
-      target.answer = addresses
     case .bypassed(let reason):
       if reason != .alreadyRewritten, !target.fields.isEmpty { target.fields[.originalURL] = nil }
-      target.addresses = try rewriter.policy.allowed(addresses, for: host)
+      target.addresses = try call.settings.rewriter.policy.allowed(target.addresses, for: target.host)
     }
-    return target
   }
 
   // MARK: After sending

@@ -47,6 +47,25 @@ final class RequestTarget {
     return resolution
   }
 
+  /// An error about forbidden addresses, with who gave them: it may be the DNS that is wrong, and not the policy.
+  ///
+  /// - Parameters:
+  ///   - error: why the request is not sent.
+  ///   - policy: what judged the addresses.
+  /// - Returns: the error; unchanged if no DNS gave the addresses, or one of them is allowed.
+  func namingSource(in error: DirectDNSError, _ policy: AddressPolicy) -> DirectDNSError {
+    guard error.code == .addressForbidden, case .name(let name) = host, let source = resolution?.source,
+      let server = source.provider ?? ([.system, .store].contains(source) ? source.kind : nil),
+      addresses.allSatisfy({ policy.objection(to: $0, host: host) != nil })
+    else { return error }
+    let answer = addresses.prefix(4).map(\.description) + (addresses.count > 4 ? ["…"] : [])
+    let attempt = DirectDNSError.Attempt(
+      server: server,
+      reason: "answered \(answer.joined(separator: ", ")); if that is wrong, dnsctl compare \(name) shows who says what"
+    )
+    return DirectDNSError(error.code, error.message, attempts: [attempt], underlying: error.underlying)
+  }
+
   /// What puts the name back into a response's head, where the server used an address; nil if it has no field for that.
   func restorer(of lines: HeadLines) -> ResponseRestorer? {
     guard let answer, lines.hasRestorableField else { return nil }

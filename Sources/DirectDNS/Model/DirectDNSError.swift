@@ -77,7 +77,7 @@ public struct DirectDNSError: Error, Sendable, CustomStringConvertible {
     public static let shutDown = Code("shutDown")
   }
 
-  /// One provider that was asked, or one address that was tried, without success.
+  /// One provider that was asked, or one address that was tried, without a usable result.
   public struct Attempt: Sendable, Hashable, CustomStringConvertible {
     /// The provider's name, such as `alidns`, or `system`; or the address.
     public let server: String
@@ -119,7 +119,8 @@ public struct DirectDNSError: Error, Sendable, CustomStringConvertible {
   public let code: Code
   /// What went wrong and what to do, for people: a sentence or several.
   public let message: String
-  /// Every provider that was asked, in the order of asking; or every address that was tried.
+  /// Every provider that was asked, in the order of asking; or every address that was tried; or whose answer had nothing
+  /// but forbidden addresses.
   ///
   /// Empty when none was.
   public let attempts: [Attempt]
