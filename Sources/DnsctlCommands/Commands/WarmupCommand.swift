@@ -16,7 +16,7 @@ struct WarmupCommand: ContextCommand {
 
       The summary goes to standard output (with --json, the report in one line), progress and failures to standard error. An interrupt ends it early: what is done is kept, and the summary says how far it got.
 
-      With --keep-alive the process keeps running, and refreshes the names before they expire until it is interrupted or terminated. If --min-success is not reached, it ends instead; an empty list reaches only --min-success 0. It reads its configuration file again when that changes and, unless it was started at a terminal, at SIGHUP.
+      With --keep-alive the process keeps running, and refreshes the names before they expire until it is interrupted or terminated. Which providers fail again and again, and which of these answer again, it says on standard error. If --min-success is not reached, it ends instead; an empty list reaches only --min-success 0. It reads its configuration file again when that changes and, unless it was started at a terminal, at SIGHUP.
 
       EXAMPLES
         dnsctl warmup --store sqlite www.example.com api.example.com
@@ -118,8 +118,10 @@ struct WarmupCommand: ContextCommand {
     var settings = try lookupArguments.settings(in: context)
     try checkReport(settings, in: context)
     let lists = try HostLists(files: files, hosts: hosts, in: context)
+    let notice = ProviderNotice(context)
     if keepsAlive {
       settings.resolver.capacity = Self.capacity(settings.resolver.capacity, keeping: lists.expected)
+      settings.resolver.observer = notice.observer(passingTo: settings.resolver.observer)
     } else {
       settings = settings.forOneRun
       settings.resolver.keepAlive = []
@@ -137,6 +139,8 @@ struct WarmupCommand: ContextCommand {
         resolver throws(SettingsError) in
         try await warm(resolver, lists, besides: settings.resolver.keepAlive, in: context) {
           isWarm.withLock { $0 = true }
+          // Before, the summary tells who failed.
+          notice.begin()
         }
       }
     }

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+package import DirectDNS
+internal import Synchronization
+
+/// Reports on standard error, for a command that goes on, which providers fail again and again, and which of these
+/// answer again.
+package final class ProviderNotice: Sendable {
+  private struct Standing {
+    /// Since its last answer.
+    var failures = 0
+    var reason = ""
+    var isTold = false
+  }
+
+  private struct State {
+    var isSilent = true
+    var providers: [String: Standing] = [:]
+
+    /// What is to be said of a provider that failed, and was not said yet.
+    mutating func objection(to name: String) -> String? {
+      guard !isSilent, var provider = providers[name], !provider.isTold, provider.failures >= ProviderNotice.limit
+      else { return nil }
+      provider.isTold = true
+      providers[name] = provider
+      return "Provider \(name) has failed \(provider.failures) times in a row (\(provider.reason)). See dnsctl check."
+    }
+  }
+
+  /// How many queries in a row have to fail: those of three lookups in both families.
+  static let limit = 6
+
+  private let context: CommandContext
+  private let state = Mutex(State())
+
+  package init(_ context: CommandContext) { self.context = context }
+
+  /// An observer of a resolver's queries, which passes events on to another observer.
+  package func observer(
+    passingTo next: (@Sendable (ResolverEvent) -> Void)?
+  ) -> @Sendable (ResolverEvent) -> Void {
+    { [self] event in
+      if case .query(let query) = event { note(query) }
+      next?(event)
+    }
+  }
+
+  /// Reports from now on, and first what has failed already.
+  package func begin() {
+    let objections = state.withLock { state in
+      state.isSilent = false
+      var objections: [String] = []
+      for name in state.providers.keys.sorted() {
+        if let objection = state.objection(to: name) { objections.append(objection) }
+      }
+      return objections
+    }
+    for objection in objections { context.reportError(objection.printable) }
+  }
+
+  private func note(_ query: ResolverEvent.Query<AddressQuestion>) {
+    // That another one was faster, or that it wants to be asked less often, does not say that it is out.
+    let isNeutral = !query.isAnswer && (query.status == 429 || query.outcome == "cancelled")
+    guard !isNeutral, query.provider != "system" else { return }
+    let name = query.provider
+    let message: String? = state.withLock { state in
+      guard !query.isAnswer else {
+        return state.providers.removeValue(forKey: name)?.isTold == true ? "Provider \(name) answers again." : nil
+      }
+      state.providers[name, default: Standing()].failures += 1
+      state.providers[name]?.reason = query.outcome
+      return state.objection(to: name)
+    }
+    if let message { context.reportError(message.printable) }
+  }
+}

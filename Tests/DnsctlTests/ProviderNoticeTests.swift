@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+import Testing
+
+@testable import DirectDNS
+@testable import DnsctlCommands
+
+struct ProviderNoticeTests {
+  private static let down = "no connection: refused"
+  private let fixture = CommandFixture()
+
+  private func query(
+    _ outcome: String, of provider: String = "one", status: Int? = nil, isAnswer: Bool = false
+  ) throws -> ResolverEvent {
+    let question = AddressQuestion(try HostName("www.example.com"), .ipv4)
+    return .query(
+      ResolverEvent.Query(
+        provider: provider, origin: "https://one.example", question: question, status: status, outcome: outcome,
+        isAnswer: isAnswer))
+  }
+
+  private func failures(_ count: Int) throws -> [ResolverEvent] {
+    try (0..<count).map { _ in try query(Self.down) }
+  }
+
+  private func answer() throws -> ResolverEvent { try query("1 address", status: 200, isAnswer: true) }
+
+  @Test func `a provider that fails again and again is told once, and again when it answers`() throws {
+    let notice = ProviderNotice(fixture.context)
+    notice.begin()
+    let observer = notice.observer(passingTo: nil)
+    try failures(5).forEach(observer)
+    #expect(fixture.errors.text == "")
+    try failures(20).forEach(observer)
+    let told = "dnsctl: Provider one has failed 6 times in a row (\(Self.down)). See dnsctl check.\n"
+    #expect(fixture.errors.text == told)
+    observer(try answer())
+    observer(try answer())
+    let again = "dnsctl: Provider one answers again.\n"
+    #expect(fixture.errors.text == told + again)
+    try failures(6).forEach(observer)
+    #expect(fixture.errors.text == told + again + told)
+  }
+
+  @Test func `one that answers now and then is not told`() throws {
+    let notice = ProviderNotice(fixture.context)
+    notice.begin()
+    let observer = notice.observer(passingTo: nil)
+    for _ in 0..<3 {
+      try failures(5).forEach(observer)
+      observer(try answer())
+    }
+    #expect(fixture.errors.text == "")
+  }
+
+  @Test(
+    arguments: [("cancelled", nil, "one"), ("HTTP 429", 429, "one"), ("no answer", nil, "system")]
+      as [(String, Int?, String)])
+  func `the loser of a race, what wants fewer queries, and the system's DNS count for nothing`(
+    _ outcome: String, _ status: Int?, _ provider: String
+  ) throws {
+    let notice = ProviderNotice(fixture.context)
+    notice.begin()
+    let observer = notice.observer(passingTo: nil)
+    for _ in 0..<20 { observer(try query(outcome, of: provider, status: status)) }
+    #expect(fixture.errors.text == "")
+  }
+
+  @Test func `what has failed before it begins is told then, and the next observer is told all`() throws {
+    let passed = Locked(0)
+    let notice = ProviderNotice(fixture.context)
+    let observer = notice.observer { _ in passed.withLock { $0 += 1 } }
+    try failures(7).forEach(observer)
+    observer(.evicted(names: 1))
+    #expect(fixture.errors.text == "" && passed.withLock(\.self) == 8)
+    notice.begin()
+    #expect(fixture.errors.text.hasPrefix("dnsctl: Provider one has failed 7 times in a row"))
+  }
+
+  @Test func `a reason from outside shows its invisible characters`() throws {
+    let notice = ProviderNotice(fixture.context)
+    notice.begin()
+    let observer = notice.observer(passingTo: nil)
+    for _ in 0..<6 { observer(try query("answered \u{1B}[2J")) }
+    #expect(!fixture.errors.text.contains("\u{1B}") && fixture.errors.text.contains("[2J"))
+  }
+}
