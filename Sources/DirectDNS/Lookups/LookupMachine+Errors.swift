@@ -14,11 +14,26 @@ extension LookupMachine {
   }
 
   /// The error when no family has an address: `nameNotFound` only if all of them say so, or else `noAddress`.
-  func negativeError(_ request: LookupRequest, _ outcomes: FamilyOutcomes) -> DirectDNSError {
+  ///
+  /// - Parameters:
+  ///   - request: what was looked up.
+  ///   - outcomes: what each family came to.
+  ///   - isSystems: whether the system's DNS alone was asked, although the name is one for providers.
+  /// - Returns: the error.
+  func negativeError(
+    _ request: LookupRequest, _ outcomes: FamilyOutcomes, isSystems: Bool = false
+  ) -> DirectDNSError {
     let isMissing = outcomes.all.allSatisfy {
       if case .answered(let answer, _, _) = $0 { answer.content == .negative(.nameNotFound) } else { false }
     }
-    return DirectDNSError(isMissing ? .nameNotFound : .noAddress, of: request.host, request.wanted)
+    return DirectDNSError(
+      isMissing ? .nameNotFound : .noAddress, of: request.host, request.wanted,
+      isSystems: isSystems || request.route == .system)
+  }
+
+  /// The error for a negative answer that the cache has for so many nanoseconds more.
+  func negativeError(_ negative: Answer.Negative, _ request: LookupRequest, left: Int64) -> DirectDNSError {
+    DirectDNSError(negative, of: request.host, request.wanted, left: left, isSystems: request.route == .system)
   }
 
   func providersFailed(_ question: AddressQuestion, _ failed: QueryMachine.QuestionFailure) -> DirectDNSError {
@@ -137,8 +152,21 @@ extension DirectDNSError.Attempt.FailureKind {
 
 extension DirectDNSError {
   /// The error that stands for a negative answer.
-  init(_ negative: Answer.Negative, of host: HostName, _ wanted: AddressFamilies, left: Int64? = nil) {
-    let kept = left.map { " (known for \(max(1, $0 / 1_000_000_000)) s more)" } ?? ""
+  ///
+  /// - Parameters:
+  ///   - negative: the answer.
+  ///   - host: what was looked up.
+  ///   - wanted: the families that were asked for.
+  ///   - left: for how many nanoseconds more it is known; nil if it has just come.
+  ///   - isSystems: whether it is the system's DNS that said so, and nobody else was to be asked: of a name of this
+  ///     network that may as well mean that the machine is on another one.
+  init(
+    _ negative: Answer.Negative, of host: HostName, _ wanted: AddressFamilies, left: Int64? = nil,
+    isSystems: Bool = false
+  ) {
+    let kept =
+      (left.map { " (known for \(max(1, $0 / 1_000_000_000)) s more)" } ?? "")
+      + (isSystems ? ", says the system's DNS, which alone is asked for it" : "")
     switch negative {
     case .nameNotFound: self.init(.nameNotFound, "\(host) does not exist\(kept). Check its spelling.")
     case .noAddress:

@@ -24,7 +24,7 @@ extension LookupMachine {
       complete(caller, resolution, open, at: now)
       return .waiting(caller.number, known: resolution.freshness)
     case .negative(let negative, let left):
-      return .known(.failure(DirectDNSError(negative, of: request.host, request.wanted, left: left)))
+      return .known(.failure(negativeError(negative, request, left: left)))
     case .wait, .miss, nil: break
     }
     let caller = caller(request, at: now)

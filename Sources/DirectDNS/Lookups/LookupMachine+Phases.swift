@@ -154,7 +154,7 @@ extension LookupMachine {
     // The cache is asked again, since a negative answer may have replaced the stale one.
     if serveCached(caller, at: now) { return }
     if case .negative(let negative, let left)? = find(caller, at: now)?.verdict {
-      return finish(caller, .failure(DirectDNSError(negative, of: request.host, request.wanted, left: left)))
+      return finish(caller, .failure(negativeError(negative, request, left: left)))
     }
     if let found = withStale(outcomes, caller, at: now) { return finish(caller, .success(found)) }
     ask(caller, known: outcomes, at: now)
@@ -192,7 +192,7 @@ extension LookupMachine {
       }
       return true
     case .negative(let negative, let left):
-      finish(caller, .failure(DirectDNSError(negative, of: request.host, request.wanted, left: left)))
+      finish(caller, .failure(negativeError(negative, request, left: left)))
       return true
     case .wait, .miss, nil: return false
     }
@@ -209,8 +209,7 @@ extension LookupMachine {
       return finish(caller, .success(resolution), wasAsked: wasAsked)
     }
     if case .negative(let negative, let left)? = cached?.verdict {
-      return finish(
-        caller, .failure(DirectDNSError(negative, of: request.host, request.wanted, left: left)), wasAsked: wasAsked)
+      return finish(caller, .failure(negativeError(negative, request, left: left)), wasAsked: wasAsked)
     }
     var known = FamilyOutcomes()
     for family in IPAddress.Family.allCases where outcomes[family]?.isRestored == false {

@@ -63,7 +63,8 @@ extension LookupMachine {
     guard failed == request.wanted, !settings.configuration.providers.isEmpty else {
       var all = known
       for family in failed.members { all[family] = outcomes[family] }
-      return finish(caller, .failure(negativeError(request, all)))
+      let isSystems = settings.configuration.providers.isEmpty
+      return finish(caller, .failure(negativeError(request, all, isSystems: isSystems)))
     }
     // While no provider answers, the system's "does not exist" may come from a captive portal: the error mentions it,
     // but it is not taken for the truth about the name.
@@ -85,7 +86,7 @@ extension LookupMachine {
     guard errors.isEmpty, outcomes.all.count == request.wanted.members.count else {
       return finish(caller, .failure(systemAloneError(request.host, errors)))
     }
-    finish(caller, .failure(negativeError(request, outcomes)))
+    finish(caller, .failure(negativeError(request, outcomes, isSystems: true)))
   }
 
   // MARK: Its questions

@@ -81,7 +81,8 @@ extension DirectResolver {
     switch found?.verdict {
     case .serve: return found?.resolution.map { .success($0) }
     case .negative(let negative, let left):
-      return .failure(DirectDNSError(negative, of: host, wanted, left: left))
+      let isSystems = settings.configuration.route(host) == .system
+      return .failure(DirectDNSError(negative, of: host, wanted, left: left, isSystems: isSystems))
     case .wait, .miss, nil: return nil
     }
   }

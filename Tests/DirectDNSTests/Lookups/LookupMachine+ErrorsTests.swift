@@ -168,6 +168,23 @@ struct ResolverErrorsTests {
     #expect(error.message == "\(name) could not be looked up: \(who), and no expired answer is known. \(advice)")
   }
 
+  @Test(arguments: ["printer", "db.internal"], [Answer.Negative.nameNotFound, .noAddress])
+  func `of a name of this network it says that it is the system's DNS that does not know it`(
+    _ name: String, _ negative: Answer.Negative
+  ) async throws {
+    let fixture = try ResolverFixture { $0.families = .any }
+    fixture.system.answer { _ in .answer(.negative(negative, ttl: 60)) }
+    // The first time it is asked for, the second time it is known.
+    for _ in 0..<2 {
+      let error = await #expect(throws: DirectDNSError.self) { try await fixture.resolver.resolve(Sample.name(name)) }
+      let message = try #require(error?.message)
+      #expect(message.contains(", says the system's DNS, which alone is asked for it. Check its "), "\(message)")
+    }
+    fixture.transport.answer { _ in .answer(.negative(negative, ttl: 60)) }
+    let other = try #require(await fixture.failure())
+    #expect(!other.message.contains("system"), "\(other)")
+  }
+
   @Test func `a name is missing only if each family says so`() async throws {
     for (other, code) in [
       (Answer.Negative.nameNotFound, DirectDNSError.Code.nameNotFound), (.noAddress, .noAddress),
