@@ -92,6 +92,7 @@ struct ProviderEntry: Sendable, Hashable {
   func configuration() throws(DirectDNSError) -> ProviderConfiguration {
     var configuration = try ProviderConfiguration(
       text, credentials: credentials, clientSubnet: clientSubnet, plainHTTP: plainHTTP)
+    try checkCredentials(of: configuration.provider.name)
     if let bootstrap { configuration.bootstrap = bootstrap }
     if let rateLimit { configuration.rateLimit = rateLimit }
     // The provider itself is renamed, so that it keeps all its abilities.
@@ -100,6 +101,31 @@ struct ProviderEntry: Sendable, Hashable {
       configuration.provider = provider
     }
     return configuration
+  }
+
+  /// Refuses credentials that would not be used: whoever gives them believes that they are.
+  private func checkCredentials(of name: String) throws(DirectDNSError) {
+    let taken = takenCredentials
+    var given: [CredentialsKey] = []
+    if credentials.account != nil { given.append(.account) }
+    if credentials.keyID != nil { given.append(.keyID) }
+    if credentials.secret != nil { given.append(.secret) }
+    if credentials.token != nil { given.append(.token) }
+    guard let other = given.first(where: { !taken.contains($0) }) else { return }
+    let advice =
+      taken.isEmpty
+      ? "Leave the credentials out." : "Give \(taken.map(\.rawValue).joined(separator: ", ")) alone, or no credentials."
+    throw DirectDNSError(.invalidConfiguration, "Provider \(name): it takes no \(other.rawValue). \(advice)")
+  }
+
+  /// What the provider's format has of credentials.
+  private var takenCredentials: [CredentialsKey] {
+    switch text.prefix(while: { $0 != "+" }) {
+    case "alidns", "json": [.account, .keyID, .secret]
+    case "dnspod": [.token]
+    case "emas": [.account, .secret]
+    default: []
+    }
   }
 
   /// Whether the text names a provider at all, which tells a typing error on the command line from missing credentials.
