@@ -45,7 +45,7 @@ package enum ProcessArguments {
     }
     throw SettingsError(
       .usage,
-      "argument \(place + 1) is not UTF-8. Rename the file that it names, or give the bytes in a file: --data-binary @FILE."
+      "argument \(place + 1) is not UTF-8. Write a name or a URL as UTF-8, rename a file, and give a body's bytes in one: fetch --data-binary @FILE."
     )
   }
 

@@ -103,6 +103,10 @@ enum IDNA {
   ) throws(Refusal) -> String {
     // A C string ends at its first NUL: the rest of the label would silently be lost.
     guard !label.utf8.contains(0) else { throw Refusal(reason: "it contains a NUL character") }
+    // libidn2 refuses it, too, without a word about where it comes from.
+    guard !label.unicodeScalars.contains("\u{FFFD}") else {
+      throw Refusal(reason: "it has U+FFFD, which stands for bytes that are not UTF-8")
+    }
     // Encoding takes quadratic time, and no label this long can encode to the 63 octets of DNS.
     guard label.utf8.count <= maximumInput else { throw Refusal(reason: "it is too long") }
     var output: UnsafeMutablePointer<CChar>?

@@ -141,7 +141,7 @@ private struct ProviderEndpoint {
     if "\(url.host)" == "localhost" { return }
     throw DirectDNSError(
       .invalidConfiguration,
-      "Provider \(format.rawValue)+\(url.originText): over plain http anyone on the way can change the answers. Use https, or set plainHTTP to anywhere if you must."
+      "Provider \(format.rawValue)+\(url.originText): over plain http anyone on the way can change the answers. Use https, or set plainHTTP to anywhere if you must (configuration file: providers; dnsctl has no option for it)."
     )
   }
 }

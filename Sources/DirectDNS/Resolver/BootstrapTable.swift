@@ -171,7 +171,7 @@ struct BootstrapLookup: Sendable {
 
   fileprivate init(of host: HostName, timeout: Duration, network: Int) {
     (self.host, self.timeout, self.network) = (host, timeout, network)
-    reason = "the system's DNS has no address for \(host)"
+    reason = "the system's DNS has no address for \(host); \(Self.advice(host))"
   }
 
   /// The family to ask for next, and how long its answer is waited for; nil if both were asked for.
@@ -188,9 +188,12 @@ struct BootstrapLookup: Sendable {
       guard !answer.addresses.isEmpty else { return }
       addresses += answer.addresses
       ttl = min(ttl, answer.ttl ?? ttl)
-    case .failure(let failure): reason = "the system's DNS was asked for \(host): \(failure.reason)"
+    case .failure(let failure):
+      reason = "the system's DNS was asked for \(host): \(failure.reason); \(Self.advice(host))"
     }
   }
+
+  private static func advice(_ host: HostName) -> String { "give one (bootstrap; dnsctl: --bootstrap \(host)=ADDRESS)" }
 }
 
 extension ProviderFailure {

@@ -63,6 +63,12 @@ struct IDNATests {
     #expect(throws: DirectDNSError.self) { try IDNA.ascii(text) }
   }
 
+  @Test func `of a label that was not UTF-8 the refusal says so`() {
+    let label = String(decoding: [0x62, 0xFC, 0x63, 0x68], as: UTF8.self)
+    let error = #expect(throws: DirectDNSError.self) { try HostName("\(label).example") }
+    #expect(error?.message.contains("stands for bytes that are not UTF-8") == true, "\(error?.message ?? "")")
+  }
+
   @Test func `a label far too long is refused without being encoded`() {
     let error = #expect(throws: DirectDNSError.self) {
       try IDNA.ascii(String(repeating: "ü", count: 100_000))

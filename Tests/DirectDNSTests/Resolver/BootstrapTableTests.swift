@@ -206,11 +206,14 @@ struct BootstrapTableTests {
   @Test mutating func `without any address the failure names the host and the reason`() throws {
     let outcome = try end(find(at: 0).lookup, at: 0.1)
     guard case .failure(let failure) = outcome else { return #expect(Bool(false), "\(outcome)") }
-    #expect(failure.kind == .transport && failure.reason == "the system's DNS was asked for dns.example: unplugged")
+    let advice = "give one (bootstrap; dnsctl: --bootstrap dns.example=ADDRESS)"
+    let reason = "the system's DNS was asked for dns.example: unplugged; \(advice)"
+    #expect(failure.kind == .transport && failure.reason == reason)
     var lookup = try #require(find(at: 1.5).lookup)
     while lookup.next != nil { lookup.answered(.success(Answer(.negative(.nameNotFound), ttl: nil))) }
     let second = table.ended(lookup, at: Sample.at(1.6))
-    #expect(second == .failure(ProviderFailure(.transport, "the system's DNS has no address for dns.example")))
+    let expected = ProviderFailure(.transport, "the system's DNS has no address for dns.example; \(advice)")
+    #expect(second == .failure(expected))
   }
 
   @Test mutating func `a failure is remembered for 1 s, and twice as long with each further one, up to 30 s`() throws {
