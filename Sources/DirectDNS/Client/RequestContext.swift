@@ -162,11 +162,12 @@ struct RequestContext: Sendable {
 
   private func tlsAdvice(_ reason: String) -> String {
     if HTTPTransportError.isAboutClientCertificate(reason) { return certificateAdvice }
-    return switch CertificateFault(reason) {
+    return switch TLSFault(reason) {
     case .expired?: "; if this machine's clock is right, whoever runs the server has to renew it"
     case .notYetValid?: "; check this machine's clock"
     case .otherName?: "; check the host in the URL, and that its addresses are those of the right server"
     case .untrusted?: "; add the authority that signed it to the trust store (dnsctl: --cacert)"
+    case .notSpoken?: "; what answers there speaks no TLS: check the scheme and the port in the URL"
     case nil: ""
     }
   }

@@ -115,7 +115,7 @@ extension LookupMachine {
 
   /// What to do where none of them has a certificate that is accepted; nil where one failed otherwise.
   private static func certificateAdvice(_ kinds: Set<DirectDNSError.Attempt.FailureKind>) -> String? {
-    var faults: Set<CertificateFault?> = []
+    var faults: Set<TLSFault?> = []
     for kind in kinds {
       guard case .certificate(let fault) = kind else { return nil }
       faults.insert(fault)
@@ -130,6 +130,8 @@ extension LookupMachine {
       "Another server answers there, or one with a wrong certificate: check the provider's URL and its bootstrap addresses, or name other providers."
     case .untrusted?:
       "If the provider has an authority of its own, trust that (configuration file: ca; dnsctl: --ca); otherwise the connection is being intercepted: name other providers."
+    case .notSpoken?:
+      "What answers there speaks no TLS: check the provider's URL, its port and its bootstrap addresses, or name other providers."
     case nil:
       "If this machine's clock and certificate authorities are right, the connection is being intercepted: name other providers, or trust a private authority (configuration file: ca; dnsctl: --ca)."
     }
@@ -140,7 +142,7 @@ extension DirectDNSError.Attempt.FailureKind {
   init(_ error: HTTPTransportError?, status: Int?) {
     self =
       switch error {
-      case .tls: .certificate(error?.certificateFault)
+      case .tls: .certificate(error?.tlsFault)
       case .tlsSetup: .setup
       case .malformedResponse, .bodyTooLarge, .fieldsTooLarge: .reply
       case nil where (status ?? 0) >= 500: .failing

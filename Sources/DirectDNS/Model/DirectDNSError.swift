@@ -90,8 +90,8 @@ public struct DirectDNSError: Error, Sendable, CustomStringConvertible {
     enum FailureKind: Hashable, Sendable {
       /// No connection, no reply in time, or anything else.
       case network
-      /// The server's certificate was not accepted: what is wrong with it, if that is known.
-      case certificate(CertificateFault?)
+      /// The server's certificate was not accepted, or TLS failed otherwise: what is wrong, if that is known.
+      case certificate(TLSFault?)
       /// This machine could not set up TLS, for example for want of a file of authorities.
       case setup
       /// The server was reached, and its reply is not an answer.

@@ -50,14 +50,14 @@ extension Finding {
     switch error.code {
     case .tlsFailed where (error.underlying as? HTTPTransportError)?.isSetup == true:
       "Check the files of authorities that are named: --ca, SSL_CERT_FILE, SSL_CERT_DIR."
-    case .tlsFailed: advice(about: error.certificateFault)
+    case .tlsFailed: advice(about: error.tlsFault)
     case .connectFailed: "Is the address right, and may this machine send there? Check routes and firewall."
     case .timedOut: "The address is silent: check the firewall, or name another provider."
     default: advice(aboutStatus: status)
     }
   }
 
-  private static func advice(about fault: CertificateFault?) -> String {
+  private static func advice(about fault: TLSFault?) -> String {
     switch fault {
     case .expired?:
       "If this machine's clock is right, its certificate has run out, or its authority's: have it renewed, or name another provider."
@@ -66,6 +66,7 @@ extension Finding {
       "Another server answers there, or one with a wrong certificate: check the URL and the address (--bootstrap)."
     case .untrusted?:
       "If it has an authority of its own, trust that by --ca; otherwise the connection is being intercepted: name another provider."
+    case .notSpoken?: "What answers there speaks no TLS: check the URL, its port, and the address (--bootstrap)."
     case nil:
       "If this machine's clock and authorities are right, the connection is being intercepted: name another provider, or add a private authority by --ca."
     }
@@ -119,7 +120,7 @@ extension Finding {
     }
     let skews = reports.compactMap(\.clockSkew).sorted()
     guard !skews.isEmpty else {
-      let isSuspect = reports.contains { $0.failure?.certificateFault?.mayBeTheClock == true }
+      let isSuspect = reports.contains { $0.failure?.tlsFault?.mayBeTheClock == true }
       return .warn(
         "clock", "no provider sent the time",
         isSuspect
@@ -144,8 +145,8 @@ extension ProbeReport {
 }
 
 extension DirectDNSError {
-  /// What is wrong with the server's certificate, if that is why it failed.
-  fileprivate var certificateFault: CertificateFault? { (underlying as? HTTPTransportError)?.certificateFault }
+  /// What is wrong with the server's certificate or TLS, if that is why it failed.
+  fileprivate var tlsFault: TLSFault? { (underlying as? HTTPTransportError)?.tlsFault }
 }
 
 extension HTTPTransportError {

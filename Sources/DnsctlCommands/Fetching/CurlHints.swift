@@ -3,7 +3,10 @@
 enum CurlHints {
   /// In the order of the manual: the names that it shows, and others.
   private static let all: [(shown: String, others: [String], advice: String)] = [
-    ("-k, --insecure", ["--proxy-insecure", "--proxy-cacert"], "certificates are always checked; see --cacert"),
+    (
+      "-k, --insecure", ["--proxy-insecure", "--proxy-cacert", "--doh-insecure"],
+      "certificates are always checked; see --cacert"
+    ),
     ("--connect-to", [], "--resolve gives a name an address, which is checked"),
     ("--unix-socket", ["--abstract-unix-socket"], "there would be no address to check"),
     ("-n, --netrc", ["--netrc-file", "--netrc-optional"], "-u @FILE keeps a password off the command line"),
@@ -29,10 +32,8 @@ enum CurlHints {
     ("--trace, --trace-ascii", ["--trace-time"], "-v"),
     ("-#, --progress-bar", ["--no-progress-meter"], "a terminal has progress, unless -s is given"),
     ("-j", ["--junk-session-cookies"], "take the session's cookies out of the file that -b reads"),
-    (
-      "--dns-servers, --doh-url", ["--dns-interface", "--dns-ipv4-addr", "--dns-ipv6-addr"],
-      "--provider says who is asked"
-    ),
+    ("--doh-url", [], "--provider URL, and --no-system to ask nobody else"),
+    ("--dns-servers", ["--dns-interface", "--dns-ipv4-addr", "--dns-ipv6-addr"], "--provider says who is asked"),
     ("--interface", ["--local-port"], "the system chooses the address to send from"),
     ("--socks5, --preproxy", ["--socks5-hostname"], "dnsctl proxy --upstream, and -x to that"),
     ("--socks4", ["--socks4a"], "other proxies have to speak HTTP or SOCKS5"),

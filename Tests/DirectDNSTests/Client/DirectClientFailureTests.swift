@@ -78,6 +78,7 @@ struct DirectClientFailureTests {
     ("self-signed certificate", "add the authority that signed it to the trust store (dnsctl: --cacert)"),
     ("certificate has expired", "if this machine's clock is right, whoever runs the server has to renew it"),
     ("certificate is not yet valid", "check this machine's clock"),
+    ("wrong version number", "what answers there speaks no TLS: check the scheme and the port in the URL"),
     ("no subject name matches", "check the host in the URL, and that its addresses are those of the right server"),
   ])
   func `where a certificate is refused, it is said what helps whom it belongs to`(

@@ -47,6 +47,7 @@ struct ResolverErrorsTests {
       (.error(.tls("no subject name matches")), .error(.tls("no subject name matches")), "its bootstrap addresses"),
       (.error(.tls("self-signed")), .error(.tls("unable to get local issuer")), "trust that (configuration file: ca"),
       (.error(.tls("certificate has expired")), .error(.tls("self-signed")), "authorities are right, the connection"),
+      (.error(.tls("wrong version number")), .error(.tls("wrong version number")), "speaks no TLS"),
       (.status(500), .status(503), "say that they fail"),
       (.status(500), .status(403), "check their URLs and credentials"),
       (.error(.tlsSetup("no such file")), .error(.tlsSetup("no such file")), "Check the files of authorities"),

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What is wrong with a server's certificate, as far as the words of OpenSSL and libcurl tell: each fault has a remedy
-/// of its own.
-package enum CertificateFault: Sendable, Hashable {
-  /// Its time is over, or that of an authority above it.
+/// What is wrong with a server's certificate or its TLS, as far as the words of OpenSSL and libcurl tell: each fault has
+/// a remedy of its own.
+package enum TLSFault: Sendable, Hashable {
+  /// The certificate's time is over, or that of an authority above it.
   case expired
   /// Its time, or that of an authority above it, has not begun.
   case notYetValid
@@ -10,10 +10,12 @@ package enum CertificateFault: Sendable, Hashable {
   case otherName
   /// Nobody who is trusted has signed it.
   case untrusted
+  /// What answers speaks no TLS at all, but plain http perhaps.
+  case notSpoken
 
   /// The fault that a reason tells of; nil if it tells of none of these.
   ///
-  /// libcurl has one code for all of them (CURLE_PEER_FAILED_VERIFICATION), and a text.
+  /// libcurl has one code for all certificates (CURLE_PEER_FAILED_VERIFICATION), and a text.
   ///
   /// - Parameter reason: why TLS failed, in words.
   package init?(_ reason: String) {
@@ -27,6 +29,9 @@ package enum CertificateFault: Sendable, Hashable {
       self = .otherName
     } else if ["issuer", "self-signed", "self signed", "verify the first"].contains(where: { reason.contains($0) }) {
       self = .untrusted
+      // OpenSSL takes the first bytes of a text for a record's version.
+    } else if reason.contains("wrong version number") {
+      self = .notSpoken
     } else {
       return nil
     }
@@ -43,8 +48,8 @@ extension HTTPTransportError {
     text.contains(" alert ") && (text.contains("certificate") || text.contains("unknown ca"))
   }
 
-  /// What is wrong with the server's certificate, if that is why there was no response, and if it is known.
-  package var certificateFault: CertificateFault? {
-    if case .tls(let reason) = self { CertificateFault(reason) } else { nil }
+  /// What is wrong with the server's certificate or TLS, if that is why there was no response, and if it is known.
+  package var tlsFault: TLSFault? {
+    if case .tls(let reason) = self { TLSFault(reason) } else { nil }
   }
 }

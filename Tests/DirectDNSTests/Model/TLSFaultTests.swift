@@ -3,7 +3,7 @@ import Testing
 
 @testable import DirectDNS
 
-struct CertificateFaultTests {
+struct TLSFaultTests {
   // What OpenSSL 3.0 and libcurl 7.88 say.
   @Test(
     arguments: [
@@ -15,19 +15,20 @@ struct CertificateFaultTests {
       ("SSL certificate problem: self-signed certificate in certificate chain", .untrusted),
       ("SSL certificate problem: unable to get local issuer certificate", .untrusted),
       ("SSL certificate problem: unable to verify the first certificate", .untrusted),
-      ("error:0A00010B:SSL routines::wrong version number", nil),
+      ("error:0A00010B:SSL routines::wrong version number", .notSpoken),
+      ("error:0A000410:SSL routines::sslv3 alert handshake failure", nil),
       ("OpenSSL SSL_read: error:0A00045C:SSL routines::tlsv13 alert certificate required, errno 0", nil), ("", nil),
-    ] as [(String, CertificateFault?)])
-  func `the words of OpenSSL and libcurl tell what is wrong with a certificate`(
-    _ reason: String, _ fault: CertificateFault?
+    ] as [(String, TLSFault?)])
+  func `the words of OpenSSL and libcurl tell what is wrong with a certificate or TLS`(
+    _ reason: String, _ fault: TLSFault?
   ) {
-    #expect(CertificateFault(reason) == fault)
-    #expect(HTTPTransportError.tls(reason).certificateFault == fault)
-    #expect(HTTPTransportError.connect(reason).certificateFault == nil)
+    #expect(TLSFault(reason) == fault)
+    #expect(HTTPTransportError.tls(reason).tlsFault == fault)
+    #expect(HTTPTransportError.connect(reason).tlsFault == nil)
   }
 
   @Test func `only what is about time may be the clock's`() {
-    #expect(CertificateFault.expired.mayBeTheClock && CertificateFault.notYetValid.mayBeTheClock)
-    #expect(!CertificateFault.otherName.mayBeTheClock && !CertificateFault.untrusted.mayBeTheClock)
+    #expect(TLSFault.expired.mayBeTheClock && TLSFault.notYetValid.mayBeTheClock)
+    #expect(!TLSFault.otherName.mayBeTheClock && !TLSFault.untrusted.mayBeTheClock)
   }
 }
