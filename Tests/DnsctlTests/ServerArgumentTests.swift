@@ -31,6 +31,22 @@ struct ServerArgumentTests {
     #expect(!asked.isEmpty && asked.allSatisfy { $0.hasPrefix("https://dns.google/") }, "\(asked)")
   }
 
+  @Test(arguments: [
+    (["@google"], "192.0.2.20\n"), ([], "192.0.2.10\n"), (["--provider", "google"], "192.0.2.10\n"),
+    (["@google", "--store", "redis://cache"], "192.0.2.10\n"),
+  ])
+  func `the server is asked whatever a configured store has, unless --store names it`(
+    _ arguments: [String], _ output: String
+  ) async {
+    let store = MemoryAnswerStore(clock: StillClock())
+    let name = "www.example.com"
+    let before = CommandFixture(zone: [name: .addresses(["192.0.2.10"])], store: store)
+    _ = await before.resolve(["--store", "redis://cache", name])
+    let fixture = CommandFixture(
+      zone: [name: .addresses(["192.0.2.20"])], environment: ["DIRECTDNS_STORE": "redis://cache"], store: store)
+    #expect(await fixture.resolve(arguments + ["--short", name]).output == output)
+  }
+
   @Test func `one that is configured by that name is meant, be there a dot in it`() async throws {
     var fixture = CommandFixture(zone: ["www.example.com": .addresses(["192.0.2.10"])])
     let file =

@@ -93,7 +93,7 @@ struct ResolveCommand: ContextCommand {
 
   @Argument(
     help: ArgumentHelp(
-      "A name or an address; - reads names from standard input, one a line; @ and a provider's name, address or URL asks that provider, as --provider does.",
+      "A name or an address; - reads names from standard input, one a line; @ and a provider's name, address or URL asks that provider, as --provider does, and no store but one that --store names.",
       valueName: "host"))
   var arguments: [String]
 
@@ -154,6 +154,9 @@ struct ResolveCommand: ContextCommand {
 
   private func settings(in context: CommandContext) throws(SettingsError) -> DirectSettings {
     var settings = try lookupArguments.asking(arguments).settings(in: context)
+    // Whoever names a server wants to know what that one says, and not what others said before.
+    let asksServer = arguments.contains { $0.hasPrefix("@") }
+    if asksServer, lookupArguments.storeText == nil { settings.store = nil }
     if trace { settings.resolver.observer = Trace(context).note }
     // No name needs to be kept alive in a process that ends with its answer.
     if !hosts.contains(Pipeline.inputMark) { settings.resolver.keepAlive = [] }
