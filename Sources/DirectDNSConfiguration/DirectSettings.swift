@@ -51,7 +51,7 @@ public struct DirectSettings: Sendable {
       do throws(DirectDNSError) {
         providers.append(try entries[index].configuration())
       } catch {
-        throw Self.fault(entries[index], error, fileName: file.name)
+        throw Self.fault(entries[index], error, in: file)
       }
     }
     Self.tellApart(&providers)
@@ -140,15 +140,18 @@ public struct DirectSettings: Sendable {
   }
 
   private static func fault(
-    _ entry: ProviderEntry, _ error: DirectDNSError, fileName: String
+    _ entry: ProviderEntry, _ error: DirectDNSError, in file: ConfigurationFile
   ) -> ConfigurationFault {
-    switch entry.origin {
+    // Whoever names a provider elsewhere may have meant one of the file's.
+    let names = entry.isWellFormed ? [] : (file.providers ?? []).compactMap { try? $0.configuration().provider.name }
+    let known = names.isEmpty ? "" : " The file \(file.name) has \(names.joined(separator: ", "))."
+    return switch entry.origin {
     case SettingsOverrides.providerOrigin, SettingsOverrides.serverOrigin:
-      ConfigurationFault("\(entry.origin): \(error.message)", isSyntaxError: !entry.isWellFormed)
+      ConfigurationFault("\(entry.origin): \(error.message)\(known)", isSyntaxError: !entry.isWellFormed)
     case "default": ConfigurationFault(error.message)
     case let origin where origin.hasPrefix(EnvironmentSettings.prefix):
-      ConfigurationFault("\(origin): \(error.message)")
-    case let path: ConfigurationFault("\(fileName): \(path): \(error.message)")
+      ConfigurationFault("\(origin): \(error.message)\(known)")
+    case let path: ConfigurationFault("\(file.name): \(path): \(error.message)")
     }
   }
 

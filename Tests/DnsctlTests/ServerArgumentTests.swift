@@ -58,6 +58,15 @@ struct ServerArgumentTests {
     #expect(!asked.isEmpty && asked.allSatisfy { $0.hasPrefix("https://dns.google/") }, "\(asked)")
   }
 
+  @Test(arguments: [["@iner"], ["--provider", "iner"], []])
+  func `who names one that there is not is told those of the file`(_ arguments: [String]) async {
+    var fixture = CommandFixture(environment: arguments.isEmpty ? ["DIRECTDNS_PROVIDERS": "iner"] : [:])
+    fixture.files["c.json5"] = "{ providers: [{ name: 'inner', provider: 'google' }, 'cloudflare'] }"
+    let outcome = await fixture.resolve(arguments + ["--config", "c.json5", "a.example"])
+    #expect(outcome.status == (arguments.isEmpty ? 78 : 64))
+    #expect(outcome.errors.contains(" The file c.json5 has inner, cloudflare."), "\(outcome)")
+  }
+
   @Test(arguments: [
     (["@", "a.example"], "@ wants a server"), (["@google"], "Give a name to look up"),
     (["@nobody", "a.example"], "dnsctl: @SERVER: \"nobody\" is not a provider"),
