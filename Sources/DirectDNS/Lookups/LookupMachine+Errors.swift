@@ -26,14 +26,14 @@ extension LookupMachine {
     let isMissing = outcomes.all.allSatisfy {
       if case .answered(let answer, _, _) = $0 { answer.content == .negative(.nameNotFound) } else { false }
     }
-    return DirectDNSError(
-      isMissing ? .nameNotFound : .noAddress, of: request.host, request.wanted,
-      isSystems: isSystems || request.route == .system)
+    let speaker = settings.configuration.negativeSpeaker(for: isSystems ? .system : request.route)
+    return DirectDNSError(isMissing ? .nameNotFound : .noAddress, of: request.host, request.wanted, by: speaker)
   }
 
   /// The error for a negative answer that the cache has for so many nanoseconds more.
   func negativeError(_ negative: Answer.Negative, _ request: LookupRequest, left: Int64) -> DirectDNSError {
-    DirectDNSError(negative, of: request.host, request.wanted, left: left, isSystems: request.route == .system)
+    let speaker = settings.configuration.negativeSpeaker(for: request.route)
+    return DirectDNSError(negative, of: request.host, request.wanted, left: left, by: speaker)
   }
 
   func providersFailed(_ question: AddressQuestion, _ failed: QueryMachine.QuestionFailure) -> DirectDNSError {
@@ -160,23 +160,41 @@ extension DirectDNSError {
   ///   - host: what was looked up.
   ///   - wanted: the families that were asked for.
   ///   - left: for how many nanoseconds more it is known; nil if it has just come.
-  ///   - isSystems: whether it is the system's DNS that said so, and nobody else was to be asked: of a name of this
-  ///     network that may as well mean that the machine is on another one.
+  ///   - speaker: who said so.
   init(
     _ negative: Answer.Negative, of host: HostName, _ wanted: AddressFamilies, left: Int64? = nil,
-    isSystems: Bool = false
+    by speaker: NegativeSpeaker = .provider
   ) {
     let kept =
       (left.map { " (known for \(max(1, $0 / 1_000_000_000)) s more)" } ?? "")
-      + (isSystems ? ", says the system's DNS, which alone is asked for it" : "")
+      + (speaker == .system ? ", says the system's DNS, which alone is asked for it" : "")
     switch negative {
     case .nameNotFound: self.init(.nameNotFound, "\(host) does not exist\(kept). Check its spelling.")
     case .noAddress:
       let kind = wanted == .any ? "address" : "\(wanted) address"
-      self.init(
-        .noAddress,
-        "\(host) exists and has no \(kind)\(kept). \(wanted == .any ? "Check its DNS records." : "Ask for any family.")"
-      )
+      let isVague = speaker == .vagueProvider
+      let what = isVague ? "has no \(kind), or does not exist" : "exists and has no \(kind)"
+      let check = isVague ? "Check its spelling and its DNS records." : "Check its DNS records."
+      self.init(.noAddress, "\(host) \(what)\(kept). \(wanted == .any ? check : "Ask for any family.")")
     }
+  }
+}
+
+/// Who says that a name has no address, by which it is told.
+enum NegativeSpeaker: Sendable, Hashable {
+  /// A provider that tells a name that does not exist from one without an address.
+  case provider
+  /// A provider whose format does not always tell these apart, DNSPod's or EMAS's, or there is one among them.
+  case vagueProvider
+  /// The system's DNS, and nobody else was to be asked: of a name of this network that may as well mean that the machine
+  /// is on another one.
+  case system
+}
+
+extension ResolverConfiguration {
+  /// Who says of a name with that route that it has no address.
+  func negativeSpeaker(for route: NameRoute) -> NegativeSpeaker {
+    if route == .system { return .system }
+    return providers.allSatisfy { $0.provider is any RecordProvider } ? .provider : .vagueProvider
   }
 }

@@ -31,7 +31,8 @@ public struct DirectDNSError: Error, Sendable, CustomStringConvertible {
     public static let invalidConfiguration = Code("invalidConfiguration")
     /// Name not found: the name does not exist (RCODE 3, NXDOMAIN).
     public static let nameNotFound = Code("nameNotFound")
-    /// The name exists and has no address of the family that was asked for (NODATA).
+    /// The name exists and has no address of the family that was asked for (NODATA); or it does not exist, where a
+    /// provider's format does not tell the two apart.
     public static let noAddress = Code("noAddress")
     /// The name exists and has no record of the type that was asked for (NODATA).
     public static let noRecord = Code("noRecord")

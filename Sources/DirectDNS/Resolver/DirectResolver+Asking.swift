@@ -81,8 +81,9 @@ extension DirectResolver {
     switch found?.verdict {
     case .serve: return found?.resolution.map { .success($0) }
     case .negative(let negative, let left):
-      let isSystems = settings.configuration.route(host) == .system
-      return .failure(DirectDNSError(negative, of: host, wanted, left: left, isSystems: isSystems))
+      let configuration = settings.configuration
+      let speaker = configuration.negativeSpeaker(for: configuration.route(host))
+      return .failure(DirectDNSError(negative, of: host, wanted, left: left, by: speaker))
     case .wait, .miss, nil: return nil
     }
   }

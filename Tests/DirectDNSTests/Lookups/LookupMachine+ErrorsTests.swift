@@ -186,6 +186,22 @@ struct ResolverErrorsTests {
     #expect(!other.message.contains("system"), "\(other)")
   }
 
+  @Test(
+    arguments: [
+      (["doh+https://192.0.2.1/dns-query", "google"], "exists and has no address. Check its DNS records."),
+      (["dnspod+https://192.0.2.1/d"], "has no address, or does not exist. Check its spelling and its DNS records."),
+      (["google", "emas+https://192.0.2.1/1001/d"], "has no address, or does not exist. Check its spelling"),
+    ] as [([String], String)])
+  func `that a name exists is said only where every provider's format could tell`(
+    _ providers: [String], _ words: String
+  ) throws {
+    let configuration = ResolverConfiguration(providers: try providers.map { try ProviderConfiguration($0) })
+    let speaker = configuration.negativeSpeaker(for: .providers)
+    #expect(DirectDNSError(.noAddress, of: Self.host, .any, by: speaker).message.hasPrefix("www.example.net \(words)"))
+    let missing = DirectDNSError(.nameNotFound, of: Self.host, .any, by: speaker)
+    #expect(missing.message == "www.example.net does not exist. Check its spelling.")
+  }
+
   @Test func `a name is missing only if each family says so`() async throws {
     for (other, code) in [
       (Answer.Negative.nameNotFound, DirectDNSError.Code.nameNotFound), (.noAddress, .noAddress),
