@@ -93,6 +93,15 @@ import Testing
     }
   }
 
+  @Test(arguments: [
+    ("It failed.", "It failed."),
+    ("It failed.\n  one: refused\n  two: timed out", "It failed. one: refused; two: timed out"),
+    ("", ""),
+  ])
+  func `an error's lines become one`(_ message: String, _ line: String) {
+    #expect(WriteOutVariable.line(message) == line)
+  }
+
   @Test func `a failure is told, too`() async throws {
     try await FetchFixture.with(handler: { _ in OriginResponse(.notFound) }) { fixture in
       let format = "%{http_code} %{exitcode} [%{errormsg}]%{onerror} failed\\n"

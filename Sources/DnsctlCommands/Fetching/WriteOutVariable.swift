@@ -105,9 +105,12 @@ enum WriteOutVariable: String, CaseIterable, Sendable {
     }
   }
 
-  /// A message has a line for each server that was tried; here they become one line.
-  private static func line(_ message: String) -> String {
-    message.split(separator: "\n").map { String($0[...].trimmed) }.joined(separator: "; ")
+  /// A message has a line for each server that was tried, behind its sentences; here they become one line.
+  static func line(_ message: String) -> String {
+    message.split(separator: "\n").reduce(into: "") { line, next in
+      if !line.isEmpty { line += line.hasSuffix(".") ? " " : "; " }
+      line += String(next[...].trimmed)
+    }
   }
 
   /// curl writes HTTP/1.0 as 1.
