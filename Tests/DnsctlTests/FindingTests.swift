@@ -36,6 +36,16 @@ struct FindingTests {
         == "12.0 ms, HTTP/2 200, TLSv1.3 / TLS_AES_128_GCM_SHA256, by Google Trust Services, ends in 60 d")
   }
 
+  @Test(arguments: [
+    (Answer.Negative.nameNotFound, "; says that the name does not exist"),
+    (.noAddress, "; says that the name has no address"),
+  ])
+  func `one that has no address for the name is fine, and it is told`(_ negative: Answer.Negative, _ end: String) throws
+  {
+    let finding = Finding.probe(try Self.report(.success(Answer(.negative(negative), ttl: 60))), at: Self.now)
+    #expect(finding.grade == .ok && finding.detail.hasSuffix("ends in 60 d\(end)"), "\(finding.detail)")
+  }
+
   @Test func `a provider whose name is its address is told by its origin`() throws {
     var report = try Self.report()
     (report.provider, report.origin) = ("192.0.2.53", "https://192.0.2.53:8443")

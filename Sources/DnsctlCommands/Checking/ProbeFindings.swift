@@ -88,7 +88,17 @@ extension Finding {
       parts.append("by \(organisation(certificate.issuer).printable)")
       if let expires = certificate.expires { parts.append("ends in \((expires - now).rough)") }
     }
-    return parts.joined(separator: ", ")
+    return parts.joined(separator: ", ") + denial(report)
+  }
+
+  /// That the provider works and knows no address: it may be the wrong name to ask for, or a provider that lies.
+  private static func denial(_ report: ProbeReport) -> String {
+    guard case .success(let answer) = report.result else { return "" }
+    return switch answer.content {
+    case .addresses: ""
+    case .negative(.nameNotFound): "; says that the name does not exist"
+    case .negative(.noAddress): "; says that the name has no address"
+    }
   }
 
   /// The organisation of a distinguished name, or all of it.
