@@ -2,10 +2,13 @@
 internal import DirectDNS
 internal import Synchronization
 
-/// Reports the problems of a store on standard error, each one once.
+/// Reports the problems of a store on standard error, each one once an hour: for a command that goes on, one that comes
+/// back days later is a new one.
 final class StoreNotice: Sendable {
+  static let pause = Duration.seconds(3600)
+
   private let context: CommandContext
-  private let said = Mutex<Set<String>>([])
+  private let said = Mutex<[String: ResolverInstant]>([:])
 
   init(_ context: CommandContext) { self.context = context }
 
@@ -32,6 +35,12 @@ final class StoreNotice: Sendable {
   }
 
   private func say(_ message: String) {
-    if said.withLock({ $0.insert(message).inserted }) { context.reportError(message) }
+    let now = context.clock.now
+    let isNew = said.withLock { said in
+      if let last = said[message], now - last < Self.pause { return false }
+      said[message] = now
+      return true
+    }
+    if isNew { context.reportError(message) }
   }
 }
