@@ -154,6 +154,16 @@ actor RedisWorker {
 }
 
 extension RedisConnection.Failure {
+  /// What to do about a server's certificate.
+  private static func advice(_ fault: TLSFault?) -> String {
+    switch fault {
+    case .expired?: "If this machine's clock is right, it has to be renewed, or its authority's."
+    case .notYetValid?: "Check this machine's clock."
+    case .otherName?: "Name the host as the certificate has it."
+    case .untrusted?, .notSpoken?, nil: "Name its authority by ?ca=FILE, and the host as the certificate has it."
+    }
+  }
+
   /// What happened, in words that say what to do.
   func directDNSError(_ server: RedisStoreConfiguration.Server) -> DirectDNSError {
     let place =
@@ -166,10 +176,12 @@ extension RedisConnection.Failure {
       // OpenSSL's words for what the server says in place of an answer, such as "tlsv13 alert certificate required".
       case .connection(let reason) where reason.hasPrefix("TLS: ") && reason.contains(" alert "):
         "The Redis store at \(place) cannot be reached (\(reason)). If it asks who its clients are, name a certificate that it takes, and its key, by ?cert=FILE&key=FILE."
+      case .connection(let reason) where reason.hasPrefix("TLS: ") && TLSFault(reason) == .notSpoken:
+        "The Redis store at \(place) cannot be reached (\(reason)). It speaks no TLS there: write redis:// for rediss://, or name the port that has TLS."
       case .connection(let reason):
         "The Redis store at \(place) cannot be reached (\(reason)). Check that it runs, and its address."
       case .certificate(let reason):
-        "The Redis store at \(place) shows a certificate that is not taken (\(reason)). Name its authority by ?ca=FILE, and the host as the certificate has it."
+        "The Redis store at \(place) shows a certificate that is not taken (\(reason)). \(Self.advice(TLSFault(reason)))"
       case .setting(let what): "The Redis store at \(place) cannot be used: \(what)."
       case .timedOut: "The Redis store at \(place) did not answer in time."
       case .interrupted:

@@ -39,6 +39,7 @@ struct RedisFailureTests {
   @Test(arguments: [
     ("TLS: tlsv13 alert certificate required", "?cert=FILE&key=FILE"),
     ("TLS: tlsv1 alert unknown ca", "?cert=FILE&key=FILE"),
+    ("TLS: wrong version number", "write redis:// for rediss://"),
     ("TLS: the connection broke", "Check that it runs"), ("Connection refused", "Check that it runs"),
   ])
   func `a server that wants to know who its clients are is told from one that is not there`(
@@ -46,6 +47,15 @@ struct RedisFailureTests {
   ) {
     let message = RedisConnection.Failure.connection(reason).directDNSError(.socket("/x")).message
     #expect(message.contains("cannot be reached (\(reason))") && message.contains(advice))
+  }
+
+  @Test(arguments: [
+    ("certificate has expired", "has to be renewed"), ("certificate is not yet valid", "Check this machine's clock"),
+    ("hostname mismatch", "Name the host"), ("self-signed certificate", "by ?ca=FILE"), ("unknown", "by ?ca=FILE"),
+  ])
+  func `a certificate that is not taken says what helps`(_ reason: String, _ advice: String) {
+    let message = RedisConnection.Failure.certificate(reason).directDNSError(.socket("/x")).message
+    #expect(message.contains("that is not taken (\(reason)). ") && message.contains(advice), "\(message)")
   }
 
   @Test(arguments: [

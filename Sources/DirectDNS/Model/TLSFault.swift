@@ -25,9 +25,9 @@ package enum TLSFault: Sendable, Hashable {
       self = .expired
     } else if reason.contains("certificate is not yet valid") {
       self = .notYetValid
-    } else if reason.contains("subject name") {
+    } else if Self.otherNameWords.contains(where: { reason.contains($0) }) {
       self = .otherName
-    } else if ["issuer", "self-signed", "self signed", "verify the first"].contains(where: { reason.contains($0) }) {
+    } else if Self.untrustedWords.contains(where: { reason.contains($0) }) {
       self = .untrusted
       // OpenSSL takes the first bytes of a text for a record's version.
     } else if reason.contains("wrong version number") {
@@ -36,6 +36,10 @@ package enum TLSFault: Sendable, Hashable {
       return nil
     }
   }
+
+  /// libcurl's, and OpenSSL's where it compares names and addresses itself.
+  private static let otherNameWords = ["subject name", "hostname mismatch", "Hostname mismatch", "address mismatch"]
+  private static let untrustedWords = ["issuer", "self-signed", "self signed", "verify the first"]
 
   /// Whether it may as well be this machine's clock that is wrong.
   package var mayBeTheClock: Bool { self == .expired || self == .notYetValid }

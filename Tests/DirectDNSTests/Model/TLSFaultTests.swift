@@ -11,6 +11,7 @@ struct TLSFaultTests {
       ("SSL certificate problem: certificate is not yet valid", .notYetValid),
       ("SSL: no alternative certificate subject name matches target host name 'dns.test'", .otherName),
       ("SSL: certificate subject name 'a.test' does not match target host name 'dns.test'", .otherName),
+      ("hostname mismatch", .otherName), ("IP address mismatch", .otherName),
       ("SSL certificate problem: self-signed certificate", .untrusted),
       ("SSL certificate problem: self-signed certificate in certificate chain", .untrusted),
       ("SSL certificate problem: unable to get local issuer certificate", .untrusted),
