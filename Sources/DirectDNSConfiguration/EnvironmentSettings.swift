@@ -23,6 +23,12 @@ package struct EnvironmentSettings: Sendable {
 
   package static let prefix = "DIRECTDNS_"
 
+  /// The names of all variables that are read here.
+  package static let names = [
+    "CONFIG", "PROVIDERS", "BOOTSTRAP", "CA", "FAMILY", "EXPIRED", "SYSTEM", "TIMEOUT", "STORE", "ALIDNS_ACCOUNT",
+    "ALIDNS_KEY_ID", "ALIDNS_SECRET", "DNSPOD_TOKEN", "EMAS_ACCOUNT", "EMAS_SECRET",
+  ].map { prefix + $0 }
+
   package init(_ environment: [String: String]) throws(ConfigurationFault) {
     variables = environment
     for name in environment.keys.sorted() where name.hasPrefix(Self.prefix) { try Self.check(name, in: environment) }

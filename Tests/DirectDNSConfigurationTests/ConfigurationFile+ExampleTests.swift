@@ -46,6 +46,7 @@ import Testing
     let named = text.matches(of: #/^// (DIRECTDNS_[A-Z_]+) {2,}/#.anchorsMatchLineEndings()).map { String($0.1) }
     #expect(read.count > 10)
     #expect(Set(read) == Set(named))
+    #expect(Set(read) == Set(EnvironmentSettings.names))
   }
 
   @Test func `holds the defaults`() throws {

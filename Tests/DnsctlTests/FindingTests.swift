@@ -2,6 +2,7 @@
 import Testing
 
 @testable import DirectDNS
+@testable import DirectDNSConfiguration
 @testable import DnsctlCommands
 
 struct FindingTests {
@@ -139,6 +140,20 @@ struct FindingTests {
     var packages = SystemPackages()
     packages.cAres = version
     #expect(Finding.packages(packages).first { $0.subject == "c-ares" }?.grade == grade)
+  }
+
+  @Test(arguments: [
+    ("DIRECTDNS_PROVIDER", "DIRECTDNS_PROVIDERS"), ("DIRECTDNS_TIMOUT", "DIRECTDNS_TIMEOUT"),
+    ("DIRECTDNS_ALIDNS_KEYID", "DIRECTDNS_ALIDNS_KEY_ID"),
+  ])
+  func `a variable that looks like a misspelt one is warned of`(_ name: String, _ meant: String) {
+    let finding = Finding.warn("variables", "\(name) changes nothing", "Did you mean \(meant)?")
+    #expect(Finding.variables(["HOME", name, "DIRECTDNS_STORE"]) == [finding])
+  }
+
+  @Test func `variables that are known, or of others, are none of its business`() {
+    let others = ["HOME", "DIRECTDNS_X", "DIRECTDNS_SEED", "DIRECTDNS_TEST_TARGETS", "DIRECTDNS_", "PROVIDER"]
+    #expect(Finding.variables(others + EnvironmentSettings.names).isEmpty)
   }
 
   @Test func `the status is that of the worst finding`() {

@@ -31,7 +31,7 @@ struct Checkup: Sendable {
 
   /// All findings, in the order in which they are shown.
   func run() async throws(SettingsError) -> [Finding] {
-    var findings = Finding.packages(context.packages())
+    var findings = Finding.variables(context.environment.keys) + Finding.packages(context.packages())
     findings += routes()
     let system = await systemDNS()
     findings.append(system.finding)

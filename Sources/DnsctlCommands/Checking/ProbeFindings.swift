@@ -130,7 +130,7 @@ extension Finding {
     }
     let skews = reports.compactMap(\.clockSkew).sorted()
     guard !skews.isEmpty else {
-      let isSuspect = reports.contains { $0.failure?.tlsFault?.mayBeTheClock == true }
+      let isSuspect = reports.contains { $0.result.error?.tlsFault?.mayBeTheClock == true }
       return .warn(
         "clock", "no provider sent the time",
         isSuspect
@@ -148,10 +148,6 @@ extension Finding {
     }
     return .ok("clock", detail)
   }
-}
-
-extension ProbeReport {
-  fileprivate var failure: DirectDNSError? { if case .failure(let error) = result { error } else { nil } }
 }
 
 extension DirectDNSError {
