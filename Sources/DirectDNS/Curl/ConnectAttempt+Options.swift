@@ -31,6 +31,7 @@ extension ConnectAttempt {
       handle.set(
         CURLOPT_HTTP_VERSION, Int(route.usesTLS ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE))
     }
+    if route.maySpeakHTTP2 { handle.set(CURLOPT_BUFFERSIZE, Self.receiveBuffer) }
     if route.servesOnce {
       handle.set(CURLOPT_FRESH_CONNECT, 1)
       handle.set(CURLOPT_FORBID_REUSE, 1)
@@ -129,6 +130,15 @@ extension ConnectAttempt {
     unsafe directdns_setopt_offset(handle.pointer, CURLOPT_INFILESIZE_LARGE, curl_off_t(sized ?? -1))
     handle.set(CURLOPT_UPLOAD_BUFFERSIZE, Self.uploadBuffer)
   }
+
+  /// How many bytes of a response libcurl takes from an HTTP/2 connection at a time: as many as one read of it brings
+  /// (`H2_BUFSIZE`, 32 KiB), and a head of 16 KiB.
+  ///
+  /// Before 8.1 what finds no room there waits, and with it the end of its frame: if that is the last frame, and no
+  /// `Content-Length` tells where the body ends, the response goes on until the server says something else. With the
+  /// default, 16 KiB, that happens to a head and a body that come at once and are larger together. What gzip makes of
+  /// this many bytes stays below the 64 MB that libcurl keeps of them for a slow reader.
+  private static let receiveBuffer = 48 * 1024
 
   /// How many bytes of a body libcurl asks for at a time: as many as the kernel takes beyond what it has sent, and twice
   /// libcurl's default.

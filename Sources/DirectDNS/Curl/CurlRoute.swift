@@ -16,6 +16,9 @@ struct CurlRoute: Hashable, Sendable {
   /// Whether each connection serves one request: libcurl 7.88 cannot use one of plain HTTP/2 again (curl#10643).
   var servesOnce: Bool { version == .http2 && !usesTLS && !CurlVersion.reusesPlainHTTP2 }
 
+  /// Whether its connections speak HTTP/2 if the server does.
+  var maySpeakHTTP2: Bool { version == .http2 || version == .automatic && usesTLS }
+
   /// What is known about its connections before there is one.
   var multiplexing: PoolLoad.Multiplexing {
     switch version {

@@ -43,4 +43,16 @@ struct PlainHTTP2Tests {
     await client.shutdown(within: .zero)
     await origin.stop()
   }
+
+  @Test(arguments: [(0, 16_384), (2_000, 14_400), (8_000, 8_400)])
+  func `a response that comes at once ends with its last frame, without a length too`(_ field: Int, _ body: Int)
+    async throws
+  {
+    let server = try #require(FrameServer(FrameServer.response(field: field, body: body)))
+    let client = try ClientSample.client { $0.httpVersion = .http2 }
+    let response = try await client.get(
+      "http://shop.test:\(server.port)/", options: RequestOptions(timeouts: RequestTimeouts(total: .seconds(20))))
+    #expect(try await response.body.collect(upTo: 20_000).count == body)
+    await client.shutdown(within: .zero)
+  }
 }

@@ -19,6 +19,18 @@ struct CurlRouteTests {
   }
 
   @Test(arguments: [
+    (HTTPVersionChoice.http1, true, false), (.http1, false, false), (.automatic, true, true),
+    (.automatic, false, false), (.http2, true, true), (.http2, false, true),
+  ])
+  func `a route may speak HTTP/2 where TLS can agree on it, or where it is known before`(
+    _ version: HTTPVersionChoice, _ usesTLS: Bool, _ maySpeakHTTP2: Bool
+  ) {
+    let route = CurlRoute(
+      origin: "example", usesTLS: usesTLS, version: version, proxy: nil, showsIdentity: false)
+    #expect(route.maySpeakHTTP2 == maySpeakHTTP2)
+  }
+
+  @Test(arguments: [
     ("http://127.0.0.1:80", "http://127.0.0.1:80/"), ("http://proxy.example", "http://proxy.example:80/"),
     ("https://proxy.example:443/a?b", "https://proxy.example:443/"), ("http://[::1]:3128", "http://[::1]:3128/"),
     ("http://ann:s%40fe@proxy.example:80", "http://ann:s%40fe@proxy.example:80/"),
