@@ -68,6 +68,14 @@ extension HTTPTransportError {
     }
   }
 
+  /// Whether a server has ended an HTTP/2 stream of which it wants no more (RFC 9113 §7), by libcurl's words.
+  ///
+  /// HAProxy and Apache Traffic Server do so behind the response to an upload that they refuse, where RFC 9113 §8.1 has
+  /// NO_ERROR.
+  static func endsStream(_ text: String) -> Bool {
+    text.hasSuffix(" CANCEL (err 8)") || text.hasSuffix(" STREAM_CLOSED (err 5)")
+  }
+
   /// What to do about a body that cannot be decompressed.
   fileprivate static let uncompressedAdvice = ": ask for it without compression (dnsctl: without --compressed)"
 
@@ -113,6 +121,14 @@ extension ConnectAttempt {
       if code == CURLE_WRITE_ERROR, lines.isHeadComplete, transfer.request.message.decompresses {
         return .malformedResponse("data follows what could be decompressed\(HTTPTransportError.uncompressedAdvice)")
       }
+    }
+    // libcurl before 8.1 throws away what it has received of a response by then.
+    if code == CURLE_HTTP2_STREAM, hasBody, !hasSentBody, lines?.isHeadComplete == false,
+      HTTPTransportError.endsStream(handle.failureText)
+    {
+      return .connectionLost(
+        "the server ended the HTTP/2 stream before it had the whole body, and if it has answered, libcurl lost that; "
+          + "over HTTP/1.1 the answer arrives (dnsctl: --http1.1)")
     }
     if code == CURLE_COULDNT_CONNECT, let reason = localReason { return .noSocket(reason) }
     if let status = proxyStatus { return .refusedByProxy(status: status) }

@@ -42,6 +42,12 @@ final class FrameServer: Sendable {
     return frame(1, flags: 4, stream: 1, fields) + frame(0, flags: 1, stream: 1, [UInt8](repeating: 0x61, count: body))
   }
 
+  /// A refusal of the first request, 413, and behind it RST_STREAM with an error code (RFC 9113 §6.4).
+  static func refusal(_ code: UInt8) -> [UInt8] {
+    // `:status` of the static table with another value, and END_STREAM.
+    frame(1, flags: 5, stream: 1, [0x08, 3] + Array("413".utf8)) + frame(3, stream: 1, [0, 0, 0, code])
+  }
+
   /// A field that is not indexed (RFC 7541 §6.2.2), whose value's length does not fit into its prefix (§5.1).
   private static func literal(_ length: Int) -> [UInt8] {
     var bytes: [UInt8] = [0, 1, UInt8(ascii: "x"), 127]

@@ -55,4 +55,21 @@ struct PlainHTTP2Tests {
     #expect(try await response.body.collect(upTo: 20_000).count == body)
     await client.shutdown(within: .zero)
   }
+
+  /// CANCEL is what HAProxy says, and STREAM_CLOSED what Apache Traffic Server does.
+  @Test(arguments: [8, 5] as [UInt8])
+  func `a refusal behind which the server ends the stream is read, or its loss told with what helps`(
+    _ code: UInt8
+  ) async throws {
+    let server = try #require(FrameServer(FrameServer.refusal(code)))
+    let client = try ClientSample.client { $0.httpVersion = .http2 }
+    let body = RequestBody.bytes([UInt8](repeating: 1, count: 4_000_000))
+    do throws(DirectDNSError) {
+      let response = try await client.post("http://shop.test:\(server.port)/", body: body)
+      #expect(response.status == .contentTooLarge)
+    } catch {
+      #expect(error.code == .connectionLost && error.message.contains("--http1.1"), "\(error)")
+    }
+    await client.shutdown(within: .zero)
+  }
 }

@@ -41,6 +41,15 @@ struct HTTPTransportErrorCurlTests {
     #expect(kind(code) == expected)
   }
 
+  @Test(arguments: [
+    ("HTTP/2 stream 1 was not closed cleanly: CANCEL (err 8)", true),
+    ("HTTP/2 stream 1 was not closed cleanly: STREAM_CLOSED (err 5)", true),
+    ("HTTP/2 stream 1 was not closed cleanly: INTERNAL_ERROR (err 2)", false), ("", false),
+  ])
+  func `a server that wants no more of a stream is told from one that failed`(_ text: String, _ ends: Bool) {
+    #expect(HTTPTransportError.endsStream(text) == ends)
+  }
+
   @Test func `the reason is libcurl's own`() {
     let words = unsafe String(cString: curl_easy_strerror(CURLE_COULDNT_CONNECT))
     #expect(HTTPTransportError(CURLE_COULDNT_CONNECT) == .connect(words))
