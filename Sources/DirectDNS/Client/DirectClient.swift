@@ -143,11 +143,16 @@ public final class DirectClient: Sendable {
       }
       guard let rules = call.redirects, let next = try redirect(after: response, request, body, hops.count, rules)
       else { return hops.isEmpty ? response : response.following(hops) }
-      response.body.discard()
       hops.append(
         DirectResponse.Hop(
           method: request.method, url: response.url, head: response.head, connection: response.connection))
       call.options.observer?(.redirected(status: response.status.code, to: next.url))
+      if next.crossesOrigin || response.connection.httpVersion.major > 1 {
+        response.body.discard()
+      } else {
+        // As long as the body has not ended, the next request would open another connection.
+        await response.body.drain()
+      }
       request = ClientRequest(next)
       if !next.keepsBody { body = .none }
       if next.crossesOrigin { call.showsIdentity = false }

@@ -150,6 +150,11 @@ public struct ResponseBody: AsyncSequence, Sendable {
   /// transfer ends.
   package func discard() { if case .transfer(let reader) = source { reader.discard(upTo: Self.discardLimit) } }
 
+  /// Does what ``discard()`` does, and waits until it is done: half a second at most.
+  nonisolated(nonsending) package func drain() async {
+    if case .transfer(let reader) = source { await reader.drain(upTo: Self.discardLimit) }
+  }
+
   /// Up to so many bytes, reading the rest is cheaper than a new connection.
   private static let discardLimit = 64 * 1024
 }
@@ -212,5 +217,10 @@ final class BodyReader: Sendable {
   func discard(upTo limit: Int) {
     isDiscarded.store(true, ordering: .relaxed)
     if !transfer.hasEnded { _ = loop.post(.drain(transfer, limit: limit)) }
+  }
+
+  nonisolated(nonsending) func drain(upTo limit: Int) async {
+    discard(upTo: limit)
+    while !transfer.hasEnded, (try? await next()) != nil {}
   }
 }

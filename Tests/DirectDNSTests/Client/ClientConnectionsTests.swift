@@ -57,6 +57,37 @@ struct ClientConnectionsTests {
     await origin.stop()
   }
 
+  @Test func `a redirect within an origin is followed on its connection, once the rest of its body has come`()
+    async throws
+  {
+    let gate = Gate()
+    let origin = try await FakeOrigin.start { request in
+      guard request.path == "/old" else { return OriginResponse(body: "new") }
+      return OriginResponse(.found, fields: [.location: "/new"]) { writer in
+        try await writer.write("abc")
+        try await gate.pass()
+      }
+    }
+    let client = try client()
+    let times = Locked([ContinuousClock.Instant]())
+    let options = RequestOptions(observer: { event in
+      switch event {
+      case .redirected, .sending: times.withLock { $0.append(.now) }
+      default: break
+      }
+      if case .redirected = event { gate.open() }
+    })
+    let response = try await client.execute(ClientSample.get(origin.url("/old", host: "shop.test")), options: options)
+    #expect(try await response.body.text() == "new")
+    let moments = times.withLock { $0 }
+    try #require(moments.count == 3)
+    // A machine that takes longer than that for the rest of the body gets another connection.
+    let isLate = moments[2] - moments[1] >= .milliseconds(400)
+    #expect(origin.connectionCount == 1 && response.connection.isReused || isLate)
+    await client.shutdown()
+    await origin.stop()
+  }
+
   @Test func `neither Host nor cookies of one request are found in another`() async throws {
     let origin = try await FakeOrigin.start()
     let client = try client()
