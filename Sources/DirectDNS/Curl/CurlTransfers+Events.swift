@@ -264,8 +264,8 @@ extension CurlTransfers {
   /// Tells the machine of the end of an attempt's transfer; the caller carries out the actions that follow.
   private func noteEnd(of attempt: ConnectAttempt, _ code: CURLcode) {
     let outcome = AttemptOutcome(
-      AttemptEnd(code), isHeadCut: attempt.lines?.isHeadComplete == false, isUnprocessed: attempt.isUnprocessed,
-      hasWholeBody: attempt.hasWholeBody, isAccepted: attempt.isAccepted,
+      AttemptEnd(code, detail: attempt.handle.failureText), isHeadCut: attempt.lines?.isHeadComplete == false,
+      isUnprocessed: attempt.isUnprocessed, hasWholeBody: attempt.hasWholeBody, isAccepted: attempt.isAccepted,
       hasSentBody: attempt.hasSentBody || attempt.hasEndedStream, failure: attempt.failure(code))
     if code != CURLE_OK { attempt.isClean = false }
     machine.ended(attempt.id, attempt: attempt.number, outcome, at: now)

@@ -88,6 +88,16 @@ extension HTTPTransportError {
 }
 
 extension AttemptEnd {
+  /// What one of libcurl's codes and its words say to the pools.
+  ///
+  /// - Parameters:
+  ///   - code: what libcurl returned.
+  ///   - detail: its error text.
+  init(_ code: CURLcode, detail: @autoclosure () -> String) {
+    let endsStream = code == CURLE_HTTP2_STREAM && HTTPTransportError.endsStream(detail())
+    self = endsStream ? .streamEnded : AttemptEnd(code)
+  }
+
   /// What one of libcurl's codes says to the pools, beside the error that it is.
   init(_ code: CURLcode) {
     self =

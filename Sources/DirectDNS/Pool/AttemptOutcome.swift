@@ -6,6 +6,8 @@ enum AttemptEnd: Hashable {
   case sendFailed
   /// The connection ended before the whole response had come.
   case connectionEnded
+  /// The server has ended the HTTP/2 stream, of which it wants no more.
+  case streamEnded
   /// The server refuses what HTTP/2 has carried.
   case http2
   case other
@@ -40,11 +42,11 @@ enum AttemptOutcome: Hashable {
     switch end {
     case .complete: self = isHeadCut ? .brokenOff : .complete
     case _ where isUnprocessed(): self = .refused
-    // The server has sent its whole response, and then stopped reading the request (RFC 9112 §9.5).
-    case .sendFailed where hasWholeBody():
+    // The server has sent its whole response, and then stopped reading the request (RFC 9112 §9.5, RFC 9113 §8.1).
+    case .sendFailed where hasWholeBody(), .streamEnded where hasWholeBody():
       // One that refuses wants no more of it; one that has answered with success may still have wanted the rest.
       self = isAccepted() && !hasSentBody() ? .inPart(.connectionLost(failure().text)) : .complete
-    case .sendFailed, .connectionEnded, .http2, .other: self = .failed(failure())
+    case .sendFailed, .streamEnded, .connectionEnded, .http2, .other: self = .failed(failure())
     }
   }
 

@@ -36,7 +36,7 @@ extension QueryPoolMachine {
       // not retry all that were refused by that (curl#12054). A DNS query may be retried (RFC 9110 §9.2.2).
       case .sendFailed, .connectionEnded: isCrowded || !handles[number].hasResponse
       case .http2: true
-      case .complete, .other: false
+      case .complete, .streamEnded, .other: false
       }
     let limit = isCrowded ? Self.retryLimit : 1
     guard isLost, id != abandoned, let retries = queries.read(id, { $0.retries }), retries < limit else {

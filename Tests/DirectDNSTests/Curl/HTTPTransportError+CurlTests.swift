@@ -117,4 +117,15 @@ struct HTTPTransportErrorCurlTests {
   func `each of libcurl's codes says to the pools how a transfer ended`(_ code: CURLcode, _ end: AttemptEnd) {
     #expect(AttemptEnd(code) == end)
   }
+
+  @Test(arguments: [
+    (CURLE_HTTP2_STREAM, "stream 1 was not closed cleanly: CANCEL (err 8)", AttemptEnd.streamEnded),
+    (CURLE_HTTP2_STREAM, "stream 1 was not closed cleanly: INTERNAL_ERROR (err 2)", .other),
+    (CURLE_RECV_ERROR, "stream 1 was not closed cleanly: CANCEL (err 8)", .connectionEnded),
+  ])
+  func `a stream that the server wants no more of is told from one that failed by libcurl's words`(
+    _ code: CURLcode, _ words: String, _ end: AttemptEnd
+  ) {
+    #expect(AttemptEnd(code, detail: words) == end)
+  }
 }

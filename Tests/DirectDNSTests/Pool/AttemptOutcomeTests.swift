@@ -17,7 +17,7 @@ struct AttemptOutcomeTests {
 
   @Test(arguments: [
     (AttemptEnd.complete, AttemptOutcome.complete), (.sendFailed, .failed(reset)), (.connectionEnded, .failed(reset)),
-    (.http2, .failed(reset)), (.other, .failed(reset)),
+    (.streamEnded, .failed(reset)), (.http2, .failed(reset)), (.other, .failed(reset)),
   ])
   func `without a response an attempt ends as libcurl says`(_ end: AttemptEnd, _ expected: AttemptOutcome) {
     #expect(outcome(end) == expected)
@@ -28,7 +28,7 @@ struct AttemptOutcomeTests {
     #expect(outcome(.connectionEnded, isHeadCut: true) == .failed(Self.reset))
   }
 
-  @Test(arguments: [AttemptEnd.sendFailed, .connectionEnded, .http2, .other])
+  @Test(arguments: [AttemptEnd.sendFailed, .connectionEnded, .streamEnded, .http2, .other])
   func `a server that has not processed the request has refused it, however the attempt ended`(_ end: AttemptEnd) {
     #expect(outcome(end, isUnprocessed: true) == .refused)
     #expect(outcome(.complete, isUnprocessed: true) == .complete)
@@ -41,9 +41,10 @@ struct AttemptOutcomeTests {
   func `a server that stops reading behind its whole response fails the request only if it wanted the rest`(
     _ hasWholeBody: Bool, _ isAccepted: Bool, _ hasSentBody: Bool, _ expected: AttemptOutcome
   ) {
-    let ended = outcome(
-      .sendFailed, hasWholeBody: hasWholeBody, isAccepted: isAccepted, hasSentBody: hasSentBody)
-    #expect(ended == expected)
+    for end in [AttemptEnd.sendFailed, .streamEnded] {
+      let ended = outcome(end, hasWholeBody: hasWholeBody, isAccepted: isAccepted, hasSentBody: hasSentBody)
+      #expect(ended == expected, "\(end)")
+    }
   }
 
   @Test func `nothing is asked of a handle whose transfer is complete`() {

@@ -144,7 +144,7 @@ final class QueryPoolMachineConnectingTests: QueryPoolFixture {
     #expect(machine.isEmpty && machine.running == 0)
   }
 
-  @Test(arguments: [AttemptEnd.sendFailed, .connectionEnded, .http2, .other])
+  @Test(arguments: [AttemptEnd.sendFailed, .connectionEnded, .streamEnded, .http2, .other])
   func `it is not sent again whatever its connection ends by`(_ end: AttemptEnd) {
     let id = start()
     #expect(connect(0, port: 9, isHTTP2: false))
