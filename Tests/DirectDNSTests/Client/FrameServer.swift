@@ -36,6 +36,7 @@ final class FrameServer: Sendable {
   /// - Parameters:
   ///   - field: how long the value of a field is, 127 bytes or more; 0 for none.
   ///   - body: how many bytes the body has.
+  /// - Returns: its frames.
   static func response(field: Int, body: Int) -> [UInt8] {
     // `:status: 200` of the static table (RFC 7541 appendix A).
     let fields: [UInt8] = [0x88] + (field == 0 ? [] : literal(field))
