@@ -193,6 +193,7 @@ let package = Package(
       name: "DnsctlCommands",
       dependencies: [
         "DirectDNS", "DirectDNSConfiguration", "DirectDNSPrometheus", "DirectDNSSQLite", "DirectDNSRedis",
+        "CDirectDNSLoop",
         .product(name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: commands)),
         .product(name: "HTTPTypes", package: "swift-http-types"),
         .product(name: "Logging", package: "swift-log"),

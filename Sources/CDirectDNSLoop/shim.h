@@ -101,6 +101,37 @@ static inline void directdns_thread_block_sigpipe(void) {
   (void)pthread_sigmask(SIG_BLOCK, &pipe, NULL);
 }
 
+/// Has all threads share so many arenas of malloc(3), where it is glibc's; to be called before there are threads.
+static inline void directdns_threads_share_arenas(int count) {
+#if defined(__GLIBC__)
+  // Declared here: malloc.h has stdio.h with it, whose types Swift would take for those of this module.
+  extern int mallopt(int parameter, int value);
+  enum { arena_max = -8 };  // Its M_ARENA_MAX.
+  (void)mallopt(arena_max, count);
+#else
+  (void)count;
+#endif
+}
+
+/// Has threads that are started with a stack of the usual size, whoever starts them, get one of so many bytes at most,
+/// where glibc gives it.
+static inline void directdns_threads_limit_stacks(size_t most) {
+#if defined(__GLIBC__)
+  // GNU extensions, which pthread.h declares for who asks for all of these.
+  extern int pthread_getattr_default_np(pthread_attr_t *attributes);
+  extern int pthread_setattr_default_np(const pthread_attr_t *attributes);
+  pthread_attr_t attributes;
+  size_t size = 0;
+  if (pthread_getattr_default_np(&attributes) != 0) return;
+  if (pthread_attr_getstacksize(&attributes, &size) == 0 && size > most &&
+      pthread_attr_setstacksize(&attributes, most) == 0)
+    (void)pthread_setattr_default_np(&attributes);
+  (void)pthread_attr_destroy(&attributes);
+#else
+  (void)most;
+#endif
+}
+
 /// Names the thread that calls it, for debuggers.
 static inline void directdns_thread_name(const char *name) {
 #if defined(__APPLE__)

@@ -30,6 +30,7 @@ package struct Dnsctl: AsyncParsableCommand {
     threads: Int = 0, meanwhile: () -> Void = {}, _ program: @escaping @Sendable () async -> Void
   ) -> Never {
     StandardDescriptor.keepClosed()
+    AddressSpaceLimit.makeRoomForThreads()
     if let shortage = StartLimits.shortage(threads: StartLimits.threads + threads) {
       DescriptorOutput(descriptor: StandardDescriptor.errors).say("dnsctl: \(shortage)\n")
       CommandSignals.end(.streams)

@@ -30,6 +30,10 @@ package enum StartLimits {
       return
         "this process gets too few threads to start: raise the limit of processes (ulimit -u) or the container's pids limit, or end other processes of this user."
     }
+    // One more than those, for what they allocate.
+    if AddressSpaceLimit.bytes != nil, !hasThreads(threads + 1, withStacks: true) {
+      return "this process gets too little address space for its threads to start: raise its limit (ulimit -v)."
+    }
     return nil
   }
 
@@ -45,7 +49,12 @@ package enum StartLimits {
   private static let end = DispatchSemaphore(value: 0)
 
   /// Whether there can be so many threads at a time besides this one.
-  private static func hasThreads(_ count: Int) -> Bool {
+  ///
+  /// - Parameters:
+  ///   - count: how many.
+  ///   - withStacks: whether each has a stack like those that follow, which take these over: glibc keeps 40 MB of them.
+  /// - Returns: false where the system has too little for them.
+  private static func hasThreads(_ count: Int, withStacks: Bool = false) -> Bool {
     // Without its initialiser: whose type Swift takes it for depends on what else is imported, too.
     let attributes = UnsafeMutablePointer<pthread_attr_t>.allocate(capacity: 1)
     unsafe pthread_attr_init(attributes)
@@ -53,9 +62,11 @@ package enum StartLimits {
       unsafe pthread_attr_destroy(attributes)
       unsafe attributes.deallocate()
     }
-    // They do nothing: a guard page would cost each a system call.
-    unsafe pthread_attr_setstacksize(attributes, 128 << 10)
-    unsafe pthread_attr_setguardsize(attributes, 0)
+    if !withStacks {
+      // They do nothing: a guard page would cost each a system call.
+      unsafe pthread_attr_setstacksize(attributes, 128 << 10)
+      unsafe pthread_attr_setguardsize(attributes, 0)
+    }
     _ = end
     var threads: [pthread_t] = []
     var code: Int32 = 0

@@ -83,6 +83,8 @@ enum HouseRules {
     "CDirectDNSLoop": "Sources/DirectDNS/Concurrency/WorkerThread.swift",
     // It waits on one descriptor more, by which the wait is ended.
     "CDirectDNSLoop": "Sources/DirectDNS/Files/CancellableFile.swift",
+    // A setting of malloc(3) for all threads of a process, which is the program's business and not a library's.
+    "CDirectDNSLoop": "Sources/DnsctlCommands/AddressSpaceLimit.swift",
     "CDirectDNSOpenSSL": "Sources/DirectDNS/Providers/Signing.swift",
     "CDirectDNSOpenSSL": "Sources/DirectDNS/Client/ClientIdentity+Check.swift",
     // What OpenSSL, which libcurl uses, keeps for a thread, and what it does once for a process.
