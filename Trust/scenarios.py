@@ -59,8 +59,8 @@ class Scenario:
         environment = {**lab.environment(folder, self.dead), **environment}
         return trials.start([*wrapper, program, *self.words(lab, folder)], environment, folder)
 
-    def run(self, lab, folder, program, environment, wrapper=(), has_struck=None):
-        return trials.finish(self.start(lab, folder, program, environment, wrapper), self.limit)
+    def run(self, lab, folder, program, environment, wrapper=(), has_struck=None, slept=trials.never_slept):
+        return trials.finish(self.start(lab, folder, program, environment, wrapper), self.limit, slept)
 
     def wrongs(self, lab, folder, ended, faulted=True, said=True):
         """What is wrong with how it ended, in words."""
@@ -198,8 +198,8 @@ class Staying(Scenario):
         """What happens once it says that it is ready, until it is told to end: `run` is what is known of it."""
         raise NotImplementedError
 
-    def run(self, lab, folder, program, environment, wrapper=(), has_struck=lambda: True):
-        run = Run(self.start(lab, folder, program, environment, wrapper), self.limit, has_struck)
+    def run(self, lab, folder, program, environment, wrapper=(), has_struck=lambda: True, slept=trials.never_slept):
+        run = Run(self.start(lab, folder, program, environment, wrapper), self.limit, has_struck, slept)
         if run.wait(self.ready, self.ready_within):
             self.stay(lab, folder, run)
         run.tell_to_end()
@@ -210,10 +210,10 @@ class Staying(Scenario):
 
 class Run:
     """A process of `Staying`: what it says, how long it may go on, and whether its fault has struck yet, which one without a
-    fault is taken to have."""
+    fault is taken to have, and for how many seconds libdispatch has slept in it."""
 
-    def __init__(self, process, limit, has_struck):
-        self.process, self.has_struck = process, has_struck
+    def __init__(self, process, limit, has_struck, slept):
+        self.process, self.has_struck, self.slept = process, has_struck, slept
         self.until = time.monotonic() + limit
         self.errors, self.output = Lines(process.stderr), Lines(process.stdout)
         self.is_told = False
@@ -235,7 +235,8 @@ class Run:
         self.is_told = True
 
     def end(self):
-        _, status, *how = trials.ending(self.process, max(0.1, self.until - time.monotonic()), self.process.wait)
+        _, status, *how = trials.ending(self.process, max(0.1, self.until - time.monotonic()), self.process.wait,
+                                         self.slept)
         self.errors.join(), self.output.join()
         ended = trials.Ended(status, self.output.text(), self.errors.text(), *how)
         ended.notes = self.notes

@@ -15,6 +15,7 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(HERE)
@@ -177,22 +178,38 @@ def start(command, environment, folder):
                             stderr=subprocess.PIPE, start_new_session=True)
 
 
-def finish(process, limit):
+def never_slept():
+    """For how many seconds libdispatch has slept where nobody looks."""
+    return 0
+
+
+def finish(process, limit, slept=never_slept):
     """Waits for a program of `start`, and ends what it has left behind."""
-    (output, errors), status, *how = ending(process, limit, process.communicate)
+    (output, errors), status, *how = ending(process, limit, process.communicate, slept)
     return Ended(status, output.decode(errors="replace"), errors.decode(errors="replace"), *how)
 
 
-def ending(process, limit, wait):
+def ending(process, limit, wait, slept=never_slept):
     """Waits by one of its functions for a program of `start`, and ends what it has left behind: what that function has
-    returned, and how the program ended, as `Ended` has it."""
+    returned, and how the program ended, as `Ended` has it.
+
+    One that is awake when its time is up, and in which libdispatch has slept before, has as many seconds more, until it
+    sleeps again or ends: in between it goes on for a moment, and what it does then takes its own time.
+    """
     is_hung = sleeps = False
     try:
         waited = wait(timeout=limit)
     except subprocess.TimeoutExpired:
-        is_hung, sleeps = True, is_asleep(process)
-        os.killpg(process.pid, signal.SIGKILL)
-        waited = wait()
+        until = time.monotonic() + slept()
+        while True:
+            sleeps = is_asleep(process)
+            if is_hung := sleeps or time.monotonic() >= until:
+                os.killpg(process.pid, signal.SIGKILL)
+            try:
+                waited = wait(timeout=None if is_hung else 0.1)
+                break
+            except subprocess.TimeoutExpired:
+                continue
     orphans = 0
     try:
         os.killpg(process.pid, signal.SIGKILL)

@@ -61,6 +61,8 @@ struct log {
   // How often the fault struck, and the file descriptor that it struck last.
   _Atomic uint64_t struck, programs;
   _Atomic int64_t descriptor;
+  // For how many seconds libdispatch has slept, which it does where it gets no thread or no memory.
+  _Atomic uint64_t slept;
   // Who called epoll_ctl and eventfd.
   _Atomic uint64_t callers[CALLERS];
   // The file of the code that crashed: libcurl.so.4.8.0.
@@ -306,6 +308,15 @@ static void *_Atomic real_pthread_create;
 int pthread_create(pthread_t *made, const pthread_attr_t *attributes, void *(*start)(void *), void *argument) {
   int fault = strikes(F_pthread_create, -1);
   return fault > 0 ? fault : REAL(pthread_create)(made, attributes, start, argument);
+}
+
+static void *_Atomic real_sleep;
+unsigned sleep(unsigned seconds) {
+  Dl_info found;
+  unsigned left = REAL(sleep)(seconds);
+  if (dladdr(__builtin_return_address(0), &found) && found.dli_fname && strstr(found.dli_fname, "libdispatch."))
+    atomic_fetch_add(&logged->slept, seconds - left);
+  return left;
 }
 
 // libdispatch looks once a second how its threads do, in /proc/THREAD/stat, and ends the process where it cannot ("workq:
