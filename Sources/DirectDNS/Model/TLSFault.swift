@@ -29,8 +29,7 @@ package enum TLSFault: Sendable, Hashable {
       self = .otherName
     } else if Self.untrustedWords.contains(where: { reason.contains($0) }) {
       self = .untrusted
-      // OpenSSL takes the first bytes of a text for a record's version.
-    } else if reason.contains("wrong version number") {
+    } else if Self.notSpokenWords.contains(where: { reason.contains($0) }) {
       self = .notSpoken
     } else {
       return nil
@@ -40,6 +39,8 @@ package enum TLSFault: Sendable, Hashable {
   /// libcurl's, and OpenSSL's where it compares names and addresses itself.
   private static let otherNameWords = ["subject name", "hostname mismatch", "Hostname mismatch", "address mismatch"]
   private static let untrustedWords = ["issuer", "self-signed", "self signed", "verify the first"]
+  /// OpenSSL takes the first bytes of a text for a record's version and its length, at which 3.4.1 looks first.
+  private static let notSpokenWords = ["wrong version number", "packet length too long"]
 
   /// Whether it may as well be this machine's clock that is wrong.
   package var mayBeTheClock: Bool { self == .expired || self == .notYetValid }

@@ -4,7 +4,7 @@ import Testing
 @testable import DirectDNS
 
 struct TLSFaultTests {
-  // What OpenSSL 3.0 and libcurl 7.88 say.
+  // What OpenSSL 3.0 and libcurl 7.88 say, and of a text in place of TLS OpenSSL 3.4.
   @Test(
     arguments: [
       ("SSL certificate problem: certificate has expired", .expired),
@@ -17,6 +17,7 @@ struct TLSFaultTests {
       ("SSL certificate problem: unable to get local issuer certificate", .untrusted),
       ("SSL certificate problem: unable to verify the first certificate", .untrusted),
       ("error:0A00010B:SSL routines::wrong version number", .notSpoken),
+      ("TLS connect error: error:0A0000C6:SSL routines::packet length too long", .notSpoken),
       ("error:0A000410:SSL routines::sslv3 alert handshake failure", nil),
       ("OpenSSL SSL_read: error:0A00045C:SSL routines::tlsv13 alert certificate required, errno 0", nil), ("", nil),
     ] as [(String, TLSFault?)])
