@@ -18,6 +18,10 @@ struct CurlVersion: Sendable, Hashable {
   /// Whether it can use a connection of plain HTTP/2 more than once.
   static let reusesPlainHTTP2 = unsafe (directdns_curl_version()?.pointee.version_num ?? 0) >= 0x08_0000
 
+  /// Whether it throws away what it has received of a response over HTTP/2 when the server ends the stream while the
+  /// request's body is being sent.
+  static let losesResponses = unsafe (directdns_curl_version()?.pointee.version_num ?? 0) < 0x08_0100
+
   /// Whether it calls it a failure to send, without saying of what, when the end of the request ends a stream of HTTP/2
   /// behind a complete response.
   static let failsAtEndOfStream = unsafe (directdns_curl_version()?.pointee.version_num ?? 0) >= 0x08_0300

@@ -72,9 +72,13 @@ extension HTTPTransportError {
   ///
   /// HAProxy and Apache Traffic Server do so behind the response to an upload that they refuse, where RFC 9113 §8.1 has
   /// NO_ERROR.
-  static func endsStream(_ text: String) -> Bool {
-    text.hasSuffix(" CANCEL (err 8)") || text.hasSuffix(" STREAM_CLOSED (err 5)")
-  }
+  static func endsStream(_ text: String) -> Bool { endsOfStreams.contains { text.hasSuffix($0) } }
+
+  /// The last two are those of libcurl since 8.19, which tells whether it has ended the stream itself.
+  private static let endsOfStreams = [
+    " CANCEL (err 8)", " STREAM_CLOSED (err 5)", " reset by server (error 0x8 CANCEL)",
+    " reset by server (error 0x5 STREAM_CLOSED)",
+  ]
 
   /// What to do about a body that cannot be decompressed.
   fileprivate static let uncompressedAdvice = ": ask for it without compression (dnsctl: without --compressed)"
@@ -132,8 +136,7 @@ extension ConnectAttempt {
         return .malformedResponse("data follows what could be decompressed\(HTTPTransportError.uncompressedAdvice)")
       }
     }
-    // libcurl before 8.1 throws away what it has received of a response by then.
-    if code == CURLE_HTTP2_STREAM, hasBody, !hasSentBody, lines?.isHeadComplete == false,
+    if CurlVersion.losesResponses, code == CURLE_HTTP2_STREAM, hasBody, !hasSentBody, lines?.isHeadComplete == false,
       HTTPTransportError.endsStream(handle.failureText)
     {
       return .connectionLost(

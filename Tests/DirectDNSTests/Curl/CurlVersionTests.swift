@@ -11,6 +11,7 @@ struct CurlVersionTests {
     let number = (parts[0], parts[1], parts[2])
     #expect(CurlVersion.forgetsFields == (number >= (8, 1, 1)))
     #expect(CurlVersion.reusesPlainHTTP2 == (number >= (8, 0, 0)))
+    #expect(CurlVersion.losesResponses == (number < (8, 1, 0)))
     #expect(CurlVersion.failsAtEndOfStream == (number >= (8, 3, 0)))
   }
 

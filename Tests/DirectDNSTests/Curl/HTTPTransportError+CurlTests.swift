@@ -45,6 +45,10 @@ struct HTTPTransportErrorCurlTests {
     ("HTTP/2 stream 1 was not closed cleanly: CANCEL (err 8)", true),
     ("HTTP/2 stream 1 was not closed cleanly: STREAM_CLOSED (err 5)", true),
     ("HTTP/2 stream 1 was not closed cleanly: INTERNAL_ERROR (err 2)", false), ("", false),
+    ("HTTP/2 stream 1 reset by server (error 0x8 CANCEL)", true),
+    ("HTTP/2 stream 1 reset by server (error 0x5 STREAM_CLOSED)", true),
+    ("HTTP/2 stream 1 reset by server (error 0x2 INTERNAL_ERROR)", false),
+    ("HTTP/2 stream 1 reset by curl (error 0x8 CANCEL)", false),
   ])
   func `a server that wants no more of a stream is told from one that failed`(_ text: String, _ ends: Bool) {
     #expect(HTTPTransportError.endsStream(text) == ends)
