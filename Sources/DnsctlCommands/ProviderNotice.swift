@@ -8,8 +8,21 @@ package final class ProviderNotice: Sendable {
   private struct Standing {
     /// Since its last answer.
     var failures = 0
+    /// The names that it could not answer.
+    var names: Set<HostName> = []
     var reason = ""
     var isTold = false
+
+    /// Whether a failure may say that the provider is out: not that another one was faster, or that it wants fewer
+    /// queries.
+    mutating func counts(_ failure: ProviderFailure.Kind, of host: HostName) -> Bool {
+      switch failure {
+      case .transport, .local: true
+      case .rateLimited, .cancelled: false
+      // A name whose own servers are down or whose DNSSEC is broken is asked for again and again: it counts once.
+      case .response: failures < ProviderNotice.limit && names.insert(host).inserted
+      }
+    }
   }
 
   private struct State {
@@ -58,15 +71,14 @@ package final class ProviderNotice: Sendable {
   }
 
   private func note(_ query: ResolverEvent.Query<AddressQuestion>) {
-    // That another one was faster, or that it wants to be asked less often, does not say that it is out.
-    let isNeutral = !query.isAnswer && (query.status == 429 || query.outcome == "cancelled")
-    guard !isNeutral, query.provider != "system" else { return }
+    guard query.provider != "system" else { return }
     let name = query.provider
     let message: String? = state.withLock { state in
-      guard !query.isAnswer else {
+      guard let failure = query.failure else {
         return state.providers.removeValue(forKey: name)?.isTold == true ? "Provider \(name) answers again." : nil
       }
-      state.providers[name, default: Standing()].failures += 1
+      guard state.providers[name, default: Standing()].counts(failure, of: query.question.host) else { return nil }
+      state.providers[name]?.failures += 1
       state.providers[name]?.reason = query.outcome
       return state.objection(to: name)
     }

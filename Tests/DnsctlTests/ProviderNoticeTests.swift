@@ -9,20 +9,21 @@ struct ProviderNoticeTests {
   private let fixture = CommandFixture()
 
   private func query(
-    _ outcome: String, of provider: String = "one", status: Int? = nil, isAnswer: Bool = false
+    _ outcome: String, for host: String = "www.example.com", of provider: String = "one",
+    _ failure: ProviderFailure.Kind? = .transport
   ) throws -> ResolverEvent {
-    let question = AddressQuestion(try HostName("www.example.com"), .ipv4)
-    return .query(
-      ResolverEvent.Query(
-        provider: provider, origin: "https://one.example", question: question, status: status, outcome: outcome,
-        isAnswer: isAnswer))
+    let question = AddressQuestion(try HostName(host), .ipv4)
+    var query = ResolverEvent.Query(
+      provider: provider, origin: "https://one.example", question: question, outcome: outcome, isAnswer: failure == nil)
+    query.failure = failure
+    return .query(query)
   }
 
   private func failures(_ count: Int) throws -> [ResolverEvent] {
     try (0..<count).map { _ in try query(Self.down) }
   }
 
-  private func answer() throws -> ResolverEvent { try query("1 address", status: 200, isAnswer: true) }
+  private func answer() throws -> ResolverEvent { try query("1 address", nil) }
 
   @Test func `a provider that fails again and again is told once, and again when it answers`() throws {
     let notice = ProviderNotice(fixture.context)
@@ -53,16 +54,30 @@ struct ProviderNoticeTests {
   }
 
   @Test(
-    arguments: [("cancelled", nil, "one"), ("HTTP 429", 429, "one"), ("no answer", nil, "system")]
-      as [(String, Int?, String)])
+    arguments: [
+      ("cancelled", .cancelled, "one"), ("shut down", .cancelled, "one"),
+      ("HTTP 429", .rateLimited(retryAfter: nil), "one"), ("no answer", .transport, "system"),
+    ] as [(String, ProviderFailure.Kind, String)])
   func `the loser of a race, what wants fewer queries, and the system's DNS count for nothing`(
-    _ outcome: String, _ status: Int?, _ provider: String
+    _ outcome: String, _ failure: ProviderFailure.Kind, _ provider: String
   ) throws {
     let notice = ProviderNotice(fixture.context)
     notice.begin()
     let observer = notice.observer(passingTo: nil)
-    for _ in 0..<20 { observer(try query(outcome, of: provider, status: status)) }
+    for _ in 0..<20 { observer(try query(outcome, of: provider, failure)) }
     #expect(fixture.errors.text == "")
+  }
+
+  @Test func `a name that a provider cannot answer counts once, however often it is asked for`() throws {
+    let notice = ProviderNotice(fixture.context)
+    notice.begin()
+    let observer = notice.observer(passingTo: nil)
+    for number in 1...5 {
+      for _ in 0..<4 { observer(try query("SERVFAIL", for: "\(number).example", .response)) }
+    }
+    #expect(fixture.errors.text == "")
+    observer(try query("SERVFAIL", for: "6.example", .response))
+    #expect(fixture.errors.text == "dnsctl: Provider one has failed 6 times in a row (SERVFAIL). See dnsctl check.\n")
   }
 
   @Test func `what has failed before it begins is told then, and the next observer is told all`() throws {

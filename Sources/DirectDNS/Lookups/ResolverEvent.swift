@@ -23,6 +23,8 @@ public enum ResolverEvent: Sendable {
     public var isHedge: Bool
     /// How long it took.
     public var duration: Duration
+    /// What its failure says about the provider; nil for an answer.
+    package var failure: ProviderFailure.Kind?
 
     /// Creates one from its parts, for a test.
     public init(

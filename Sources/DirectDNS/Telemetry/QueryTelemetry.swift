@@ -104,8 +104,10 @@ extension QueryMachine.EndedQuery {
   ) -> ResolverEvent.Query<Question> {
     let provider = server.configuration.provider
     let isAnswer = if case .success = result { true } else { false }
-    return ResolverEvent.Query(
+    var event = ResolverEvent.Query(
       provider: provider.name, origin: provider.url.originText, question: question, address: address, status: status,
       outcome: outcome, isAnswer: isAnswer, isHedge: isHedge, duration: duration)
+    if case .failure(let failure) = result { event.failure = failure.kind }
+    return event
   }
 }

@@ -50,6 +50,7 @@ struct QueryTelemetryTests {
     #expect(query.address == IPAddress("192.0.2.53"))
     #expect(query.status == 200)
     #expect(query.outcome == "1 address, TTL 60 s")
+    #expect(query.failure == nil)
     #expect(query.isAnswer)
     #expect(query.isHedge)
     #expect(query.duration == .milliseconds(12))
@@ -61,7 +62,7 @@ struct QueryTelemetryTests {
     #expect(query.address == nil)
     #expect(query.status == nil)
     #expect(query.outcome == "timed out")
-    #expect(!query.isAnswer)
+    #expect(!query.isAnswer && query.failure == .transport)
     #expect(!"\(query)".contains("QUERY-KEY"))
     #expect(!"\(query)".contains("pass"))
   }
