@@ -39,6 +39,8 @@ struct TransferTimes: Sendable {
     switch event {
     case .sending(let url):
       (past, hop, opened, isLookedUp) = (phases, Phases(), [:], false)
+      // The rest of a redirect's body may come between that one and the next hop.
+      if let began { redirect = max(.zero, now - began) }
       (began, hopBegan, usesTLS) = (began ?? now, now, url.scheme.isSecure)
     // An address needs no lookup; a second family may come when the first one is being connected to.
     case .resolved, .requesting:
@@ -49,7 +51,6 @@ struct TransferTimes: Sendable {
       guard !isReused else { break }
       hop.connect = opened[address] ?? time
       if usesTLS { hop.appConnect = time }
-    case .redirected: redirect = began.map { max(.zero, now - $0) } ?? .zero
     default: break
     }
   }
