@@ -147,12 +147,7 @@ public final class DirectClient: Sendable {
         DirectResponse.Hop(
           method: request.method, url: response.url, head: response.head, connection: response.connection))
       call.options.observer?(.redirected(status: response.status.code, to: next.url))
-      if next.crossesOrigin || response.connection.httpVersion.major > 1 {
-        response.body.discard()
-      } else {
-        // As long as the body has not ended, the next request would open another connection.
-        await response.body.drain()
-      }
+      await response.leave(for: next)
       request = ClientRequest(next)
       if !next.keepsBody { body = .none }
       if next.crossesOrigin { call.showsIdentity = false }

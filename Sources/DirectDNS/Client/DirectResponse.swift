@@ -89,6 +89,14 @@ public struct DirectResponse: Sendable {
     }
   }
 
+  /// Leaves its body before a redirect is followed.
+  ///
+  /// Within an origin its end is waited for over HTTP/1.1: as long as there is more, the next request would open
+  /// another connection.
+  nonisolated(nonsending) package func leave(for next: Redirect) async {
+    if next.crossesOrigin || connection.httpVersion.major > 1 { body.discard() } else { await body.drain() }
+  }
+
   func following(_ hops: [Hop]) -> DirectResponse {
     DirectResponse(
       source, url: url, body: body, hops: hops, connection: connection, resolution: resolution, timings: timings)

@@ -151,7 +151,7 @@ public struct ResponseBody: AsyncSequence, Sendable {
   package func discard() { if case .transfer(let reader) = source { reader.discard(upTo: Self.discardLimit) } }
 
   /// Does what ``discard()`` does, and waits until it is done: half a second at most.
-  nonisolated(nonsending) package func drain() async {
+  nonisolated(nonsending) func drain() async {
     if case .transfer(let reader) = source { await reader.drain(upTo: Self.discardLimit) }
   }
 

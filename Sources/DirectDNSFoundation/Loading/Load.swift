@@ -77,7 +77,7 @@ final class Load: Sendable {
         await receiver.receive(shown)
         return response
       }
-      response.body.discard()
+      await response.leave(for: redirect)
       guard !LoadReceiver.takesRedirects else {
         await receiver.redirect(to: try request.following(redirect), shown)
         return nil

@@ -215,6 +215,24 @@ struct DirectURLProtocolTests {
     await origin.stop()
   }
 
+  @Test func `a redirect within its origin waits for the rest of its body, half a second at most`() async throws {
+    let gate = Gate()
+    let origin = try await FakeOrigin.start { request in
+      guard request.path == "/old" else { return OriginResponse(body: "new") }
+      return OriginResponse(.found, fields: [.location: "/new"], length: 100) { writer in
+        try await writer.write("abc")
+        try await gate.pass()
+      }
+    }
+    let direct = try DirectSession()
+    let began = ContinuousClock.now
+    let (text, _) = try await direct.text(origin.url("/old", host: "shop.test"))
+    #expect(text == "new" && ContinuousClock.now - began >= .milliseconds(450))
+    gate.open()
+    await direct.end()
+    await origin.stop()
+  }
+
   @Test func `a stream that has to be sent again is an error`() async throws {
     let origin = try await FakeOrigin.start { _ in OriginResponse(.temporaryRedirect, fields: [.location: "/"]) }
     let direct = try DirectSession()
