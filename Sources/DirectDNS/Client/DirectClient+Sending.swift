@@ -170,7 +170,8 @@ extension DirectClient {
       let addresses = target.addresses
       try take(rewriter.decide(target.fields, url, host, name, addresses, throughProxy: proxy != nil), target, call)
     } catch {
-      throw target.namingSource(in: error, rewriter.policy)
+      let asksProviders = name.map { resolver.configuration.route($0) == .providers } ?? false
+      throw target.namingSource(in: error, rewriter.policy, asksProviders: asksProviders)
     }
     return target
   }

@@ -52,17 +52,17 @@ final class RequestTarget {
   /// - Parameters:
   ///   - error: why the request is not sent.
   ///   - policy: what judged the addresses.
+  ///   - asksProviders: whether providers are asked for the name, so that there is somebody to compare.
   /// - Returns: the error; unchanged if no DNS gave the addresses, or one of them is allowed.
-  func namingSource(in error: DirectDNSError, _ policy: AddressPolicy) -> DirectDNSError {
+  func namingSource(in error: DirectDNSError, _ policy: AddressPolicy, asksProviders: Bool) -> DirectDNSError {
     guard error.code == .addressForbidden, case .name(let name) = host, let source = resolution?.source,
       let server = source.provider ?? ([.system, .store].contains(source) ? source.kind : nil),
       addresses.allSatisfy({ policy.objection(to: $0, host: host) != nil })
     else { return error }
     let answer = addresses.prefix(4).map(\.description) + (addresses.count > 4 ? ["…"] : [])
+    let advice = asksProviders ? "; if that is wrong, dnsctl compare \(name) shows who says what" : ""
     let attempt = DirectDNSError.Attempt(
-      server: server,
-      reason: "answered \(answer.joined(separator: ", ")); if that is wrong, dnsctl compare \(name) shows who says what"
-    )
+      server: server, reason: "answered \(answer.joined(separator: ", "))\(advice)")
     return DirectDNSError(error.code, error.message, attempts: [attempt], underlying: error.underlying)
   }
 

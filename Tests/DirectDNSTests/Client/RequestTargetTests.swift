@@ -56,10 +56,13 @@ struct RequestTargetTests {
     let policy = AddressPolicy.publicOnly
     let error = try #require(
       #expect(throws: DirectDNSError.self) { try policy.allowed(target.addresses, for: target.host) })
-    let named = target.namingSource(in: error, policy)
+    let named = target.namingSource(in: error, policy, asksProviders: true)
     #expect(named.code == error.code && named.message == error.message && named.attempts.count == 1)
     #expect(named.attempts.first?.description.hasPrefix(start) == true, "\(named)")
     #expect(named.description.hasSuffix("; if that is wrong, dnsctl compare shop.test shows who says what"))
+    // dnsctl compare refuses a name of this network.
+    let local = target.namingSource(in: error, policy, asksProviders: false)
+    #expect(local.attempts.map(\.description) == [String(start.dropLast())])
   }
 
   @Test(
@@ -71,6 +74,7 @@ struct RequestTargetTests {
     _ source: Resolution.Source, _ address: String, _ code: DirectDNSError.Code
   ) throws {
     let error = DirectDNSError(code, "No.")
-    #expect(try Self.target(source, [address]).namingSource(in: error, .publicOnly).attempts.isEmpty)
+    let target = try Self.target(source, [address])
+    #expect(target.namingSource(in: error, .publicOnly, asksProviders: true).attempts.isEmpty)
   }
 }
