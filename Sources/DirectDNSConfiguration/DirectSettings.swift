@@ -46,12 +46,11 @@ public struct DirectSettings: Sendable {
     var providers: [ProviderConfiguration] = []
     var entries = Self.entries(file, environment, overrides)
     for index in entries.indices {
-      entries[index].credentials = entries[index].credentials.overridden(
-        by: environment.credentials(for: entries[index].text))
+      entries[index] = entries[index].overridden(by: environment)
       do throws(DirectDNSError) {
         providers.append(try entries[index].configuration())
       } catch {
-        throw Self.fault(entries[index], error, in: file)
+        throw Self.fault(entries[index], error, in: file, environment)
       }
     }
     Self.tellApart(&providers)
@@ -140,10 +139,11 @@ public struct DirectSettings: Sendable {
   }
 
   private static func fault(
-    _ entry: ProviderEntry, _ error: DirectDNSError, in file: ConfigurationFile
+    _ entry: ProviderEntry, _ error: DirectDNSError, in file: ConfigurationFile, _ environment: EnvironmentSettings
   ) -> ConfigurationFault {
     // Whoever names a provider elsewhere may have meant one of the file's.
-    let names = entry.isWellFormed ? [] : (file.providers ?? []).compactMap { try? $0.configuration().provider.name }
+    let others = entry.isWellFormed ? [] : file.providers ?? []
+    let names = others.compactMap { try? $0.overridden(by: environment).configuration().provider.name }
     let known = names.isEmpty ? "" : " The file \(file.name) has \(names.joined(separator: ", "))."
     return switch entry.origin {
     case SettingsOverrides.providerOrigin, SettingsOverrides.serverOrigin:
@@ -176,14 +176,21 @@ public struct DirectSettings: Sendable {
   }
 }
 
+extension ProviderEntry {
+  /// The entry with the credentials that the environment has for it.
+  fileprivate func overridden(by environment: EnvironmentSettings) -> ProviderEntry {
+    var entry = self
+    entry.credentials = credentials.overridden(by: environment.credentials(for: text))
+    return entry
+  }
+}
+
 extension [ProviderEntry] {
   /// The entry that answers show by that name, such as the host of its URL.
   fileprivate func first(shownAs name: String, _ environment: EnvironmentSettings) -> ProviderEntry? {
     // One that cannot be used has no name; its fault is shown when it is chosen.
     let usable = compactMap { entry -> (entry: ProviderEntry, configuration: ProviderConfiguration)? in
-      var known = entry
-      known.credentials = entry.credentials.overridden(by: environment.credentials(for: entry.text))
-      return (try? known.configuration()).map { (entry, $0) }
+      (try? entry.overridden(by: environment).configuration()).map { (entry, $0) }
     }
     var configurations = usable.map(\.configuration)
     DirectSettings.tellApart(&configurations)

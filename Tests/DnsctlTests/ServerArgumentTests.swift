@@ -60,11 +60,14 @@ struct ServerArgumentTests {
 
   @Test(arguments: [["@iner"], ["--provider", "iner"], []])
   func `who names one that there is not is told those of the file`(_ arguments: [String]) async {
-    var fixture = CommandFixture(environment: arguments.isEmpty ? ["DIRECTDNS_PROVIDERS": "iner"] : [:])
-    fixture.files["c.json5"] = "{ providers: [{ name: 'inner', provider: 'google' }, 'cloudflare'] }"
+    var environment = ["DIRECTDNS_EMAS_SECRET": "00"]
+    if arguments.isEmpty { environment["DIRECTDNS_PROVIDERS"] = "iner" }
+    var fixture = CommandFixture(environment: environment)
+    let signed = "{ name: 'signed', provider: 'emas+https://192.0.2.1/1001/sign_d' }"
+    fixture.files["c.json5"] = "{ providers: [{ name: 'inner', provider: 'google' }, 'cloudflare', \(signed)] }"
     let outcome = await fixture.resolve(arguments + ["--config", "c.json5", "a.example"])
     #expect(outcome.status == (arguments.isEmpty ? 78 : 64))
-    #expect(outcome.errors.contains(" The file c.json5 has inner, cloudflare."), "\(outcome)")
+    #expect(outcome.errors.contains(" The file c.json5 has inner, cloudflare, signed."), "\(outcome)")
   }
 
   @Test(arguments: [
