@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// How long answers are kept and used: the whole life of an answer, which is decided here and nowhere else.
+///
+/// No time may be negative, and no minimum greater than its maximum: a resolver refuses such a policy.
 public struct CachePolicy: Sendable, Hashable {
   /// The least lifetime of a positive answer, except one with TTL 0.
   ///
@@ -76,8 +78,18 @@ public struct CachePolicy: Sendable, Hashable {
   /// RFC 9520 §3.2: failures "MUST NOT" be remembered for longer than 5 minutes.
   package static let longestFailureTTL = Duration.seconds(300)
 
-  /// Checks the values that depend on each other.
+  /// Checks that no time is negative, and the values that depend on each other.
   func validate() throws(DirectDNSError) {
+    let times: KeyValuePairs = [
+      "minimumTTL": minimumTTL, "maximumTTL": maximumTTL, "grace": grace, "maximumStale": maximumStale,
+      "clientResponseTimeout": clientResponseTimeout, "minimumNegativeTTL": minimumNegativeTTL,
+      "maximumNegativeTTL": maximumNegativeTTL, "negativeTTLWithoutSOA": negativeTTLWithoutSOA ?? .zero,
+      "minimumFailureTTL": minimumFailureTTL, "maximumFailureTTL": maximumFailureTTL,
+      "failureRecheck": failureRecheck,
+    ]
+    if let (name, value) = times.first(where: { $0.value < .zero }) {
+      throw DirectDNSError(.invalidConfiguration, "cache.\(name) is \(value): 0 s is the least.")
+    }
     for (low, high, isWrong) in [
       ("minimumTTL", "maximumTTL", minimumTTL > maximumTTL),
       ("minimumNegativeTTL", "maximumNegativeTTL", minimumNegativeTTL > maximumNegativeTTL),

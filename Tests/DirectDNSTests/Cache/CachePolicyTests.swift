@@ -192,6 +192,28 @@ struct CachePolicyTests {
     #expect(error?.code == .invalidConfiguration && error?.message == message)
   }
 
+  @Test func `a negative time is refused by its name, and none at all is not`() throws {
+    let times: [(name: String, property: WritableKeyPath<CachePolicy, Duration>)] = [
+      ("minimumTTL", \.minimumTTL), ("maximumTTL", \.maximumTTL), ("grace", \.grace),
+      ("maximumStale", \.maximumStale), ("clientResponseTimeout", \.clientResponseTimeout),
+      ("minimumNegativeTTL", \.minimumNegativeTTL), ("maximumNegativeTTL", \.maximumNegativeTTL),
+      ("minimumFailureTTL", \.minimumFailureTTL), ("maximumFailureTTL", \.maximumFailureTTL),
+      ("failureRecheck", \.failureRecheck),
+    ]
+    for (name, property) in times {
+      var policy = CachePolicy()
+      policy[keyPath: property] = .milliseconds(-1)
+      let error = #expect(throws: DirectDNSError.self) { try policy.validate() }
+      #expect(error?.code == .invalidConfiguration && error?.message.hasPrefix("cache.\(name) is -0.001 s") == true)
+    }
+    var policy = CachePolicy(negativeTTLWithoutSOA: .seconds(-1))
+    let error = #expect(throws: DirectDNSError.self) { try policy.validate() }
+    #expect(error?.message == "cache.negativeTTLWithoutSOA is -1.0 seconds: 0 s is the least.")
+    policy.negativeTTLWithoutSOA = .zero
+    for (_, property) in times { policy[keyPath: property] = .zero }
+    try policy.validate()
+  }
+
   @Test func `bounds may be the same, and failures be remembered for 5 minutes`() throws {
     try CachePolicy(minimumFailureTTL: .seconds(300), maximumFailureTTL: .seconds(300)).validate()
     try CachePolicy(minimumTTL: .zero, maximumTTL: .zero, minimumNegativeTTL: .zero, maximumNegativeTTL: .zero)
