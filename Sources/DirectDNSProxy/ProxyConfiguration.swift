@@ -88,6 +88,7 @@ public struct ProxyConfiguration: Sendable {
         .invalidConfiguration, "loops: \(loops) is not a number of threads from 1 to 64.")
     }
     try validateRoutes()
+    try lookup.validate()
     guard limits.pooledConnections >= 0, limits.clients > 0, limits.tunnels ?? 1 > 0, limits.headSize >= 1024,
       limits.fieldCount > 0
     else {

@@ -41,6 +41,12 @@ struct ProxyConfigurationTests {
     #expect(code { $0.pooledConnections = 0 } == nil)
   }
 
+  @Test(arguments: [LookupOptions(families: []), LookupOptions(timeout: .zero), LookupOptions(timeout: .seconds(-1))])
+  func `options by which every lookup would fail are refused`(_ lookup: LookupOptions) {
+    let error = #expect(throws: DirectDNSError.self) { try ProxyConfiguration(lookup: lookup).validate() }
+    #expect(error?.code == .invalidConfiguration && error?.message.hasPrefix("lookup.") == true)
+  }
+
   @Test func `an address that this machine does not have is not told to take users`() throws {
     var configuration = ProxyConfiguration(listeners: [try ListenAddress("192.0.2.1:3128")])
     #expect {

@@ -52,7 +52,7 @@ public struct DirectClientConfiguration: Sendable {
   public var timeouts: RequestTimeouts
   /// The time from one attempt to connect to the next one, at another address; after a failure the next begins at once.
   ///
-  /// Default: 250 ms (RFC 8305 §5).
+  /// Default: 250 ms (RFC 8305 §5). With 0 all addresses are tried at once.
   public var attemptDelay: Duration
   /// The most connections in all; when they are all in use, requests wait in the order of their arrival.
   ///
@@ -136,7 +136,16 @@ public struct DirectClientConfiguration: Sendable {
       throw DirectDNSError(
         .invalidConfiguration, "threads is \(threads) and connections \(connections): each thread needs one at least.")
     }
+    guard attemptDelay >= .zero else {
+      throw DirectDNSError(.invalidConfiguration, "attemptDelay is \(attemptDelay): 0 s, all at once, is the least.")
+    }
+    if let redirects, redirects.limit < 0 {
+      throw DirectDNSError(
+        .invalidConfiguration,
+        "redirects.limit is \(redirects.limit): 0 is the least. Set redirects to nil to have redirects returned.")
+    }
     try timeouts.validate()
+    try lookup.validate()
     if let userAgent, !HTTPField.isValidValue(userAgent) {
       throw DirectDNSError(.invalidConfiguration, "userAgent has a character that no header field may have.")
     }

@@ -210,7 +210,8 @@ public struct LookupOptions: Sendable, Hashable {
   public var expired: ExpiredUse
   /// How long the lookup may take; the time limits of its queries scale with it.
   ///
-  /// Default nil: as long as the resolver's configuration says.
+  /// Default nil: as long as the resolver's configuration says. With 0 or less a lookup waits for nobody: it
+  /// succeeds if an answer is known, fresh or expired. The configuration of a client or a proxy refuses that.
   public var timeout: Duration?
   /// What the addresses are for, which decides how long the second family is waited for.
   var purpose = FamilyWait.Purpose.handingOut
@@ -220,5 +221,17 @@ public struct LookupOptions: Sendable, Hashable {
     self.families = families
     self.expired = expired
     self.timeout = timeout
+  }
+
+  /// Checks options that are meant for all lookups: with these each would fail.
+  ///
+  /// - Throws: `invalidConfiguration` that names the value that is wrong.
+  package func validate() throws(DirectDNSError) {
+    if let families, families.members.isEmpty {
+      throw DirectDNSError(.invalidConfiguration, "lookup.families is empty: choose any, ipv4 or ipv6.")
+    }
+    if let timeout, timeout <= .zero {
+      throw DirectDNSError(.invalidConfiguration, "lookup.timeout is \(timeout): give a lookup some time.")
+    }
   }
 }

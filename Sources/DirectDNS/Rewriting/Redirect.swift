@@ -168,7 +168,7 @@ public struct RedirectConfiguration: Hashable, Sendable {
 
   /// How many redirects are followed in a row; the next one is an error.
   ///
-  /// Default: 20. With 0 the first redirect is an error.
+  /// Default: 20. With 0 the first redirect is an error. Less counts as 0, and a client's configuration refuses it.
   public var limit: Int
   /// What happens to a POST that is answered with 301 or 302; ``PostRedirect/toGET`` by default.
   public var postRedirect: PostRedirect

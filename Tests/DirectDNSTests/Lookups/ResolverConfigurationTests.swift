@@ -39,6 +39,18 @@ struct ResolverConfigurationTests {
     #expect(LookupOptions() == LookupOptions(families: nil, expired: .allowed, timeout: nil))
   }
 
+  @Test func `options for all lookups name a family and give some time, or leave both to the resolver`() throws {
+    try LookupOptions().validate()
+    try LookupOptions(families: .ipv4, timeout: .nanoseconds(1)).validate()
+    for (options, part) in [
+      (LookupOptions(families: []), "lookup.families is empty"), (LookupOptions(timeout: .zero), "lookup.timeout is 0"),
+      (LookupOptions(timeout: .seconds(-1)), "lookup.timeout is -1"),
+    ] {
+      let error = #expect(throws: DirectDNSError.self) { try options.validate() }
+      #expect(error?.code == .invalidConfiguration && error?.message.hasPrefix(part) == true)
+    }
+  }
+
   @Test func `what is usable is not refused`() {
     #expect(refusal { _ in } == nil)
     #expect(refusal { $0.providers = [] } == nil)
