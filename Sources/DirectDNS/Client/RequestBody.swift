@@ -75,7 +75,8 @@ public struct RequestBody: Sendable {
   ///   - pieces: the bytes; the next piece is asked for when the server has taken enough of those before, by a task of its
   ///     own, which has none of the caller's task-local values.
   ///   - length: the number of bytes, if it is known. It is sent first, and fewer bytes are an error; more may not be
-  ///     read. Without it, the default, the body is sent in chunks.
+  ///     read. A negative one is refused when the request is sent (`invalidRequest`). Without it, the default, the body
+  ///     is sent in chunks.
   ///   - contentType: the value of ``contentType``; nil by default.
   /// - Returns: the body.
   public static func stream<Pieces: AsyncSequence & Sendable & SendableMetatype>(
@@ -208,6 +209,10 @@ enum BodyLength {
   /// - Returns: the body's length, or that of the field if the body has none; nil if it is not known.
   static func check(_ request: ClientRequest, _ body: RequestBody) throws(DirectDNSError) -> Int64? {
     let known = length(of: body)
+    if let known, known < 0 {
+      throw DirectDNSError(
+        .invalidRequest, "The body's length is given as \(known): give the number of its bytes, or none.")
+    }
     let (method, fields) = (request.method, request.fields)
     // RFC 9110 §9.3.8 forbids it for TRACE, whose response would repeat it.
     if method == .head || method == .trace, body.kind != .none {
