@@ -150,7 +150,7 @@
           // One without a connection would have the next request wait for the very attempt that this one gave up.
           if error.isOfAddress || !pinned.isConnected { forget(pinned, of: origin) }
           guard error.isOfAddress else { throw error }
-          resolver.report(address, .failed)
+          resolver.report(.failed, for: address)
           first = first ?? error
         }
       }

@@ -128,7 +128,7 @@ struct Session {
       guard let address = IPAddress(try text(command, "connect_fails")) else {
         throw MissingField(name: "connect_fails")
       }
-      resolver.report(address, .failed)
+      resolver.report(.failed, for: address)
       return [:]
     case "clock":
       guard let seconds = command["clock"] as? Double else { throw MissingField(name: "clock") }

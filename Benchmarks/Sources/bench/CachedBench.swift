@@ -47,7 +47,7 @@ struct CachedBench: AsyncParsableCommand {
         .connected(in: .milliseconds(10 + number % 20)), .failed, .connected(in: .milliseconds(90)),
         .slower(than: .milliseconds(250)),
       ]
-      resolver.report(answer.addresses[number % expected], outcomes[(number + number / expected) % outcomes.count])
+      resolver.report(outcomes[(number + number / expected) % outcomes.count], for: answer.addresses[number % expected])
     }
     // Made anew in the order of their use, as the floor's keys are, and only those that are used: others between them
     // would be the bench's cost. Only read from here on, by several threads.

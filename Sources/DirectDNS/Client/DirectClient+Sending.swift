@@ -222,9 +222,9 @@ extension DirectClient {
 
   private func report(_ head: TransferHead, _ context: RequestContext) {
     report(head.connection.failedAddresses, context)
-    for loser in head.connection.slower { resolver.report(loser.address, .slower(than: loser.time)) }
+    for loser in head.connection.slower { resolver.report(.slower(than: loser.time), for: loser.address) }
     guard let address = head.connection.address, let connect = head.connect else { return }
-    resolver.report(address, .connected(in: connect))
+    resolver.report(.connected(in: connect), for: address)
   }
 
   /// Reports addresses that failed: the resolver puts them last from now on, and idle connections to them are closed,
@@ -238,7 +238,7 @@ extension DirectClient {
           "origin": "\(context.origin)", "address": "\(failed.address)", "reason": "\(failed.reason.text)",
         ])
       if failed.reason.isLocal { continue }
-      resolver.report(failed.address, .failed)
+      resolver.report(.failed, for: failed.address)
       if case .tls = failed.reason { continue }
       for loop in loops { loop.tell(.closeIdle(failed.address)) }
     }

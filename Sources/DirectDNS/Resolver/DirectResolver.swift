@@ -166,7 +166,11 @@ public final class DirectResolver: Sendable {
   // MARK: Events
 
   /// Tells the resolver how connecting to an address went, which decides about the order of addresses.
-  public func report(_ address: IPAddress, _ outcome: ConnectionOutcome) {
+  ///
+  /// - Parameters:
+  ///   - outcome: whether there is a connection, and after how long.
+  ///   - address: the address that was tried.
+  public func report(_ outcome: ConnectionOutcome, for address: IPAddress) {
     ranking.report(address, outcome, at: clock.now)
   }
 

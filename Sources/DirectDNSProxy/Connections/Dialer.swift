@@ -217,9 +217,9 @@ final class Dialer: Connector {
     let resolver = loop.shared.resolver
     let now = NIODeadline.now()
     if case .name = origin.host {
-      resolver.report(attempt.address, .connected(in: Duration(now - attempt.began)))
+      resolver.report(.connected(in: Duration(now - attempt.began)), for: attempt.address)
       for loser in attempts where loser.channel != nil && loser.address != attempt.address {
-        resolver.report(loser.address, .slower(than: Duration(now - loser.began)))
+        resolver.report(.slower(than: Duration(now - loser.began)), for: loser.address)
       }
     }
     attempts[number].channel = nil

@@ -125,7 +125,7 @@ final class ProxyShared: Sendable {
 
   /// An address cannot be connected to: it is tried last from now on, and idle connections to it are closed.
   func died(_ address: IPAddress) {
-    resolver.report(address, .failed)
+    resolver.report(.failed, for: address)
     // Within the lock, so that none of them can end in between.
     loops.withLock { loops in
       for loop in loops { loop.eventLoop.execute { loop.value.pool.close(to: address) } }

@@ -170,8 +170,8 @@ struct HappyEyeballsTests {
     let fixture = try await ClientFixture(
       records: RecordTable { $0.add("www.shop.test", "127.0.0.1", "127.0.0.2") }, clock: ManualClock())
     // Slower than the other one as far as anybody knows: the other goes first.
-    fixture.resolver.report(Sample.address("127.0.0.1"), .connected(in: .seconds(1)))
-    fixture.resolver.report(Sample.address("127.0.0.2"), .connected(in: .milliseconds(1)))
+    fixture.resolver.report(.connected(in: .seconds(1)), for: Sample.address("127.0.0.1"))
+    fixture.resolver.report(.connected(in: .milliseconds(1)), for: Sample.address("127.0.0.2"))
     var dialled: [[String]] = []
     for _ in 0..<3 {
       let log = RequestLog()

@@ -289,13 +289,13 @@ struct ResolverCachedTests {
       #expect(try await order() == pins)
       fixture.clock.advance(by: .seconds(7))
     }
-    fixture.resolver.report(pins[0], .failed)
+    fixture.resolver.report(.failed, for: pins[0])
     #expect(try await order() == [pins[1], pins[2], pins[0]])
     #expect(try fixture.resolver.immediate(ResolverFixture.host, LookupOptions())?.addresses.first == pins[1])
     fixture.clock.advance(by: .seconds(30))
     #expect(try await order() == pins)
-    fixture.resolver.report(pins[0], .slower(than: .milliseconds(250)))
-    fixture.resolver.report(pins[1], .connected(in: .milliseconds(1)))
+    fixture.resolver.report(.slower(than: .milliseconds(250)), for: pins[0])
+    fixture.resolver.report(.connected(in: .milliseconds(1)), for: pins[1])
     #expect(try await order() == [pins[1], pins[2], pins[0]])
   }
 

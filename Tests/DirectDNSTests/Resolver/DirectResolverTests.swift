@@ -15,7 +15,7 @@ struct ResolverTests {
   @Test func `an address that was reported dead goes last, and comes back after 30 s`() async throws {
     let fixture = try ResolverFixture()
     try await fixture.learn("192.0.2.1", "192.0.2.2", "192.0.2.3", ttl: 3600)
-    fixture.resolver.report(Sample.address("192.0.2.2"), .failed)
+    fixture.resolver.report(.failed, for: Sample.address("192.0.2.2"))
     for _ in 0..<30 {
       let texts = try #require(fixture.resolver.cached(Self.host)).texts
       #expect(texts.last == "192.0.2.2")
@@ -33,9 +33,9 @@ struct ResolverTests {
 
   @Test func `the order follows reported connect times, for answers old and new`() async throws {
     let fixture = try ResolverFixture()
-    fixture.resolver.report(Sample.address("192.0.2.1"), .connected(in: .milliseconds(400)))
-    fixture.resolver.report(Sample.address("192.0.2.2"), .connected(in: .milliseconds(10)))
-    fixture.resolver.report(Sample.address("192.0.2.3"), .connected(in: .milliseconds(100)))
+    fixture.resolver.report(.connected(in: .milliseconds(400)), for: Sample.address("192.0.2.1"))
+    fixture.resolver.report(.connected(in: .milliseconds(10)), for: Sample.address("192.0.2.2"))
+    fixture.resolver.report(.connected(in: .milliseconds(100)), for: Sample.address("192.0.2.3"))
     let expected = ["192.0.2.2", "192.0.2.3", "192.0.2.1"]
     #expect(try await fixture.learn("192.0.2.1", "192.0.2.2", "192.0.2.3").texts == expected)
     #expect(fixture.resolver.cached(Self.host)?.texts == expected)
@@ -50,7 +50,7 @@ struct ResolverTests {
   @Test func `an address that stands alone is handed out even when it failed`() async throws {
     let fixture = try ResolverFixture()
     try await fixture.learn("192.0.2.1")
-    fixture.resolver.report(Sample.address("192.0.2.1"), .failed)
+    fixture.resolver.report(.failed, for: Sample.address("192.0.2.1"))
     #expect(fixture.resolver.cached(Self.host)?.texts == ["192.0.2.1"])
   }
 
@@ -96,7 +96,7 @@ struct ResolverTests {
   @Test func `a change of network forgets which addresses failed`() async throws {
     let fixture = try ResolverFixture()
     try await fixture.learn("192.0.2.1", "192.0.2.2", ttl: 3600)
-    fixture.resolver.report(Sample.address("192.0.2.1"), .failed)
+    fixture.resolver.report(.failed, for: Sample.address("192.0.2.1"))
     fixture.resolver.networkDidChange()
     _ = fixture.resolver.cached(Self.host)
     await fixture.settle()
