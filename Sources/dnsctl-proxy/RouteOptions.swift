@@ -53,7 +53,7 @@ struct RouteOptions: ParsableArguments {
       guard entry.upstream != nil else { throw SettingsError(.usage, "--upstream-resolves needs --upstream.") }
       entry.upstream?.resolvesNames = true
     }
-    for rule in rules { entry.routes.set(rule.pattern, rule.route) }
+    for rule in rules { entry.routes.set(rule.route, for: rule.pattern) }
     // Of the rules that lead nowhere, those of the file are no mistake of the command line.
     let lost = entry.upstream == nil ? entry.routes.rules.filter { $0.route == .upstream } : []
     if let rule = lost.first(where: { rule in !rules.contains { $0.pattern == rule.pattern } }) {

@@ -24,7 +24,7 @@ struct ProxyAutoConfigurationTests {
     var configuration = ProxyConfiguration(direct: .offUnder([try HostName("old.example")]))
     configuration.policy.deniedSuffixes = [try HostName("bad.corp.example")]
     for (pattern, route) in [("corp.example", ProxyRoute.system), ("=www.corp.example", .direct), ("*", .system)] {
-      configuration.routes.set(try ProxyRoutes.Pattern(pattern), route)
+      configuration.routes.set(route, for: try ProxyRoutes.Pattern(pattern))
     }
     let lines = ProxyAutoConfiguration(place: "p:1", configuration).text.split(separator: "\n").dropFirst().dropLast()
     #expect(

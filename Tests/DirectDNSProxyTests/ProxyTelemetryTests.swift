@@ -156,7 +156,7 @@ struct ProxyTelemetryTests {
     let registry = PrometheusRegistry()
     let proxy = try await withMetricsFactory(registry) {
       try await ProxyFixture(records: RecordTable { $0.add("bad.test", "10.0.0.1") }, policy: .publicOnly) {
-        $0.routes.set(try ProxyRoutes.Pattern("ruled.test"), .refuse)
+        $0.routes.set(.refuse, for: try ProxyRoutes.Pattern("ruled.test"))
       }
     }
     let client = try await proxy.client()

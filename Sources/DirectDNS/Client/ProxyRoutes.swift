@@ -99,13 +99,17 @@ public struct ProxyRoutes: Sendable, Hashable {
   /// Creates an empty set of rules.
   public init() {}
 
-  /// Creates the rules of a table; ``set(_:_:)`` goes through all rules for each.
+  /// Creates the rules of a table; ``set(_:for:)`` goes through all rules for each.
   package init(_ routes: [Pattern: ProxyRoute]) {
     rules = routes.map { Rule(pattern: $0.key, route: $0.value) }.sorted { $0.precedes($1) }
   }
 
   /// Adds a rule; it replaces one with the same pattern.
-  public mutating func set(_ pattern: Pattern, _ route: ProxyRoute) {
+  ///
+  /// - Parameters:
+  ///   - route: the way to the hosts.
+  ///   - pattern: the hosts that the rule applies to.
+  public mutating func set(_ route: ProxyRoute, for pattern: Pattern) {
     rules.removeAll { $0.pattern == pattern }
     let rule = Rule(pattern: pattern, route: route)
     rules.insert(rule, at: rules.firstIndex { rule.precedes($0) } ?? rules.endIndex)

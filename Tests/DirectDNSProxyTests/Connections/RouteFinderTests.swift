@@ -11,7 +11,7 @@ struct RouteFinderTests {
   ) throws -> ProxyConfiguration {
     var configuration = ProxyConfiguration(direct: direct)
     if hasUpstream { configuration.upstream = try UpstreamProxy("http://proxy.test") }
-    for (pattern, route) in rules { configuration.routes.set(try ProxyRoutes.Pattern(pattern), route) }
+    for (pattern, route) in rules { configuration.routes.set(route, for: try ProxyRoutes.Pattern(pattern)) }
     return configuration
   }
 

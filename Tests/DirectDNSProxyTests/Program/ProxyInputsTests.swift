@@ -111,7 +111,7 @@ struct ProxyInputsTests {
     try running(fixture) { inputs, server in
       var settings = try DirectSettings()
       settings.addressPolicy = .any
-      settings.proxy.routes.set(try ProxyRoutes.Pattern("b.test"), .upstream)
+      settings.proxy.routes.set(.upstream, for: try ProxyRoutes.Pattern("b.test"))
       // There is another proxy, by --upstream.
       try inputs.check(settings, for: server)
       #expect(server.shared.settings.configuration.policy == .publicOnly)
@@ -129,7 +129,7 @@ struct ProxyInputsTests {
     }
     let server = try ProxyServer(inputs.configuration(), resolver: resolver)
     var settings = try DirectSettings()
-    settings.proxy.routes.set(try ProxyRoutes.Pattern("b.test"), .upstream)
+    settings.proxy.routes.set(.upstream, for: try ProxyRoutes.Pattern("b.test"))
     #expect {
       try inputs.check(settings, for: server)
     } throws: {
@@ -146,7 +146,7 @@ struct ProxyInputsTests {
     options: [String], status: DnsctlCommands.ExitStatus
   ) async throws {
     var settings = try DirectSettings()
-    settings.proxy.routes.set(try ProxyRoutes.Pattern("b.test"), .upstream)
+    settings.proxy.routes.set(.upstream, for: try ProxyRoutes.Pattern("b.test"))
     let context = ContextFixture([:]).context
     let inputs = try ProxyInputs(settings, RouteOptions.parse(options), nil, in: context) { _, entry, _ in
       ProxyConfiguration(

@@ -59,7 +59,7 @@ extension UpstreamConnectionTests {
     let (upstream, origin) = (try await RawListener.start(), try await RawListener.start())
     let proxy = try await fixture(upstream, records: RecordTable { $0.add("near.test", "127.0.0.1") }) {
       $0.upstream?.resolvesNames = true
-      $0.routes.set(.exactly(try HostName("near.test")), .direct)
+      $0.routes.set(.direct, for: .exactly(try HostName("near.test")))
     }
     let fields = "Host: x\r\nConnection: DirectDNS-Via\r\nDirectDNS-Via: one, t\"wo\r\nDirectDNS-Via: three\r\n\r\n"
     let client = try await proxy.client()

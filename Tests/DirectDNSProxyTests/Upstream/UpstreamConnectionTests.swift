@@ -223,8 +223,8 @@ struct UpstreamConnectionTests {
     let proxy = try await fixture(
       upstream, records: RecordTable { $0.add("near.test", "127.0.0.1") }
     ) {
-      $0.routes.set(.under(try HostName("near.test")), .direct)
-      $0.routes.set(.exactly(try HostName("ads.test")), .refuse)
+      $0.routes.set(.direct, for: .under(try HostName("near.test")))
+      $0.routes.set(.refuse, for: .exactly(try HostName("ads.test")))
     }
     let client = try await proxy.client()
     try await client.send("CONNECT ads.test:443 HTTP/1.1\r\n\r\n")
@@ -241,7 +241,7 @@ struct UpstreamConnectionTests {
 
   @Test func `a rule that wants another proxy wants one that is there`() async throws {
     var configuration = ProxyConfiguration()
-    configuration.routes.set(.under(try HostName("a.test")), .upstream)
+    configuration.routes.set(.upstream, for: .under(try HostName("a.test")))
     let resolver = try DirectResolver()
     let error = #expect(throws: DirectDNSError.self) { try ProxyServer(configuration, resolver: resolver) }
     #expect(error?.message.contains("a.test=upstream") == true)

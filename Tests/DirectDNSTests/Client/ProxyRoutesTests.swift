@@ -6,7 +6,7 @@ import Testing
 struct ProxyRoutesTests {
   private func routes(_ rules: [(String, ProxyRoute)]) throws -> ProxyRoutes {
     var routes = ProxyRoutes()
-    for (pattern, route) in rules { routes.set(try ProxyRoutes.Pattern(pattern), route) }
+    for (pattern, route) in rules { routes.set(route, for: try ProxyRoutes.Pattern(pattern)) }
     return routes
   }
 
