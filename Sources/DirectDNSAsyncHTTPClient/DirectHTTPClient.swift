@@ -39,9 +39,9 @@
     ///   - policy: which of them may be connected to; public ones only by default.
     ///   - redirects: how redirects are followed; nil to hand them to the caller. Those of `configuration` are not
     ///     looked at, since nobody would judge where they lead.
-    ///   - attemptTimeout: how long connecting to one address may take while there are others; by default a second, and
-    ///     less where the time that is left would not do for all of them. With one address the time of `configuration`
-    ///     counts.
+    ///   - attemptTimeout: how long connecting to one address may take while there are others, more than 0; by default a
+    ///     second, and less where the time that is left would not do for all of them. With one address the time of
+    ///     `configuration` counts.
     ///   - configuration: everything else about the connections. With a `proxy` each request is refused: connections
     ///     would go to that, and not to the address that was judged.
     public init(
@@ -71,8 +71,9 @@
     ///     the redirect then.
     ///   - timeout: how long all of it may take, lookups and redirects included, until the response's head; default 30 s.
     /// - Returns: the response, whose body comes as it is read, and whose `history` has every hop, the first one first.
-    /// - Throws: `invalidConfiguration` for a client with a proxy; the lookup's error, `timedOut` where the time ends
-    ///   with it; `addressForbidden` and `invalidRequest` before anything is sent;
+    /// - Throws: `invalidConfiguration` for a client with a proxy, or without time for an attempt; `invalidURL`; the
+    ///   lookup's error, `timedOut` where the time ends with it; `addressForbidden` and `invalidRequest` before anything
+    ///   is sent;
     ///   ``CertificateNameMismatch``; `tooManyRedirects` and `redirectRefused`; AsyncHTTPClient's errors, that of the first
     ///   address where all failed, `deadlineExceeded`, and `alreadyShutdown` after ``shutdown()``.
     public func execute(
@@ -83,6 +84,11 @@
           .invalidConfiguration,
           "A proxy of HTTPClient.Configuration would be connected to in place of the address that was judged. Leave it "
             + "out, or use HTTPClient itself with it.")
+      }
+      guard attemptTimeout > .nanoseconds(0) else {
+        throw DirectDNSError(
+          .invalidConfiguration,
+          "attemptTimeout is \(attemptTimeout.nanoseconds) ns: give connecting to an address some time.")
       }
       let deadline = NIODeadline.now() + timeout
       var request = request

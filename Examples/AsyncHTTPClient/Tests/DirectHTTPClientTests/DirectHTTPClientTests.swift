@@ -243,6 +243,19 @@ struct DirectHTTPClientTests {
     }
   }
 
+  @Test(arguments: [0, -1] as [Int64])
+  func `a client that gives connecting no time sends nothing, and says so`(_ nanoseconds: Int64) async throws {
+    try await withOrigin { origin in
+      let client = DirectHTTPClient(
+        resolver: try resolver(), policy: Self.local, attemptTimeout: .nanoseconds(nanoseconds))
+      let error = await #expect(throws: DirectDNSError.self) {
+        try await send(origin.url("/", host: "a.test"), by: client)
+      }
+      #expect(error?.code == .invalidConfiguration && error?.message.contains("attemptTimeout") == true)
+      #expect(origin.connectionCount == 0)
+    }
+  }
+
   // MARK: What is asked for
 
   @Test(arguments: [
