@@ -119,6 +119,9 @@ public struct ProxyConfiguration: Sendable {
         .invalidConfiguration,
         "\(rule): there is no upstream proxy to go through: give one (--upstream, proxy.upstream).")
     }
+    do throws(DirectDNSError) { try upstream.validate() } catch {
+      throw DirectDNSError(.invalidConfiguration, "\(upstream): \(error.clause).", underlying: error)
+    }
     guard isItsOwnUpstream else { return }
     throw DirectDNSError(
       .invalidConfiguration, "\(upstream): that is where this proxy listens itself: name another one.")

@@ -47,6 +47,13 @@ struct ProxyConfigurationTests {
     #expect(error?.code == .invalidConfiguration && error?.message.hasPrefix("lookup.") == true)
   }
 
+  @Test func `an upstream proxy that nothing can be connected to is refused by its name`() throws {
+    var upstream = try UpstreamProxy("http://proxy.example")
+    upstream.port = 0
+    let error = #expect(throws: DirectDNSError.self) { try ProxyConfiguration(upstream: upstream).validate() }
+    #expect(error?.message == "http://proxy.example:0: the port is 0, which no proxy has.")
+  }
+
   @Test func `an address that this machine does not have is not told to take users`() throws {
     var configuration = ProxyConfiguration(listeners: [try ListenAddress("192.0.2.1:3128")])
     #expect {

@@ -55,10 +55,17 @@ public struct UpstreamProxy: Sendable, Hashable, CustomStringConvertible {
     host = url.host
     // The parser drops port 80, being the default of http, which is not the default of a proxy.
     port = url.port ?? (Self.names80(rest) ? 80 : scheme.port)
-    guard port > 0 else { throw DirectDNSError(.invalidConfiguration, "The port is 0, which no proxy has.") }
     user = url.hasUserInfo ? PercentEncoding.decodedText(url.username) : nil
     password = url.hasUserInfo ? Secret(PercentEncoding.decodedText(url.password)) : nil
     self.resolvesNames = resolvesNames || scheme.resolvesNames
+    try validate()
+  }
+
+  /// Checks what its protocol has no room for.
+  ///
+  /// - Throws: `invalidConfiguration` with the reason, and without user name and password.
+  package func validate() throws(DirectDNSError) {
+    guard port > 0 else { throw DirectDNSError(.invalidConfiguration, "The port is 0, which no proxy has.") }
     guard kind == .http || (user?.utf8.count ?? 1) < 256 && (password?.text.utf8.count ?? 1) < 256 else {
       throw DirectDNSError(.invalidConfiguration, "SOCKS5 has room for 255 bytes of a user name and of a password.")
     }

@@ -96,6 +96,9 @@ public struct WarmupPlan: Sendable {
     if case .share(let share) = minimum, !(0...1).contains(share) {
       throw DirectDNSError(.invalidConfiguration, "minimum is a share of \(share): give one from 0 to 1.")
     }
+    if case .names(let count) = minimum, count < 0 {
+      throw DirectDNSError(.invalidConfiguration, "minimum is \(count) names: 0 is the least.")
+    }
     guard retry.limit >= 0, retry.backoff >= .zero, retry.maximumBackoff >= .zero else {
       throw DirectDNSError(.invalidConfiguration, "retry has a negative value: 0 tries and 0 s are the least.")
     }

@@ -39,4 +39,18 @@ struct UpstreamProxyTests {
     #expect(error?.code == .invalidConfiguration && error?.message.contains(words) == true)
     #expect(error?.message.contains("secret") == false)
   }
+
+  @Test func `what is set later is checked by the same rules`() throws {
+    let changes: [(text: String, words: String, change: (inout UpstreamProxy) -> Void)] = [
+      ("http://a", "port is 0", { $0.port = 0 }), ("http://a", "colon", { $0.user = "a:b" }),
+      ("socks5://a", "255 bytes", { $0.password = Secret(String(repeating: "x", count: 256)) }),
+    ]
+    for (text, words, change) in changes {
+      var proxy = try UpstreamProxy(text)
+      try proxy.validate()
+      change(&proxy)
+      let error = #expect(throws: DirectDNSError.self) { try proxy.validate() }
+      #expect(error?.code == .invalidConfiguration && error?.message.contains(words) == true)
+    }
+  }
 }

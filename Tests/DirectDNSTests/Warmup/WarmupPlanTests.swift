@@ -19,8 +19,8 @@ struct WarmupPlanTests {
     ("concurrency", { $0.concurrency = 0 }), ("rate", { $0.rate = 0 }), ("rate", { $0.rate = .infinity }),
     ("rate", { $0.rate = .nan }), ("timeout", { $0.timeout = .zero }), ("families", { $0.families = [] }),
     ("minimum", { $0.minimum = .share(1.5) }), ("minimum", { $0.minimum = .share(.nan) }),
-    ("retry", { $0.retry.limit = -1 }), ("retry", { $0.retry.backoff = .seconds(-1) }),
-    ("retry", { $0.retry.maximumBackoff = .seconds(-1) }),
+    ("minimum", { $0.minimum = .names(-1) }), ("retry", { $0.retry.limit = -1 }),
+    ("retry", { $0.retry.backoff = .seconds(-1) }), ("retry", { $0.retry.maximumBackoff = .seconds(-1) }),
   ]
 
   @Test func `a value that cannot be used is named`() {
