@@ -187,7 +187,7 @@ enum CookieHeader {
   /// - Returns: the field's value; nil when there is nothing to send.
   static func value(of cookies: some Sequence<Cookie>, limit: Int) -> String? {
     var text = ""
-    var room = limit - "Cookie: ".utf8.count
+    var room = max(0, limit) - "Cookie: ".utf8.count
     for cookie in cookies {
       let separator = text.isEmpty ? "" : "; "
       let equals = cookie.name.isEmpty ? "" : "="

@@ -186,6 +186,7 @@ struct CookieHeaderTests {
   @Test func `a line has at most so many bytes, and a cookie that no longer fits is left out`() {
     // "Cookie: a=1; b=22; c=3" has 22 bytes.
     #expect(value("a=1", "b=22", "c=3", limit: 22) == "a=1; b=22; c=3")
+    for none in [0, -1, Int.min] { #expect(value("a=1", limit: none) == nil) }
     #expect(value("a=1", "b=22", "c=3", limit: 21) == "a=1; b=22")
     #expect(value("a=1", "b=22", "c=3", limit: 16) == "a=1; c=3")
     #expect(value("a=1", limit: 10) == nil)
