@@ -39,8 +39,8 @@
     ///   - policy: which of them may be connected to; public ones only by default.
     ///   - redirects: how redirects are followed; nil to hand them to the caller. Those of `configuration` are not
     ///     looked at, since nobody would judge where they lead.
-    ///   - attemptTimeout: how long connecting to one address may take while there are others, more than 0; by default a
-    ///     second, and less where the time that is left would not do for all of them. With one address the time of
+    ///   - attemptTimeout: how long connecting to one address may take while there are others, more than 0; by default
+    ///     a second, and less where the time that is left would not do for all of them. With one address the time of
     ///     `configuration` counts.
     ///   - configuration: everything else about the connections. With a `proxy` each request is refused: connections
     ///     would go to that, and not to the address that was judged.
@@ -72,10 +72,10 @@
     ///   - timeout: how long all of it may take, lookups and redirects included, until the response's head; default 30 s.
     /// - Returns: the response, whose body comes as it is read, and whose `history` has every hop, the first one first.
     /// - Throws: `invalidConfiguration` for a client with a proxy, or without time for an attempt; `invalidURL`; the
-    ///   lookup's error, `timedOut` where the time ends with it; `addressForbidden` and `invalidRequest` before anything
-    ///   is sent;
-    ///   ``CertificateNameMismatch``; `tooManyRedirects` and `redirectRefused`; AsyncHTTPClient's errors, that of the first
-    ///   address where all failed, `deadlineExceeded`, and `alreadyShutdown` after ``shutdown()``.
+    ///   lookup's error, `timedOut` where the time ends with it; `addressForbidden` and `invalidRequest` before
+    ///   anything is sent; ``CertificateNameMismatch``; `tooManyRedirects` and `redirectRefused`; AsyncHTTPClient's
+    ///   errors, that of the first address where all failed, `deadlineExceeded`, and `alreadyShutdown` after
+    ///   ``shutdown()``.
     public func execute(
       _ request: HTTPClientRequest, timeout: TimeAmount = .seconds(30)
     ) async throws -> HTTPClientResponse {

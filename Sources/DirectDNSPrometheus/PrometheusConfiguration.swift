@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /// How a ``PrometheusRegistry`` keeps what it collects.
 public struct PrometheusConfiguration: Sendable {
-  /// The upper ends of the buckets of timers, in seconds; see ``defaultTimeBuckets``.
+  /// The upper ends of the buckets of timers, in seconds; ``defaultTimeBuckets`` by default.
+  ///
+  /// Their order does not matter; what is not finite or there twice is left out, and a bucket without an end is added.
   public var timeBuckets: [Double]
-  /// The upper ends of the buckets of aggregating recorders, in the recorder's own unit; see ``defaultValueBuckets``.
+  /// The upper ends of the buckets of aggregating recorders, in the recorder's own unit; ``defaultValueBuckets`` by
+  /// default, and read like ``timeBuckets``.
   public var valueBuckets: [Double]
   /// The most series that are kept, a histogram counted once; default 2 000.
   ///
-  /// What comes on top is counted, and lost.
+  /// What comes on top is counted, and lost; with 0 or less that is everything.
   public var seriesLimit: Int
   /// What metrics mean, by the name that swift-metrics or Prometheus has; what DirectDNS's own mean is known without.
   ///

@@ -14,7 +14,9 @@ public struct ProxyAccess: Sendable {
     case connect
     /// A request that switched to another protocol, such as WebSocket.
     case upgrade
+    /// A tunnel by SOCKS5.
     case socks5
+    /// A tunnel by SOCKS4 or SOCKS4a.
     case socks4
   }
 

@@ -98,7 +98,8 @@ public final class ProxyServer: Service {
   /// Begins to listen, once a stop that is under way has ended.
   ///
   /// - Returns: where it listens, with the ports that were chosen for 0.
-  /// - Throws: an error of code `cannotListen` or `invalidConfiguration` that names the address and the reason.
+  /// - Throws: an error of code `cannotListen` or `invalidConfiguration` that names the address and the reason, or of
+  ///   `invalidRequest` if it listens already.
   @discardableResult
   public func start() async throws(DirectDNSError) -> [ListenAddress] {
     await turns.take()

@@ -53,7 +53,7 @@ public struct RedisStoreConfiguration: Sendable, Hashable {
   ///
   /// Default nil. It is for ``Server/tcp(_:port:)``: a socket needs none.
   public var tls: TLS?
-  /// The user to log in as; nil means the default one.
+  /// The user to log in as; nil means the default one. Without a ``password`` nobody logs in.
   public var user: String?
   /// The password; nil means that none is asked for.
   public var password: Secret?
@@ -67,11 +67,11 @@ public struct RedisStoreConfiguration: Sendable, Hashable {
   public var prefix: String
   /// How long connecting may take.
   ///
-  /// Default 500 ms.
+  /// Default 500 ms; less than 1 ms counts as 1 ms.
   public var connectTimeout: Duration
   /// How long the server may take to answer.
   ///
-  /// Default 500 ms.
+  /// Default 500 ms; less than 1 ms counts as 1 ms.
   public var timeout: Duration
 
   /// Creates a configuration.

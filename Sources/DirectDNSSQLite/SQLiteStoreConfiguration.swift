@@ -10,11 +10,11 @@ public struct SQLiteStoreConfiguration: Sendable, Hashable {
   ///
   /// Default 64 MiB, some 300 000 answers. The log beside the file takes some 8 MiB more. It may become as large as the
   /// file where all are removed, until the next write. A file that another bound let become far larger shrinks by 8192
-  /// answers at most with each write.
+  /// answers at most with each write. With less than an empty file takes no answer stays.
   public var maximumBytes: Int
   /// How long a call waits for another process that writes.
   ///
-  /// Default 1 s; reading waits for nobody.
+  /// Default 1 s; less than 1 ms counts as 1 ms. Reading waits for nobody.
   public var busyTimeout: Duration
 
   /// Creates a configuration.

@@ -53,6 +53,8 @@ extension CookieStore {
 }
 
 /// How much a cookie jar holds.
+///
+/// A limit of 0 or less leaves no room: nothing is kept, or nothing is sent.
 public struct CookieJarConfiguration: Hashable, Sendable {
   /// The order in which cookies whose paths are equally long are sent.
   public enum Order: Hashable, Sendable {
@@ -67,6 +69,8 @@ public struct CookieJarConfiguration: Hashable, Sendable {
   /// The most cookies per registrable domain (`example.co.uk`), its hosts together; 180 by default.
   public var maximumCookiesPerDomain: Int
   /// The longest that a cookie may last; 400 days by default, and more counts as 400 days.
+  ///
+  /// Cookies without an expiry, which last for the session, are kept whatever it is.
   public var maximumAge: Duration
   /// The bytes of the longest `Cookie` line, the field's name included; 8 190 by default.
   public var maximumHeaderBytes: Int

@@ -36,9 +36,10 @@ extension DirectDNSError {
 public struct LocalZones: Sendable, Hashable {
   /// Fixed addresses per name, like a hosts file.
   ///
-  /// They take precedence over everything else. Each family is tried in the order that stands here, but for addresses that
-  /// have failed or were slower, which are put behind as those of any other name are. A provider whose host is pinned
-  /// is reached at these addresses, unless it has a ``ProviderConfiguration/bootstrap`` of its own.
+  /// They take precedence over everything else, and a name with an empty list has no address (`noAddress`). Each family
+  /// is tried in the order that stands here, but for addresses that have failed or were slower, which are put behind as
+  /// those of any other name are. A provider whose host is pinned is reached at these addresses, unless it has a
+  /// ``ProviderConfiguration/bootstrap`` of its own.
   public var pins: [HostName: [IPAddress]]
   /// Further suffixes; names that end in one are looked up by the system's DNS only.
   public var suffixes: [HostName]

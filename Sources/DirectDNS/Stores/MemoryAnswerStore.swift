@@ -23,7 +23,7 @@ public final class MemoryAnswerStore: FleetAnswerStore, NonBlocking {
   ///
   /// - Parameters:
   ///   - capacity: the most answers in it, two for a name of both families; the one that is gone first goes first,
-  ///     after those that are from the future because a clock was wrong. Default 20 000.
+  ///     after those that are from the future because a clock was wrong. Default 20 000; less than 1 counts as 1.
   ///   - clock: what leases and room go by; by default the machine's.
   public init(capacity: Int = 20_000, clock: any ResolverClock = SystemClock()) {
     self.capacity = max(1, capacity)
