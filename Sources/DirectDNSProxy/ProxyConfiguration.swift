@@ -39,8 +39,8 @@ public struct ProxyConfiguration: Sendable {
   public var lookup: LookupOptions
   /// Its limits of numbers, sizes and times; by default as ``ProxyLimits`` has them.
   public var limits: ProxyLimits
-  /// The number of threads that carry connections; 1 by default, which carries some gigabits per second.
-  public var loops: Int
+  /// The number of threads that carry connections, from 1 to 64; 1 by default, which carries some gigabits per second.
+  public var threads: Int
   /// Called with each request and tunnel that has ended, on the thread that carried it; nil by default.
   public var accessLog: (@Sendable (ProxyAccess) -> Void)?
   /// Called with messages for the operator, for example that no file descriptor is left for another connection; nil by
@@ -56,7 +56,7 @@ public struct ProxyConfiguration: Sendable {
     policy: AddressPolicy = .publicOnly, direct: DirectSwitch = .on,
     upstream: UpstreamProxy? = nil, routes: ProxyRoutes = ProxyRoutes(), ports: ProxyPorts = .web,
     users: ProxyUsers? = nil, peers: Set<UInt32>? = nil,
-    lookup: LookupOptions = LookupOptions(), limits: ProxyLimits = ProxyLimits(), loops: Int = 1,
+    lookup: LookupOptions = LookupOptions(), limits: ProxyLimits = ProxyLimits(), threads: Int = 1,
     accessLog: (@Sendable (ProxyAccess) -> Void)? = nil, notice: (@Sendable (String) -> Void)? = nil,
     metrics: (@Sendable () -> String)? = nil
   ) {
@@ -71,7 +71,7 @@ public struct ProxyConfiguration: Sendable {
     self.peers = peers
     self.lookup = lookup
     self.limits = limits
-    self.loops = loops
+    self.threads = threads
     self.accessLog = accessLog
     self.notice = notice
     self.metrics = metrics
@@ -83,9 +83,8 @@ public struct ProxyConfiguration: Sendable {
       throw DirectDNSError(.invalidConfiguration, "The proxy listens nowhere: name an address, such as 127.0.0.1:3128.")
     }
     for place in listeners { try validateAccess(at: place) }
-    guard (1...64).contains(loops) else {
-      throw DirectDNSError(
-        .invalidConfiguration, "loops: \(loops) is not a number of threads from 1 to 64.")
+    guard (1...64).contains(threads) else {
+      throw DirectDNSError(.invalidConfiguration, "threads is \(threads): 1 is the least, and 64 the most.")
     }
     try validateRoutes()
     try lookup.validate()

@@ -81,7 +81,7 @@ public final class ProxyServer: Service {
     defer { for descriptor in taken { close(descriptor) } }
     // Of a socket that was handed over the proxy keeps a second one (`OpenListeners`).
     let listeners = configuration.listeners.count + configuration.inherited.count
-    for _ in 0..<configuration.loops * filesOfLoop + listeners {
+    for _ in 0..<configuration.threads * filesOfLoop + listeners {
       let descriptor = unsafe open("/dev/null", O_RDONLY | O_CLOEXEC)
       guard descriptor >= 0 else {
         guard errno == EMFILE || errno == ENFILE else { return }
@@ -110,7 +110,7 @@ public final class ProxyServer: Service {
     isHurried.withLock { $0 = false }
     let configuration = shared.settings.configuration
     try Self.checkRoom(configuration)
-    var now = Running(group: MultiThreadedEventLoopGroup(numberOfThreads: configuration.loops))
+    var now = Running(group: MultiThreadedEventLoopGroup(numberOfThreads: configuration.threads))
     do throws(DirectDNSError) {
       now.loops = try await startLoops(of: now.group)
       shared.runs(on: now.loops)

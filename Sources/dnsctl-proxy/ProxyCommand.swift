@@ -193,7 +193,7 @@ struct ProxyCommand: ContextCommand {
       policy: policy.policy(over: settings.addressPolicy), direct: settings.direct,
       upstream: entry.upstream, routes: entry.routes, ports: proxy.allowed.ports, users: users,
       peers: proxy.peers.isEmpty ? nil : Set(proxy.peers), lookup: settings.lookup,
-      limits: proxy.limits, loops: proxy.loops)
+      limits: proxy.limits, threads: proxy.loops)
     if let log { configuration.accessLog = { log.write($0) } }
     return configuration
   }

@@ -115,7 +115,7 @@ extension ProxyServerTests {
     let port = closed.port
     await closed.stop()
     let proxy = try await ProxyFixture(records: RecordTable { $0.add("www.shop.test", "127.0.0.1") }) {
-      $0.loops = 2
+      $0.threads = 2
       $0.limits.poolTimeout = .seconds(600)
     }
     var kept: [RawConnection] = []

@@ -23,7 +23,7 @@ struct ProxyCommandOptionsTests {
       --max-tunnels 4 --connect-timeout 1.5 --idle-timeout 60 --drain 2 --allow 10.0.0.0/8
       """, [3])
     #expect(made.listeners == [.tcp(.loopback(), port: 1), .unix(path: "/run/s")] && made.inherited == [3])
-    #expect(made.peers == [7, 8] && made.ports == ProxyPorts([443...443]) && made.loops == 3)
+    #expect(made.peers == [7, 8] && made.ports == ProxyPorts([443...443]) && made.threads == 3)
     #expect(
       made.limits
         == ProxyLimits(
@@ -40,7 +40,7 @@ struct ProxyCommandOptionsTests {
 
   @Test func `without options it is the library's`() throws {
     let (made, standard) = (try configuration(""), ProxyConfiguration())
-    #expect(made.limits == standard.limits && made.listeners == standard.listeners && made.loops == standard.loops)
+    #expect(made.limits == standard.limits && made.listeners == standard.listeners && made.threads == standard.threads)
     #expect(made.peers == nil && made.ports == standard.ports && made.policy == standard.policy)
     #expect(try configuration("", [3]).listeners.isEmpty)
     #expect(made.limits.drainTimeout == .seconds(8), "within the 10 s of docker stop")

@@ -18,7 +18,7 @@ import Testing
 @Suite("A command's proxy", .timeLimit(.minutes(1)))
 struct ProxyRunTests {
   private func serve(
-    _ listeners: [ListenAddress], inherited: [Int32] = [], loops: Int = 1,
+    _ listeners: [ListenAddress], inherited: [Int32] = [], threads: Int = 1,
     _ body: (ProxyRun) async throws(SettingsError) -> Void,
     stop: (ProxyServer) async -> Void = { await $0.stop() }
   ) async throws {
@@ -26,7 +26,7 @@ struct ProxyRunTests {
     defer { resolver.shutdown() }
     let context = ContextFixture([:]).context
     let inputs = try ProxyInputs(DirectSettings(), RouteOptions.parse([]), nil, in: context) { _, _, _ in
-      ProxyConfiguration(listeners: listeners, inherited: inherited, limits: ProxyLimits(), loops: loops)
+      ProxyConfiguration(listeners: listeners, inherited: inherited, limits: ProxyLimits(), threads: threads)
     }
     try await ProxyRun.serve(inputs, resolver, in: context, body, stop: stop)
   }
@@ -71,8 +71,8 @@ struct ProxyRunTests {
   @Test func `a configuration that cannot be used and a place that is taken have statuses of their own`() async throws {
     let taken = try await RawListener.start()
     let place = ListenAddress.tcp(.loopback(), port: UInt16(taken.port))
-    for (loops, status) in [(0, ExitStatus.usage), (1, .streams)] {
-      let error = await #expect(throws: SettingsError.self) { try await serve([place], loops: loops) { _ in } }
+    for (threads, status) in [(0, ExitStatus.usage), (1, .streams)] {
+      let error = await #expect(throws: SettingsError.self) { try await serve([place], threads: threads) { _ in } }
       #expect(error?.status == status)
     }
     await taken.stop()
