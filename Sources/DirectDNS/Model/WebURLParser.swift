@@ -199,7 +199,7 @@ struct WebURLParser {
 
 extension WebURL {
   /// The scheme that a text begins with, in lower case, whether it is supported or not; nil without one.
-  public static func schemeName(of text: String) -> String? {
+  package static func schemeName(of text: String) -> String? {
     var parser = WebURLParser(text)
     return parser.takeScheme()
   }
