@@ -80,7 +80,7 @@ public struct CachePolicy: Sendable, Hashable {
 
   /// Checks that no time is negative, and the values that depend on each other.
   func validate() throws(DirectDNSError) {
-    let times: KeyValuePairs = [
+    let times: KeyValuePairs<String, Duration> = [
       "minimumTTL": minimumTTL, "maximumTTL": maximumTTL, "grace": grace, "maximumStale": maximumStale,
       "clientResponseTimeout": clientResponseTimeout, "minimumNegativeTTL": minimumNegativeTTL,
       "maximumNegativeTTL": maximumNegativeTTL, "negativeTTLWithoutSOA": negativeTTLWithoutSOA ?? .zero,

@@ -215,7 +215,7 @@ struct BodyLengthTests {
       (.head, [:], .bytes([1]), "A HEAD request has no body"), (.trace, [:], stream, "A TRACE request has no body"),
       (.connect, [:], .none, "CONNECT is for proxies"),
       (.post, [:], .stream(Pieces(bytes: [1]), length: -1), "length is given as -1"),
-      (.post, [:], .replayable(length: .min) { Pieces(bytes: [1]) }, "length is given as -9223372036854775808"),
+      (.post, [:], .replayable(length: Int64.min) { Pieces(bytes: [1]) }, "length is given as -9223372036854775808"),
     ]
     for (method, fields, body, reason) in lies {
       let error = #expect(throws: DirectDNSError.self) { try check(method, fields, body) }
