@@ -182,6 +182,13 @@ public struct ResolverConfiguration: Sendable {
         .invalidConfiguration, "There is no provider, and the system's DNS is off: no server could be asked.")
     }
     for provider in reachedProviders {
+      let url = provider.provider.url
+      guard url.scheme == .http || url.scheme == .https else {
+        throw DirectDNSError(
+          .invalidConfiguration,
+          "Provider \(provider.provider.name): \(url.originText) cannot be asked, since DNS goes over http or https only."
+        )
+      }
       if let limit = provider.rateLimit, !(limit.perSecond > 0) || !(limit.burst >= 1) {
         throw DirectDNSError(
           .invalidConfiguration,

@@ -24,9 +24,12 @@ public struct MessageProvider: NameableProvider, Hashable {
 
   /// Creates a provider.
   ///
+  /// Over plain http anyone on the way can read and change the answers: ``ProviderConfiguration`` refuses such a URL
+  /// where it reads one from a text, and this does not.
+  ///
   /// - Parameters:
   ///   - name: a short name.
-  ///   - url: the endpoint; a query that it has is kept.
+  ///   - url: the endpoint, of http or https; a query that it has is kept.
   ///   - method: GET by default.
   ///   - clientSubnet: the network to tell; none by default.
   public init(name: String, url: WebURL, method: Method = .get, clientSubnet: IPNetwork? = nil) {

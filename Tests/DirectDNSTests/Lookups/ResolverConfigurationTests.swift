@@ -112,6 +112,12 @@ struct ResolverConfigurationTests {
     }
   }
 
+  @Test func `a provider whose URL is a WebSocket's is refused, since nothing could be asked of it`() throws {
+    let url = try WebURL("wss://one.example/dns-query")
+    let error = refusal { $0.providers[0].provider = MessageProvider(name: "one", url: url) }
+    #expect(error?.code == .invalidConfiguration && error?.message.hasPrefix("Provider one: wss://one.example") == true)
+  }
+
   @Test func `a resolver that could ask nobody is refused`() {
     let error = refusal {
       $0.providers = []
