@@ -186,6 +186,9 @@ public struct ProxyPorts: Sendable, Hashable, CustomStringConvertible {
 }
 
 /// A proxy's limits of numbers, sizes and times.
+///
+/// A time is more than 0 and at most 30 days; ``poolTimeout`` and ``drainTimeout`` may be 0. A count is 1 at least, and
+/// ``headSize`` 1024 bytes; ``pooledConnections`` may be 0. A proxy refuses anything else.
 public struct ProxyLimits: Sendable, Hashable {
   /// The most connections from clients at a time, tunnels included; 10 000 by default.
   ///

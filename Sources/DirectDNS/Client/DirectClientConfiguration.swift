@@ -4,7 +4,7 @@ internal import HTTPTypes
 /// How a client behaves.
 ///
 /// Every property has a default, with which a client works on the public internet and connects to public addresses
-/// only.
+/// only. A count has to be at least 1 and at most 2^30: with another one no client is made (`invalidConfiguration`).
 public struct DirectClientConfiguration: Sendable {
   /// Which addresses may be connected to; ``AddressPolicy/publicOnly`` by default.
   ///

@@ -20,7 +20,7 @@ public struct ResolverConfiguration: Sendable {
   public var cache: CachePolicy
   /// The most names in the cache; when it is full, the least useful name is evicted.
   ///
-  /// Default 10 000; a short name with an address or two takes about 107 bytes.
+  /// Default 10 000, and from 1 to 100 million; a short name with an address or two takes about 107 bytes.
   public var capacity: Int
   /// Names that are kept alive: refreshed at 75 % of their lifetime, without anybody asking for them; at most
   /// ``capacity``.
@@ -42,7 +42,7 @@ public struct ResolverConfiguration: Sendable {
   public var hedges: Bool
   /// The most connections to one provider that speaks HTTP/1.1, which carries one query at a time on each.
   ///
-  /// Default 32. Over HTTP/2 one connection carries fifty queries, and there are no more than eight.
+  /// Default 32, and from 1 to 1000. Over HTTP/2 one connection carries fifty queries, and there are no more than eight.
   public var connectionsPerServer: Int
   /// The address families that a lookup asks for, unless ``LookupOptions/families`` says otherwise.
   ///

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// What a warm-up looks up, how fast, and when it has succeeded.
 ///
-/// Every property but the names has a default.
+/// Every property but the names has a default. A job refuses a plan with values that make no sense, such as no time.
 public struct WarmupPlan: Sendable {
   /// What happens if a warm-up does not reach its minimum.
   public enum Shortfall: Sendable, Hashable {
