@@ -53,7 +53,9 @@ public struct RedisStoreConfiguration: Sendable, Hashable {
   ///
   /// Default nil. It is for ``Server/tcp(_:port:)``: a socket needs none.
   public var tls: TLS?
-  /// The user to log in as; nil means the default one. Without a ``password`` nobody logs in.
+  /// The user to log in as; nil means the default one.
+  ///
+  /// Without a ``password`` nobody logs in.
   public var user: String?
   /// The password; nil means that none is asked for.
   public var password: Secret?
