@@ -75,7 +75,10 @@ struct Fetch {
       privateAuthorities: ProcessInfo.processInfo.environment["CA"].map { [$0] } ?? [], environment: [:])
     configuration.timeouts = RequestTimeouts(connect: .seconds(3), firstByte: .seconds(5), total: .seconds(15))
     var redirects = RedirectConfiguration()
-    if let limit = (options["max_redirs"] as? String).flatMap({ Int($0) }) { redirects.limit = limit }
+    // Less than 0 is no limit to curl.
+    if let limit = (options["max_redirs"] as? String).flatMap({ Int($0) }) {
+      redirects.limit = limit < 0 ? .max : limit
+    }
     // The client has one switch for both statuses, as no server means them differently.
     if options["post301"] != nil || options["post302"] != nil { redirects.postRedirect = .keep }
     configuration.redirects = options["follow"] == nil && options["follow_custom"] == nil ? nil : redirects
