@@ -152,6 +152,8 @@ public final class MetricsEndpoint: Service {
   }
 
   /// Serves until the service group shuts down.
+  ///
+  /// - Throws: as ``start()``.
   public func run() async throws {
     try await start()
     try? await gracefulShutdown()

@@ -203,6 +203,8 @@ extension DirectClient: Service {
   ///
   /// Requests under way have 30 s to finish, or as long as the group allows if that is less; they are cancelled when
   /// the group's task is. Put the services that use the client after it: a group shuts down in reverse order.
+  ///
+  /// - Throws: nothing, although the protocol allows it.
   public func run() async throws {
     try? await gracefulShutdown()
     await shutdown()

@@ -67,6 +67,8 @@ extension DirectResolver: Service {
   ///
   /// Answers are written to the store within ``flushLimit``. Put services that look up names after it: a group shuts
   /// down in reverse order.
+  ///
+  /// - Throws: nothing, although the protocol allows it.
   public func run() async throws {
     try? await gracefulShutdown()
     await shutdown(flushingWithin: Self.flushLimit)
