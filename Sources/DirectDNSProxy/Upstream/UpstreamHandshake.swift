@@ -72,6 +72,14 @@ struct UpstreamHandshake {
 
   /// The proxy has closed the connection; so does a load balancer that takes connections for a proxy that is gone.
   var cutOff: Failure {
+    // It speaks SOCKS5, and was told the target: `ssh -D` ends so what cannot be connected to, without a reply.
+    guard state != .reply else {
+      return Failure(
+        refusal: ProxyRefusal(
+          502, "connection_terminated",
+          "The upstream proxy \(upstream) does not connect to \(target): it closed the connection, as ssh -D does."),
+        isAboutTarget: true)
+    }
     var failure = broken("it closed the connection", "connection_terminated")
     failure.isAboutAddress = true
     return failure

@@ -61,6 +61,23 @@ extension UpstreamConnectionTests {
     await upstream.stop()
   }
 
+  @Test func `a target's address for which ssh -D ends the connection is followed by its next one`() async throws {
+    let upstream = try await RawListener.start()
+    let records = RecordTable { $0.add("www.shop.test", "192.0.2.1", "192.0.2.2") }
+    let proxy = try await fixture(upstream, "socks5", records: records)
+    let client = try await proxy.client()
+    try await client.send("CONNECT www.shop.test:443 HTTP/1.1\r\n\r\n")
+    let first = try await upstream.connection()
+    await first.receive(count: 3)
+    try await first.send([5, 0])
+    await first.receive(count: 13)
+    await first.close()
+    try await serve(try await upstream.connection(1), "socks5")
+    #expect(await client.receive("\r\n\r\n").hasPrefix("HTTP/1.1 200 "))
+    await proxy.stop()
+    await upstream.stop()
+  }
+
   @Test func `one that takes no second connection may still connect by the first`() async throws {
     let upstream = try await RawListener.start()
     let records = RecordTable { $0.add("www.shop.test", "192.0.2.1", "192.0.2.2") }
