@@ -7,6 +7,8 @@ extension Exchange {
   /// An interim response (RFC 9110 §15.2); HTTP/1.0 knows none.
   func originInformed(_ head: MessageHead) {
     lastActivity = .now()
+    // Privoxy says so in an interim response alone, and reads nothing more behind the final one.
+    if !head.keepsConnection { isLast = true }
     guard request.head.minorVersion == 1 else { return }
     client.write(ByteBuffer(bytes: ForwardedHead.response(head)))
   }
@@ -49,7 +51,7 @@ extension Exchange {
       head.contains(.transferEncoding)
       || status == 204 && head.contains(.contentLength) && !head.has("0", in: .contentLength)
     keepsOrigin =
-      head.minorVersion == 1 && head.keepsConnection && !(BodyFraming.isBodiless(status) && announcesBody)
+      !isLast && head.minorVersion == 1 && head.keepsConnection && !(BodyFraming.isBodiless(status) && announcesBody)
   }
 
   /// Parts of the response's body were passed on; it has so many bytes by now.

@@ -32,6 +32,8 @@ final class Exchange {
   /// Whether nothing but the end of its connection tells the client where the response ends.
   var endsByClose = false
   var keepsOrigin = false
+  /// Whether an interim response has said that the origin's connection ends.
+  var isLast = false
   var decodesChunks = false
   var lastActivity = NIODeadline.now()
   var began = NIODeadline.now()
@@ -104,6 +106,7 @@ final class Exchange {
 
   private func pass(to handler: OriginHandler) {
     stage = .passing(handler)
+    isLast = false
     access.address = handler.address
     access.upstream = route.upstream
     lastActivity = .now()

@@ -42,6 +42,7 @@ extension ExchangeTests {
     // It may still send what it announces.
     ("HTTP/1.1 204 No\r\nContent-Length: 2\r\n\r\n", "\r\n\r\n", false),
     ("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok", "ok", false),
+    ("HTTP/1.1 103 Hint\r\nConnection: close\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", "ok", false),
     ("HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nContent-Length: 2\r\n\r\nok", "ok", false),
     // More than the response.
     ("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokHTTP/1.1 204 No\r\n\r\n", "ok", false),
