@@ -17,7 +17,7 @@ extension Exchange {
     if status == 407, case .passing(let handler) = stage {
       leave(handler)
       // The client's password, if it has one, is for this proxy.
-      if case .proxy(let upstream) = handler.hop { return refuse(upstream.credentialsRefusal) }
+      if case .proxy(let upstream) = handler.hop { return refuse(upstream.credentialsRefusal(by: head)) }
       // Only a proxy may send 407: the client would think that this one asks, and for the origin's realm (RFC 9110
       // §11.7.1).
       return refuse(

@@ -104,7 +104,7 @@ struct UpstreamHandshake {
   }
 
   private func refused(_ status: Int, _ reason: String, _ head: MessageHead) -> Failure {
-    guard status != 407 else { return Failure(refusal: upstream.credentialsRefusal, isAboutTarget: false) }
+    guard status != 407 else { return Failure(refusal: upstream.credentialsRefusal(by: head), isAboutTarget: false) }
     let reported = head.values(named: "proxy-status").first.flatMap { Self.error(in: head.text($0)) }
     guard reported != "proxy_loop_detected" else {
       return Failure(
@@ -234,6 +234,20 @@ extension UpstreamProxy {
   var authorization: String {
     guard let user else { return "" }
     return "Proxy-Authorization: Basic \(Base64.encoded(Array("\(user):\(password?.text ?? "")".utf8)))\r\n"
+  }
+
+  /// The refusal for its 407, which says what it takes (RFC 9110 §11.7.1).
+  func credentialsRefusal(by head: MessageHead) -> ProxyRefusal {
+    // A field may hold several, and commas in their parameters, of which each has an equals sign.
+    let challenges = head.values(.proxyAuthenticate).flatMap { head.text($0).split(separator: ",") }
+    let schemes = challenges.compactMap { $0.split(whereSeparator: { $0 == " " || $0 == "\t" }).first }
+      .filter { $0.utf8.count <= 32 && $0.utf8.allSatisfy(\.isTokenByte) }
+    guard !schemes.isEmpty, !schemes.contains(where: { $0.lowercased() == "basic" }) else { return credentialsRefusal }
+    let names = schemes.prefix(4).joined(separator: " or ")
+    return ProxyRefusal(
+      502, "destination_unavailable",
+      "The upstream proxy \(self) wants a password by \(names), and it can be sent by Basic alone: have it take Basic, "
+        + "or give --upstream a proxy that speaks \(names) to it.")
   }
 
   var credentialsRefusal: ProxyRefusal {
