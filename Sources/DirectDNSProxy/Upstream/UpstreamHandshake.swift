@@ -213,12 +213,20 @@ struct UpstreamHandshake {
       case 4: (502, "destination_ip_unroutable", "no route to it")
       case 5: (502, "connection_refused", "connection refused")
       case 6: (504, "connection_timeout", "no answer in time")
+      case 8: (502, "destination_unavailable", "it takes no \(kindOfTarget)")
       default: (502, "destination_unavailable", "it answered \(code)")
       }
     return Failure(
       refusal: ProxyRefusal(
         status, error, "The upstream proxy \(upstream) does not connect to \(target): \(reason)."),
       isAboutTarget: true)
+  }
+
+  private var kindOfTarget: String {
+    switch target.host {
+    case .address(let address): address.family == .ipv4 ? "IPv4 addresses" : "IPv6 addresses"
+    case .name: "names, which socks5:// without --upstream-resolves does not tell it"
+    }
   }
 
   private func broken(_ reason: String, _ error: String) -> Failure {

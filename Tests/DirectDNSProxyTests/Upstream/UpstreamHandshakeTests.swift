@@ -223,6 +223,16 @@ struct UpstreamHandshakeTests {
     #expect(failure.refusal.error == "proxy_configuration_error" && failure.refusal.message.contains("255 bytes"))
   }
 
+  @Test(arguments: [("192.0.2.1", "IPv4 addresses."), ("[2001:db8::1]", "IPv6 addresses."), ("a.test", "names, ")])
+  func `a kind of target that SOCKS5 does not take is named`(_ host: String, _ words: String) throws {
+    let target = ForwardOrigin(try WebURL.Host(host), port: 80)
+    guard case .failed(let failure) = run(try handshake("socks5h://a", to: target), [5, 0, 5, 8]).end else {
+      Issue.record("no failure")
+      return
+    }
+    #expect(failure.refusal.message.contains(": it takes no \(words)"), "\(failure.refusal.message)")
+  }
+
   @Test(
     arguments: [
       (2, 403, "http_request_denied"), (3, 502, "destination_ip_unroutable"), (4, 502, "destination_ip_unroutable"),
