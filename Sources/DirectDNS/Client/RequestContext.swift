@@ -93,6 +93,11 @@ struct RequestContext: Sendable {
     return origin.scheme.isSecure ? "the proxy \(proxy) or with \(origin)" : "the proxy \(proxy)"
   }
 
+  /// The proxy whose own responses and connections a request without a tunnel gets; nil if there is none.
+  private var plainProxy: Origin? { origin.scheme.isSecure ? nil : proxy }
+
+  private var peer: String { plainProxy.map { "the proxy \($0)" } ?? "\(origin)" }
+
   private func unconnected(_ failure: TransferFailure, _ reason: String) -> String {
     if let proxy { return "The proxy \(proxy) could not be connected to: \(reason)" }
     return "No address of \(origin.host) could be connected to at port \(origin.port): "
@@ -143,11 +148,11 @@ struct RequestContext: Sendable {
       return "\(origin) answered with success before it had the whole body of the request, and may have kept a part of "
         + "it: \(reason)"
     }
-    if inBody { return "The connection to \(origin) ended in the middle of the body: \(reason)" }
+    if inBody { return "The connection to \(peer) ended in the middle of the body: \(reason)" }
     let advice =
       isRetryable || failure.facts.delivery != .mayHaveArrived
       ? "" : "; the request may have reached the server, so it was not sent again: retry it only if that is harmless"
-    return "The connection to \(origin) ended before a response came: \(reason)\(advice)"
+    return "The connection to \(peer) ended before a response came: \(reason)\(advice)"
   }
 
   private func malformed(_ failure: TransferFailure, _ reason: String, _ inBody: Bool) -> String {
@@ -157,7 +162,8 @@ struct RequestContext: Sendable {
       return "The proxy \(proxy) sent a response that cannot be read: \(reason)"
     }
     let advice = isRetryable ? "" : "; the server may have acted on the request: retry it only if that is harmless"
-    return "\(origin) sent a response that cannot be read: \(reason)\(advice)"
+    let sender = plainProxy.map { "The proxy \($0)" } ?? "\(origin)"
+    return "\(sender) sent a response that cannot be read: \(reason)\(advice)"
   }
 
   private func tlsAdvice(_ reason: String) -> String {

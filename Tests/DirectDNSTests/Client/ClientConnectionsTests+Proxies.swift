@@ -82,6 +82,29 @@ extension ClientConnectionsTests {
     await client.shutdown()
   }
 
+  @Test(arguments: [
+    ("SSH-2.0-x\r\n\r\n", "The proxy ", " sent a response that cannot be read: "),
+    ("", "The connection to the proxy ", " ended before a response came: "),
+  ])
+  func `without a tunnel it is the proxy that answers wrongly, or not at all`(
+    _ answer: String, _ start: String, _ text: String
+  ) async throws {
+    let place = try #require(LoopbackListener())
+    let (listener, port) = (place.descriptor, place.port)
+    Thread {
+      let connection = accept(listener, nil, nil)
+      close(listener)
+      TalkativeServer.answer(connection, answer)
+      close(connection)
+    }.start()
+    let url = try WebURL("http://127.0.0.1:\(port)")
+    let client = try client { $0.proxy = .url(url) }
+    let error = await #expect(throws: DirectDNSError.self) { try await client.get("http://shop.test/") }
+    let message = error?.message ?? ""
+    #expect(message.hasPrefix("\(start)http://127.0.0.1:\(port)\(text)"), "\(message)")
+    await client.shutdown()
+  }
+
   @Test func `through a proxy the name's addresses are judged all the same`() async throws {
     let proxy = try await FakeOrigin.start()
     let url = try WebURL("http://127.0.0.1:\(proxy.port)")
