@@ -108,7 +108,7 @@ struct RequestContext: Sendable {
   private func refused(_ status: Int) -> String {
     let advice =
       switch status {
-      case 407: ": check the name and the password that it is given"
+      case 407: ": check the name and the password that it is given, as Basic, which it has to take"
       // libcurl 7.88 takes an interim response (RFC 9110 §15.2) for the proxy's last word.
       case ..<200: ", after which libcurl waits for nothing more: the proxy should answer CONNECT by its result alone"
       default: ""

@@ -175,7 +175,9 @@ extension ClientConnectionsTests {
     }
   }
 
-  @Test(arguments: [(407, ": check the name and the password that it is given"), (403, ""), (502, "")])
+  @Test(arguments: [
+    (407, ": check the name and the password that it is given, as Basic, which it has to take"), (403, ""), (502, ""),
+  ])
   func `a proxy that opens no tunnel is told with its status, and the origin has heard nothing`(
     _ status: Int, _ advice: String
   ) async throws {
