@@ -106,13 +106,18 @@ struct UpstreamHandshakeTests {
     #expect(failure.refusal.status == 502 && !failure.isAboutTarget)
   }
 
-  @Test(arguments: ["SSH-2.0-x\r\n\r\n", "HTTP/1.1 200\rOK\r\n\r\n", String(repeating: "x", count: 2000)])
-  func `an answer that is not an HTTP response is told as that`(_ answer: String) throws {
+  @Test(arguments: [
+    ("SSH-2.0-x\r\n\r\n", "did not answer with an HTTP response"), ("HTTP/1.1 200\rOK\r\n\r\n", "HTTP response: "),
+    ("HTTP/1.1 200 OK\n\n", "HTTP response: "), (String(repeating: "x", count: 2000), "a head that is too large."),
+    ("HTTP/2.0 200 OK\r\n\r\n", "answered in another version of HTTP."),
+  ])
+  func `an answer that is not an HTTP response is told as that, and why`(_ answer: String, _ words: String) throws {
     guard case .failed(let failure) = run(try handshake("http://proxy.example"), Array(answer.utf8)).end else {
       Issue.record("no failure")
       return
     }
     #expect(failure.refusal.error == "http_protocol_error" && !failure.isAboutTarget)
+    #expect(failure.refusal.message.contains(words), "\(failure.refusal.message)")
   }
 
   @Test(arguments: ["http", "socks5"])
