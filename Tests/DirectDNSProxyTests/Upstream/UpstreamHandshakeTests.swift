@@ -84,28 +84,6 @@ struct UpstreamHandshakeTests {
     #expect(failure.refusal.message.contains("http://proxy.example:3128"))
   }
 
-  @Test(
-    arguments: [
-      (["Negotiate", "NTLM"], "wants a password by Negotiate or NTLM, and it can be sent by Basic alone"),
-      (["Digest realm=\"a b, c=\", nonce=\"x\", qop=\"auth\""], "wants a password by Digest, and"),
-      (["NTLM", "basic realm=x"], "does not take the name and the password"),
-      (["Digest realm=x, nonce=y, Basic realm=x"], "does not take the name and the password"),
-      (["", "\u{1b}[2J"], "does not take the name and the password"),
-      ([], "does not take the name and the password"),
-    ] as [([String], String)])
-  func `a proxy that takes no password by Basic is not told of as if the password were wrong`(
-    _ challenges: [String], _ words: String
-  ) throws {
-    let fields = challenges.map { "Proxy-Authenticate: \($0)\r\n" }.joined()
-    let answer = Array("HTTP/1.1 407 Who\r\n\(fields)\r\n".utf8)
-    guard case .failed(let failure) = run(try handshake("http://u:p@proxy.example"), answer).end else {
-      Issue.record("no failure")
-      return
-    }
-    #expect(failure.refusal.message.contains(words), "\(failure.refusal.message)")
-    #expect(failure.refusal.status == 502 && !failure.isAboutTarget)
-  }
-
   @Test(arguments: [
     ("SSH-2.0-x\r\n\r\n", "did not answer with an HTTP response"), ("HTTP/1.1 200\rOK\r\n\r\n", "HTTP response: "),
     ("HTTP/1.1 200 OK\n\n", "HTTP response: "), (String(repeating: "x", count: 2000), "a head that is too large."),
