@@ -220,6 +220,8 @@ extension RedisReply {
   static func word(of error: String) -> String {
     if error.hasPrefix("ERR max number of clients reached") { return "MAXCLIENTS" }
     if error.hasPrefix("ERR unknown command") { return "UNKNOWN" }
+    // What a command alone says by NOPERM (script.c, scripting.c before Redis 7).
+    if error.hasPrefix("ERR "), error.contains("The user executing the script can't ") { return "NOPERM" }
     // Before Redis 7 a script fails with ERR, and the word of the command in it stands behind a dash: "ERR Error running
     // script (call to f_…): @user_script:4: @user_script: 4: -READONLY You can't write …" (luaPushError in scripting.c).
     if error.hasPrefix("ERR Error running script"), let dash = error.firstRange(of: ": -") {

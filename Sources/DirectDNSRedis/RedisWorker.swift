@@ -191,7 +191,7 @@ extension RedisConnection.Failure {
       case .database(let number):
         "The Redis store at \(place) has no database \(number). Check the number at the end of its URL."
       case .refused("NOPERM"):
-        "The Redis store at \(place) does not let this user do what a store needs. Check the user's ACL rules."
+        "The Redis store at \(place) does not let this user do what a store needs. Check the user's ACL rules: they have to have +ping +select +get +mget +set +del +eval +scan and the store's keys, which are ~directdns:* unless its prefix is another."
       case .refused("MAXCLIENTS"): "The Redis store at \(place) has all the clients that it takes. Raise maxclients."
       case .refused("DENIED"):
         "The Redis store at \(place) takes clients of its own machine alone (protected mode). Set a password there."

@@ -31,6 +31,18 @@ struct RedisFailureTests {
     ),
     ("ERR Error running script (call to f_1028a5dba704): @user_script:1: WRONGTYPE Operation against a key", "ERR"),
     ("READONLY You can't write against a read only replica. script: 1028a5dba704, on @user_script:4.", "READONLY"),
+    (
+      "ERR The user executing the script can't run this command or subcommand script: 1028a5dba704, on @user_script:4.",
+      "NOPERM"
+    ),
+    (
+      "ERR The user executing the script can't access at least one of the keys mentioned in the command arguments script: 1028a5dba704, on @user_script:4.",
+      "NOPERM"
+    ),
+    (
+      "ERR Error running script (call to f_1028a5dba704): @user_script:4: The user executing the script can't run this command or subcommand",
+      "NOPERM"
+    ),
   ])
   func `an error is called by its first word, of which not all say enough`(_ error: String, _ word: String) {
     #expect(RedisReply.word(of: error) == word)
@@ -65,6 +77,13 @@ struct RedisFailureTests {
   func `a server that cannot do what a store needs is an error that says why`(_ word: String, _ advice: String) {
     let message = RedisConnection.Failure.refused(word).directDNSError(.socket("/x")).message
     #expect(message.contains(advice) && !message.contains("refused a command"))
+  }
+
+  @Test func `a user who may not do what a store needs is told what that is`() {
+    let message = RedisConnection.Failure.refused("NOPERM").directDNSError(.socket("/x")).message
+    for rule in ["+ping", "+select", "+get", "+mget", "+set", "+del", "+eval", "+scan", "~directdns:*"] {
+      #expect(message.contains(" \(rule) "), "\(rule)")
+    }
   }
 
   @Test(arguments: [("NEWS", "(NEWS)"), ("", "as no Redis does. Check what listens at its address")])
