@@ -19,6 +19,8 @@ internal import DirectDNS
     case setting(String)
     /// The server took too long.
     case timedOut
+    /// The server took too long to begin TLS.
+    case noHandshake
     /// The connection of what was begun is not there any more.
     case interrupted
     /// The server refused, with the first word of its error.

@@ -36,7 +36,9 @@ internal import DirectDNS
     guard verdict == Int(X509_V_OK) else {
       throw unsafe .certificate(String(cString: X509_verify_cert_error_string(verdict)))
     }
-    throw tls.failure(status)
+    let failure = tls.failure(status)
+    // A Redis without TLS waits for the end of a line, which a ClientHello need not have.
+    throw failure == .timedOut ? .noHandshake : failure
   }
 
   /// A host's name as certificates and servers know it: without a final dot (RFC 6066 §3).

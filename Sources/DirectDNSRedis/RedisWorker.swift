@@ -164,6 +164,10 @@ extension RedisConnection.Failure {
     }
   }
 
+  /// What comes of a server that speaks TLS alone, where we do not: in the system's words and in hiredis's. By TLS the
+  /// words are OpenSSL's.
+  private static let plainRefusals: Set<String> = ["Connection reset by peer", "Server closed the connection"]
+
   /// What happened, in words that say what to do.
   func directDNSError(_ server: RedisStoreConfiguration.Server) -> DirectDNSError {
     let place =
@@ -171,6 +175,7 @@ extension RedisConnection.Failure {
       case .tcp(let host, let port): "\(host):\(port)"
       case .socket(let path): DirectDNSError.quoted(path)
       }
+    let hasPort = if case .tcp = server { true } else { false }
     let message =
       switch self {
       // OpenSSL's words for what the server says in place of an answer, such as "tlsv13 alert certificate required".
@@ -178,12 +183,16 @@ extension RedisConnection.Failure {
         "The Redis store at \(place) cannot be reached (\(reason)). If it asks who its clients are, name a certificate that it takes, and its key, by ?cert=FILE&key=FILE."
       case .connection(let reason) where reason.hasPrefix("TLS: ") && TLSFault(reason) == .notSpoken:
         "The Redis store at \(place) cannot be reached (\(reason)). It speaks no TLS there: write redis:// for rediss://, or name the port that has TLS."
+      case .connection(let reason) where hasPort && Self.plainRefusals.contains(reason):
+        "The Redis store at \(place) cannot be reached (\(reason)). Check that it runs, and its address. If it speaks TLS alone there, write rediss:// for redis://."
       case .connection(let reason):
         "The Redis store at \(place) cannot be reached (\(reason)). Check that it runs, and its address."
       case .certificate(let reason):
         "The Redis store at \(place) shows a certificate that is not taken (\(reason)). \(Self.advice(TLSFault(reason)))"
       case .setting(let what): "The Redis store at \(place) cannot be used: \(what)."
       case .timedOut: "The Redis store at \(place) did not answer in time."
+      case .noHandshake:
+        "The Redis store at \(place) did not begin TLS in time. If it speaks none there, write redis:// for rediss://, or name the port that has TLS."
       case .interrupted:
         "The connection to the Redis store at \(place) broke in the middle, so not all of it was gone through. Do it again: it may be another server by now, or one that was restarted."
       case .credentials, .refused("NOAUTH"), .refused("WRONGPASS"):

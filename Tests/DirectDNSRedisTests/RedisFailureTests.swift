@@ -62,6 +62,24 @@ struct RedisFailureTests {
   }
 
   @Test(arguments: [
+    ("Connection reset by peer", true), ("Server closed the connection", true), ("Connection refused", false),
+    ("it closed the connection", false),
+  ])
+  func `a port that may have TLS alone is told so, and a socket never`(_ reason: String, _ mayHave: Bool) {
+    for (server, hasPort) in [
+      (RedisStoreConfiguration.Server.tcp(.address(.ipv4(0x7F00_0001)), port: 6380), true), (.socket("/x"), false),
+    ] {
+      let message = RedisConnection.Failure.connection(reason).directDNSError(server).message
+      #expect(message.contains("write rediss:// for redis://") == (mayHave && hasPort), "\(message)")
+    }
+  }
+
+  @Test func `a server that does not begin TLS may have none`() {
+    let message = RedisConnection.Failure.noHandshake.directDNSError(.socket("/x")).message
+    #expect(message.contains("did not begin TLS in time. If it speaks none there, write redis:// for rediss://"))
+  }
+
+  @Test(arguments: [
     ("certificate has expired", "has to be renewed"), ("certificate is not yet valid", "Check this machine's clock"),
     ("hostname mismatch", "Name the host"), ("self-signed certificate", "by ?ca=FILE"), ("unknown", "by ?ca=FILE"),
   ])
@@ -117,7 +135,7 @@ struct RedisFailureTests {
           server: .tcp(.address(.ipv4(0x7F00_0001)), port: server.port), tls: .init(),
           connectTimeout: .milliseconds(100)))
     }
-    #expect(failure == .timedOut)
+    #expect(failure == .noHandshake)
   }
 
   /// As a balancer ends connections that nobody has used for long; what was not sent yet is sent again by another one.
