@@ -92,18 +92,33 @@ internal import DirectDNS
     }
     unsafe SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nil)
     if let path = configuration.authorities, unsafe SSL_CTX_load_verify_locations(context, path, nil) != 1 {
-      wrong = "\(DirectDNSError.quoted(path)) holds no certificates that can be read"
+      wrong = unreadable(path) ?? "\(DirectDNSError.quoted(path)) holds no certificates that can be read"
     }
     if let identity = configuration.identity {
       if unsafe SSL_CTX_use_certificate_chain_file(context, identity.certificate) != 1 {
-        wrong = "\(DirectDNSError.quoted(identity.certificate)) holds no certificate that can be read"
+        wrong =
+          unreadable(identity.certificate)
+          ?? "\(DirectDNSError.quoted(identity.certificate)) holds no certificate that can be read"
       } else if unsafe SSL_CTX_use_PrivateKey_file(context, identity.key, SSL_FILETYPE_PEM) != 1 {
         wrong =
-          "\(DirectDNSError.quoted(identity.key)) holds no key of that certificate that can be read without a password"
+          unreadable(identity.key)
+          ?? "\(DirectDNSError.quoted(identity.key)) holds no key of that certificate that can be read without a password"
       }
     }
     guard let wrong else { return unsafe context }
     unsafe SSL_CTX_free(context)
     throw .setting(wrong)
+  }
+
+  /// That a file cannot be read, and why; nil if it can.
+  ///
+  /// Asked where OpenSSL has failed, and not before: what a pipe holds can be read once.
+  private static func unreadable(_ path: String) -> String? {
+    do throws(FileFailure) {
+      _ = try ReadableFile(path, waits: false)
+      return nil
+    } catch {
+      return "\(DirectDNSError.quoted(path)) cannot be read: \(error.reason)"
+    }
   }
 }

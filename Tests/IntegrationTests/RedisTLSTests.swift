@@ -95,7 +95,9 @@ struct RedisTLSTests {
       #expect(unknown.contains("cannot be reached") && unknown.contains("?cert=FILE&key=FILE"), "\(unknown)")
       for (query, reason) in [
         ("ca=\(key)", "holds no certificates that can be read"),
-        ("ca=\(ca.path)&cert=/nowhere&key=\(key)", "\"/nowhere\" holds no certificate that can be read"),
+        ("ca=/nowhere", "\"/nowhere\" cannot be read: No such file or directory."),
+        ("ca=\(ca.path)&cert=/nowhere&key=\(key)", "\"/nowhere\" cannot be read: No such file or directory."),
+        ("ca=\(ca.path)&cert=\(certificate)&key=/nowhere", "\"/nowhere\" cannot be read: No such file or directory."),
         ("ca=\(ca.path)&cert=\(ca.path)&key=\(key)", "holds no key of that certificate"),
       ] {
         #expect(try await failure("\(server.url)?\(query)").contains(reason), "\(query)")
