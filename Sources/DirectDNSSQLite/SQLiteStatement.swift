@@ -95,7 +95,14 @@ internal import CDirectDNSSQLite
 extension SQLiteError {
   /// The error that a connection has just reported.
   init(_ code: Int32, _ connection: OpaquePointer?) {
-    let message = unsafe sqlite3_errmsg(connection).map { unsafe String(cString: $0) } ?? "error \(code)"
-    self.init(code, message, reason: unsafe sqlite3_system_errno(connection))
+    let reason = unsafe sqlite3_system_errno(connection)
+    // SQLite's words for that, "unable to open database file", do not say why.
+    let message =
+      if code & 0xff == SQLITE_CANTOPEN, reason != 0 {
+        unsafe String(cString: directdns_reason(reason))
+      } else {
+        unsafe sqlite3_errmsg(connection).map { unsafe String(cString: $0) } ?? "error \(code)"
+      }
+    self.init(code, message, reason: reason)
   }
 }

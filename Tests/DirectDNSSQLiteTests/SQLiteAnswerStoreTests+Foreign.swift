@@ -35,6 +35,17 @@ extension SQLiteAnswerStoreTests {
     #expect(try folder.names == ["answers.sqlite", "nowhere"])
   }
 
+  @Test func `a file that cannot be opened is an error with the system's reason`() async throws {
+    try await store.write([answer(1)])
+    await store.checkpoint()
+    // For the superuser, too, to whom no file is closed.
+    let copy = folder.path("copy")
+    try FileManager.default.copyItem(atPath: folder.path(), toPath: copy)
+    try FileManager.default.createDirectory(atPath: copy + "-wal", withIntermediateDirectories: false)
+    let error = await error { () throws(DirectDNSError) in try await Self.store(copy).write([answer(2)]) }
+    #expect(error?.message.contains("cannot be opened (Is a directory).") == true, "\(error?.message ?? "")")
+  }
+
   @Test(
     arguments: [
       "CREATE TABLE bookmarks (url TEXT); INSERT INTO bookmarks VALUES ('https://example.net')",
