@@ -152,7 +152,7 @@ internal import DirectDNS
       let header = unsafe directdns_sqlite_application_id(handle)
       let owner = (try? number("PRAGMA application_id")) ?? header
       guard owner != SQLiteSchema.applicationID else { throw error }
-      throw .foreign("is a damaged database, and not known to be ours")
+      throw .unknown("is a damaged database, and not known to be ours")
     }
     let missing = try SQLiteSchema.missing(
       version: number("PRAGMA user_version"), applicationID: number("PRAGMA application_id"), isEmpty: isEmpty,

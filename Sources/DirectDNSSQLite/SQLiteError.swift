@@ -18,6 +18,8 @@ enum SQLiteError: Error, Hashable, Sendable {
   case readOnly
   /// The file is a database, and not ours or not of this version.
   case foreign(String)
+  /// The file may be one of ours whose beginning is damaged, or another program's.
+  case unknown(String)
   /// Others may say what is in the file.
   case untrusted(String)
   /// Another file has taken its place in the middle of what needs all of it.
@@ -43,7 +45,7 @@ enum SQLiteError: Error, Hashable, Sendable {
       self = .foreign("lies where its processes cannot share memory, as on a network file system")
     case SQLITE_ERROR: self = .statement(message)
     case SQLITE_CORRUPT: self = .damaged
-    case SQLITE_NOTADB: self = .foreign("is not a database")
+    case SQLITE_NOTADB: self = .unknown("is not a database")
     case SQLITE_FULL: self = .full
     // The second is what comes of locks that are held while a log is begun.
     case SQLITE_BUSY, SQLITE_PROTOCOL, SQLITE_LOCKED: self = .busy
@@ -58,7 +60,7 @@ enum SQLiteError: Error, Hashable, Sendable {
   var isAboutWriting: Bool {
     switch self {
     case .full, .unusable, .readOnly: true
-    case .damaged, .stuck, .noMemory, .busy, .foreign, .untrusted, .replaced, .statement, .failed: false
+    case .damaged, .stuck, .noMemory, .busy, .foreign, .unknown, .untrusted, .replaced, .statement, .failed: false
     }
   }
 
@@ -77,6 +79,8 @@ enum SQLiteError: Error, Hashable, Sendable {
       case .readOnly:
         "\(file) cannot be written to: it, its folder or its disk is read-only. Check their permissions, and who runs this."
       case .foreign(let reason): "\(file) \(reason). Choose another path."
+      case .unknown(let reason):
+        "\(file) \(reason). Choose another path, or move the file away if no other program needs it."
       case .untrusted(let reason): "\(file) \(reason)"
       case .replaced:
         "\(file) was replaced while it was read, so not all of it was seen. Do it again if the file there now is the right one."

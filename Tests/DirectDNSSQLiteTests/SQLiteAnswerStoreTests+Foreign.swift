@@ -13,8 +13,11 @@ extension SQLiteAnswerStoreTests {
     try Data(text.utf8).write(to: URL(filePath: folder.path()))
     for _ in 0..<2 {
       let error = await error { () throws(DirectDNSError) in try await store.write([]) }
-      let reason = text.utf8.count == 1 ? "is not a file that can be a database" : "is not a database"
-      #expect(error?.message == "The store \"\(folder.path())\" \(reason). Choose another path.")
+      let words =
+        text.utf8.count == 1
+        ? "is not a file that can be a database. Choose another path."
+        : "is not a database. Choose another path, or move the file away if no other program needs it."
+      #expect(error?.message == "The store \"\(folder.path())\" \(words)")
     }
     #expect(try Data(contentsOf: URL(filePath: folder.path())) == Data(text.utf8))
     #expect(try folder.names == ["answers.sqlite"])
@@ -77,7 +80,9 @@ extension SQLiteAnswerStoreTests {
     try file.close()
     let before = try Data(contentsOf: URL(filePath: folder.path()))
     let error = await error { () throws(DirectDNSError) in try await store.write([]) }
-    #expect(error?.message.contains("not known to be ours") == true, "\(error?.message ?? "")")
+    #expect(
+      error?.message.contains("not known to be ours. Choose another path, or move the file away") == true,
+      "\(error?.message ?? "")")
     #expect(try Data(contentsOf: URL(filePath: folder.path())) == before && folder.names == ["answers.sqlite"])
   }
 

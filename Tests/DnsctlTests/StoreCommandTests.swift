@@ -61,7 +61,10 @@ import Testing
     for _ in 0..<2 {
       let outcome = await CommandFixture().run(["cache"] + command + ["--store", path])
       #expect(outcome.status == 74)
-      #expect(outcome.errors == "dnsctl: The store \"\(path)\" is not a database. Choose another path.\n")
+      #expect(
+        outcome.errors
+          == "dnsctl: The store \"\(path)\" is not a database. Choose another path, or move the file away if no other program needs it.\n"
+      )
     }
     #expect(try String(contentsOfFile: path, encoding: .utf8) == "not yours")
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["notes.txt"])

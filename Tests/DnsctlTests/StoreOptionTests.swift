@@ -246,7 +246,7 @@ import Testing
       #expect(outcome.output == "www.example.com  192.0.2.10       ttl 300 s  fresh  google  0.0 ms\n")
       #expect(
         outcome.errors == """
-          dnsctl: The store "\(path)" is not a database. Choose another path.
+          dnsctl: The store "\(path)" is not a database. Choose another path, or move the file away if no other program needs it.
           dnsctl: 1 answer was not stored.
 
           """)
