@@ -32,7 +32,10 @@ struct StoreTurn: Sendable {
   }
 
   /// The time between two looks into the store for another process's answer.
-  private static let interval = Duration.milliseconds(50)
+  ///
+  /// A and AAAA are written one after the other: who has found one looks for the other twice, round trips included,
+  /// within ``FamilyWait/resolutionDelay``.
+  static let interval = Duration.milliseconds(20)
 
   private let deadlines: LookupDeadlines
   private let clientResponseTimeout: Duration

@@ -119,22 +119,28 @@ struct StoreTurnTests {
   func `while another process has the lease its answer is looked for, with the store's time anew`() {
     var turn = turn()
     _ = turn.read(.nothing, at: Sample.at(0.01))
-    #expect(lease(&turn, .held, at: 0.02) == "wait until 0.07")
-    #expect(turn.isWaiting && read(&turn, .found(outcome), at: 0.05) == nil)
-    #expect(pass(&turn, at: 0.07) == "read until 0.12")
+    #expect(lease(&turn, .held, at: 0.02) == "wait until 0.04")
+    #expect(turn.isWaiting && read(&turn, .found(outcome), at: 0.03) == nil)
+    #expect(pass(&turn, at: 0.04) == "read until 0.09")
     var found = turn
-    #expect(read(&found, .found(outcome), at: 0.08) == "found, awaited")
-    #expect(read(&turn, .nothing, at: 0.08)?.hasSuffix("until 0.12") == true)
+    #expect(read(&found, .found(outcome), at: 0.05) == "found, awaited")
+    #expect(read(&turn, .nothing, at: 0.05)?.hasSuffix("until 0.09") == true)
     #expect(
-      lease(&turn, .taken(lease), at: 0.09) == "read until 0.12, taken", "the other one is done")
+      lease(&turn, .taken(lease), at: 0.06) == "read until 0.09, taken", "the other one is done")
+  }
+
+  /// With 3 ms for each call: the first look reads and finds the lease taken, the second one reads.
+  @Test func `another process's answer is looked for twice in the time that a second family has`() {
+    let look = StoreTurn.interval + .milliseconds(3)
+    #expect(look + .milliseconds(3) + look <= FamilyWait.resolutionDelay)
   }
 
   @Test func `another process is waited for no longer than for a provider`() {
     var turn = turn()
     _ = turn.read(.nothing, at: Sample.at(0))
-    for step in 1...6 {
-      let now = Double(step) * 50 / 1000
-      #expect(lease(&turn, .held, at: now - 0.05) == "wait until \(now)")
+    for step in 1...15 {
+      let now = Double(step) * 20 / 1000
+      #expect(lease(&turn, .held, at: now - 0.02) == "wait until \(now)")
       #expect(pass(&turn, at: now)?.hasPrefix("read") == true)
       #expect(read(&turn, .nothing, at: now)?.hasPrefix("lease") == true)
     }
