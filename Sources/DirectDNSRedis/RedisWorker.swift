@@ -211,7 +211,7 @@ extension RedisConnection.Failure {
         "The Redis store at \(place) is a member of a cluster, which keeps each name elsewhere; this store talks to one server. Name one that is in no cluster."
       case .refused("READONLY"): "The Redis store at \(place) is a replica, which cannot be written. Name the primary."
       case .refused("UNKNOWN"):
-        "The Redis store at \(place) does not know a command that a store needs, as a Sentinel does not. Name a server that has GET, MGET, SET, DEL, EVAL and SCAN."
+        "The Redis store at \(place) does not know a command that a store needs, as a Sentinel does not, or a server that renames some. Name one that has GET, MGET, SET, DEL, EVAL and SCAN, and SELECT for a database other than 0."
       case .refused("LOADING"):
         "The Redis store at \(place) is loading its data after a start. It answers once that is done."
       case .refused("MASTERDOWN"):

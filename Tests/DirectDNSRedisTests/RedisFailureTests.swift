@@ -90,7 +90,7 @@ struct RedisFailureTests {
 
   @Test(arguments: [
     ("LOADING", "once that is done"), ("MASTERDOWN", "Name the primary"), ("NOREPLICAS", "Check them"),
-    ("BUSY", "SCRIPT KILL"), ("UNKNOWN", "as a Sentinel does not"),
+    ("BUSY", "SCRIPT KILL"), ("UNKNOWN", "as a Sentinel does not"), ("UNKNOWN", "or a server that renames some"),
   ])
   func `a server that cannot do what a store needs is an error that says why`(_ word: String, _ advice: String) {
     let message = RedisConnection.Failure.refused(word).directDNSError(.socket("/x")).message
