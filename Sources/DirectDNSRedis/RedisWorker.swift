@@ -190,7 +190,8 @@ extension RedisConnection.Failure {
       case .certificate(let reason):
         "The Redis store at \(place) shows a certificate that is not taken (\(reason)). \(Self.advice(TLSFault(reason)))"
       case .setting(let what): "The Redis store at \(place) cannot be used: \(what)."
-      case .timedOut: "The Redis store at \(place) did not answer in time."
+      case .timedOut:
+        "The Redis store at \(place) did not answer in time. Check how busy it is, and the way to it (redis-cli --latency)."
       case .noHandshake:
         "The Redis store at \(place) did not begin TLS in time. If it speaks none there, write redis:// for rediss://, or name the port that has TLS."
       case .interrupted:

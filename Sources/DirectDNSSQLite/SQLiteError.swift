@@ -74,7 +74,8 @@ enum SQLiteError: Error, Hashable, Sendable {
       case .full: "\(file) has no room: the disk is full, or your share of it. Make some, or choose another path."
       case .noMemory:
         "\(file) cannot be used for want of memory, and stays as it is. Give this process more (ulimit -v, or the limit of its container)."
-      case .busy: "\(file) is being written by another process that does not finish."
+      case .busy:
+        "\(file) is being written by another process that does not finish. Find it (lsof, fuser), and end it if it hangs."
       case .unusable(let reason): "\(file) cannot be opened (\(reason)). Check its folder and permissions."
       case .readOnly:
         "\(file) cannot be written to: it, its folder or its disk is read-only. Check their permissions, and who runs this."

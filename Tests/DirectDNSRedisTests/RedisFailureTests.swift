@@ -74,6 +74,11 @@ struct RedisFailureTests {
     }
   }
 
+  @Test func `a server that is late is to be looked at`() {
+    let message = RedisConnection.Failure.timedOut.directDNSError(.socket("/x")).message
+    #expect(message.contains("did not answer in time. Check how busy it is, and the way to it"))
+  }
+
   @Test func `a server that does not begin TLS may have none`() {
     let message = RedisConnection.Failure.noHandshake.directDNSError(.socket("/x")).message
     #expect(message.contains("did not begin TLS in time. If it speaks none there, write redis:// for rediss://"))

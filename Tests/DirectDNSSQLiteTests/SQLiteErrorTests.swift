@@ -35,7 +35,7 @@ struct SQLiteErrorTests {
   @Test(
     arguments: [
       (10 | 21 << 8, "as on a network file system. Choose another path."), (10 | 1 << 8, "Check its disk."),
-      (15, "is being written by another process"),
+      (5, "Find it (lsof, fuser), and end it"), (15, "is being written by another process"),
     ] as [(Int32, String)])
   func `an error says what to do, as far as SQLite knows what is wrong`(_ code: Int32, _ words: String) {
     #expect(SQLiteError(code, "some words").directDNSError("/x").message.contains(words))
