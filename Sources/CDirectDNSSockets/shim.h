@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 #if defined(__linux__)
 #include <sys/ioctl.h>
@@ -28,4 +30,15 @@ static inline int directdns_unsent(int socket) {
   if (getsockopt(socket, SOL_SOCKET, SO_NWRITE, &count, &size) != 0) return 0;
 #endif
   return count;
+}
+
+/// Sets how long the kernel waits for an acknowledgement of what was sent before it ends the connection (tcp(7)); 0 stands
+/// for as long as the system does.
+static inline void directdns_limit_silence(int socket, unsigned int milliseconds) {
+#if defined(TCP_USER_TIMEOUT)
+  (void)setsockopt(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, &milliseconds, sizeof milliseconds);
+#elif defined(TCP_RXT_CONNDROPTIME)
+  int seconds = (int)((milliseconds + 999) / 1000);
+  (void)setsockopt(socket, IPPROTO_TCP, TCP_RXT_CONNDROPTIME, &seconds, sizeof seconds);
+#endif
 }

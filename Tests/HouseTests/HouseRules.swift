@@ -95,6 +95,7 @@ enum HouseRules {
     "CDirectDNSSQLite": "Sources/DirectDNSSQLite/",
     "CDirectDNSHiredis": "Sources/DirectDNSRedis/",
     "CDirectDNSSockets": "Sources/DirectDNSPrometheus/EndpointSocket.swift",
+    "CDirectDNSSockets": "Sources/DirectDNSProxy/Connections/OriginHandler+Silence.swift",
     "CDirectDNSSockets": "Sources/DirectDNSProxy/Connections/WriteProgress.swift",
     "CDirectDNSCrypt": "Sources/DirectDNSProxy/Access/PasswordHash.swift",
   ]

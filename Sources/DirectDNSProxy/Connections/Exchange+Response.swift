@@ -90,6 +90,7 @@ extension Exchange {
         ProxyRefusal(502, "http_protocol_error", "\(origin) switched protocols without being asked to.", closes: true))
     }
     stage = .over
+    handler.limitSilence(to: nil)
     client.write(ByteBuffer(bytes: ForwardedHead.response(head)))
     access.kind = .upgrade
     access.status = 101

@@ -112,6 +112,8 @@ final class Exchange {
     lastActivity = .now()
     if request.head.authenticatesConnection { handler.isConnectionAuthenticated = true }
     handler.begin(for: client, isToHEAD: request.method == "HEAD", settings.limits)
+    // It may have vanished while it was kept, which nothing but the lack of an answer tells.
+    handler.limitSilence(to: handler.isReused && request.canBeRetried ? OriginHandler.silenceLimit : nil)
     var proxy: UpstreamProxy?
     var via = ProxyVia()
     if case .proxy(let upstream) = handler.hop { (proxy, via) = (upstream, route.via.adding(loop.shared.mark)) }

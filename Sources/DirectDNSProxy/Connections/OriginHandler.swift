@@ -45,6 +45,8 @@ final class OriginHandler: ChannelDuplexHandler {
   private(set) var hasAnsweredEarly = false
   var interimCount = 0
   private(set) var hasFinishedSending = false
+  /// How long the kernel may wait for an acknowledgement; nil for as long as the system does.
+  var allowedSilence: TimeAmount?
   /// Why what has not been written will never be, once the connection has ended.
   private var unwrittenError = "connection_terminated"
   /// Whether everything was out before the sending direction was closed.
@@ -168,6 +170,9 @@ final class OriginHandler: ChannelDuplexHandler {
     }
   }
 
+  /// Sets how many milliseconds the kernel waits for an acknowledgement; 0 for as long as the system does.
+  func setSilence(_ milliseconds: UInt32) { context?.limitSilence(milliseconds) }
+
   /// Looks whether the origin has taken some of what was written to it.
   func lookAtWrites(_ now: NIODeadline) { if let context { writes.look(at: now) { context.unsentBytes } } }
 
@@ -250,6 +255,7 @@ final class OriginHandler: ChannelDuplexHandler {
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    noteSilence(error)
     inputEnded(isBroken: true)
     context.close(mode: .all, promise: nil)
   }
