@@ -43,6 +43,8 @@ extension QueryPoolMachine {
       return fail(id, error, at: now)
     }
     queries.change(id) { $0.retries += 1 }
+    let (port, began) = (handles[number].port, handles[number].startedAt)
+    if end != .http2, now - began >= Self.silenceLimit { endIdle(besides: port, silentSince: began) }
     beginAgain(id, by: number, now)
   }
 
@@ -147,7 +149,27 @@ extension QueryPoolMachine {
       let isOver = counts && now - silence.since >= Self.silenceLimit
       silent[handle.port] = isOver ? nil : silence
       if isOver { actions.append(.endConnection(port: handle.port)) }
+      if isOver, timedOut { endIdle(besides: handle.port, silentSince: began) }
     }
+  }
+
+  /// Ends the idle connections where another one has been lost behind a silence, unless they have replied since.
+  ///
+  /// They have mostly vanished with it: a NAT has forgotten them all, or this machine has another address by now. A query
+  /// would find that out of one after the other, and its time would be over at the second.
+  private mutating func endIdle(besides lost: Int32, silentSince began: Int64) {
+    for number in handles.indices {
+      let port = handles[number].port
+      guard port != 0, port != lost, !isUsed(port), !hasReplied(port, since: began) else { continue }
+      silent[port] = nil
+      for other in handles.indices where handles[other].port == port { handles[other].port = 0 }
+      actions.append(.endConnection(port: port))
+    }
+  }
+
+  /// Whether a query is on a connection.
+  private func isUsed(_ port: Int32) -> Bool {
+    handles.contains { $0.port == port && $0.query != nil && $0.stage == .sent }
   }
 
   private func hasReplied(_ port: Int32, since: Int64) -> Bool {

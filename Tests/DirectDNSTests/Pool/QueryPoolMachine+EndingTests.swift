@@ -95,6 +95,47 @@ final class QueryPoolMachineEndingTests: QueryPoolFixture {
     #expect(timeOut(10, from: 1_500, after: 1_000) == ["end connection 10"])
   }
 
+  /// Three connections, of which the first two have replied at 10 and the third at that instant.
+  private func keepThree(repliedAt last: Int64) {
+    for _ in 0..<3 { start(at: 0) }
+    for handle in 0..<3 { #expect(connect(handle, port: 7 + Int32(handle))) }
+    // The handle of the last reply is the next query's.
+    reply(2, at: last)
+    for handle in [1, 0] { reply(handle, at: 10) }
+    _ = taken()
+  }
+
+  @Test(arguments: [(3_000, true), (999, false)])
+  func `a connection that is lost behind a silence takes the idle ones with it that have not replied since`(
+    silence: Int64, endsOthers: Bool
+  ) {
+    keepThree(repliedAt: 100)
+    start(deadline: 9_000, at: 20)
+    let handle = machine.handles.firstIndex { $0.query != nil } ?? 0
+    #expect(join(handle, port: 7))
+    machine.ended(handle, .failed(.connectionLost("gone"), .connectionEnded), at: 20 + silence)
+    let actions = taken()
+    #expect(actions.filter { $0.hasPrefix("end connection") } == (endsOthers ? ["end connection 8"] : []))
+    #expect(actions.last?.hasPrefix("begin") == true, "the query goes out behind that")
+  }
+
+  @Test func `one that a query is on stays, and so do the others where a query was cancelled`() {
+    keepThree(repliedAt: 10)
+    let first = start(deadline: 9_000, at: 20)
+    start(deadline: 9_000, at: 30)
+    let running = machine.handles.indices.filter { machine.handles[$0].query != nil }
+    for (handle, port) in zip(running, [7, 8] as [Int32]) { #expect(join(handle, port: port)) }
+    _ = taken()
+    machine.cancel(first, at: 2_000)
+    #expect(taken().filter { $0.hasPrefix("end connection") } == ["end connection 7"])
+    let second = start(deadline: 3_000, at: 2_000)
+    let handle = machine.handles.firstIndex { $0.query == second } ?? 0
+    #expect(join(handle, port: 10))
+    _ = machine.endTurn(at: 3_000)
+    let ended = taken().filter { $0.hasPrefix("end connection") }
+    #expect(ended == ["end connection 10", "end connection 9"], "of a query that has timed out")
+  }
+
   /// Sends a query on a connection that is there, and cancels it after that time.
   private func cancel(_ port: Int32, from start: Int64, after time: Int64) -> [String] {
     let id = self.start(deadline: start + 5_000, at: start)
