@@ -155,8 +155,8 @@ extension QueryPoolMachine {
 
   /// Ends the idle connections where another one has been lost behind a silence, unless they have replied since.
   ///
-  /// They have mostly vanished with it: a NAT has forgotten them all, or this machine has another address by now. A query
-  /// would find that out of one after the other, and its time would be over at the second.
+  /// They have mostly vanished with it: a NAT has forgotten them all, or this machine has another address by now. A
+  /// query would find that out of one after the other, and its time would be over at the second.
   private mutating func endIdle(besides lost: Int32, silentSince began: Int64) {
     for number in handles.indices {
       let port = handles[number].port

@@ -19,8 +19,8 @@ extension OriginHandler {
   /// The kernel would go on for a quarter of an hour (tcp(7), `tcp_retries2`).
   static let silenceLimit = TimeAmount.seconds(20)
 
-  /// Has the kernel end the connection when nothing is acknowledged of what was sent for so long; nil for as long as the
-  /// system waits.
+  /// Has the kernel end the connection when nothing is acknowledged of what was sent for so long; nil for as long as
+  /// the system waits.
   ///
   /// That counts for a side that takes nothing more, too: uploads and tunnels have times of their own for that.
   func limitSilence(to limit: TimeAmount?) {
