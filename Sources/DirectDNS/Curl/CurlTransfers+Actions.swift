@@ -6,6 +6,9 @@ extension CurlTransfers {
   /// Carries out the machine's actions, and those that follow from them.
   func perform() {
     while var due = machine.actions.take() {
+      // First, while these numbers are surely theirs: with the end of a transfer libcurl may close a socket, whose number the
+      // next one has that anybody in the process opens.
+      for index in due.indices { if case .endConnection(let socket) = due[index] { directdns_end(socket) } }
       for index in due.indices { perform(due[index]) }
       machine.actions.reuse(&due)
     }
@@ -33,7 +36,7 @@ extension CurlTransfers {
       if let carrier = running[id.index].transfer?.carrier { resumed(carrier, carrier.resumeSending()) }
     case .checkUpload(let id): machine.checked(id, uploadFacts(of: id))
     case .end(let id, let result): end(id, result)
-    case .endConnection(let socket): directdns_end(socket)
+    case .endConnection: break
     }
   }
 
