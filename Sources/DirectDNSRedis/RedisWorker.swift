@@ -164,8 +164,9 @@ extension RedisConnection.Failure {
     }
   }
 
-  /// What comes of a server that speaks TLS alone, where we do not: in the system's words and in hiredis's. By TLS the
-  /// words are OpenSSL's.
+  /// What comes of a server that speaks TLS alone, where we do not.
+  ///
+  /// In the system's words and in hiredis's; by TLS the words are OpenSSL's.
   private static let plainRefusals: Set<String> = ["Connection reset by peer", "Server closed the connection"]
 
   /// What happened, in words that say what to do.
