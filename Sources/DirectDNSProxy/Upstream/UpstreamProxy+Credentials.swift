@@ -11,8 +11,12 @@ extension UpstreamProxy {
 
   /// The refusal for its 407, which says what it takes (RFC 9110 §11.7.1).
   func credentialsRefusal(by head: MessageHead) -> ProxyRefusal {
-    // A field may hold several, and commas in their parameters, of which each has an equals sign.
-    let challenges = head.values(.proxyAuthenticate).flatMap { head.text($0).split(separator: ",") }
+    // A field may hold several, and a quoted text commas; a parameter has an equals sign.
+    let challenges = head.values(.proxyAuthenticate).flatMap { value -> [Substring] in
+      let parts = head.text(value).split(separator: "\"", omittingEmptySubsequences: false)
+      let unquoted: String = stride(from: 0, to: parts.count, by: 2).map { parts[$0] }.joined(separator: "")
+      return unquoted.split(separator: ",")
+    }
     let schemes = challenges.compactMap { $0.split(whereSeparator: { $0 == " " || $0 == "\t" }).first }
       .filter { $0.utf8.count <= 32 && $0.utf8.allSatisfy(\.isTokenByte) }
     guard !schemes.isEmpty, !schemes.contains(where: { $0.lowercased() == "basic" }) else { return credentialsRefusal }

@@ -10,6 +10,7 @@ struct UpstreamProxyCredentialsTests {
     arguments: [
       (["Negotiate", "NTLM"], "wants a password by Negotiate or NTLM, and it can be sent by Basic alone"),
       (["Digest realm=\"a b, c=\", nonce=\"x\", qop=\"auth\""], "wants a password by Digest, and"),
+      (["Digest realm=\"a, Basic b\", qop=\"auth, auth-int, x\""], "wants a password by Digest, and"),
       (["NTLM", "basic realm=x"], "does not take the name and the password"),
       (["Digest realm=x, nonce=y, Basic realm=x"], "does not take the name and the password"),
       (["", "\u{1b}[2J"], "does not take the name and the password"),
