@@ -54,6 +54,7 @@ struct EarlyResponseTests {
 
   @Test(arguments: [
     (length, "202 A\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok"),
+    (length, "103 H\r\nConnection: close\r\n\r\nHTTP/1.1 202 A\r\nContent-Length: 2\r\n\r\nok"),
     (length.replacing("HTTP/1.1", with: "HTTP/1.0"), "202 A\r\nContent-Length: 2\r\n\r\nok"),
   ])
   func `where the connection ends, it does so behind the rest`(request: String, response: String) async throws {

@@ -38,9 +38,10 @@ extension Exchange {
     access.status = status
     decodesChunks = request.head.minorVersion == 0 && framing == .chunked
     endsByClose = framing == .untilClose || decodesChunks
+    let staysOpen = !isLast && head.keepsConnection
     closesClient =
       !client.keeps(request) || framing == .untilClose
-      || !progress.isOver && !(Self.wantsRest(status) && head.keepsConnection)
+      || !progress.isOver && !(Self.wantsRest(status) && staysOpen)
     client.write(
       ByteBuffer(
         bytes: ForwardedHead.response(
@@ -50,8 +51,7 @@ extension Exchange {
     let announcesBody =
       head.contains(.transferEncoding)
       || status == 204 && head.contains(.contentLength) && !head.has("0", in: .contentLength)
-    keepsOrigin =
-      !isLast && head.minorVersion == 1 && head.keepsConnection && !(BodyFraming.isBodiless(status) && announcesBody)
+    keepsOrigin = head.minorVersion == 1 && staysOpen && !(BodyFraming.isBodiless(status) && announcesBody)
   }
 
   /// Parts of the response's body were passed on; it has so many bytes by now.
