@@ -99,16 +99,8 @@ struct UpstreamHandshake {
         return .failed(refused(status, head.text(reason), head))
       }
     } catch {
-      throw broken(Self.words(for: error), "http_protocol_error")
-    }
-  }
-
-  private static func words(for fault: MessageFault) -> String {
-    switch fault {
-    case .malformed(let text): "it did not answer with an HTTP response: \(text)"
-    case .tooLarge: "it did not answer with an HTTP response, or with a head that is too large"
-    case .version: "it answered in another version of HTTP"
-    case .coding: "it answered in an unknown transfer coding"
+      throw Failure(
+        refusal: ProxyRefusal(response: error, from: "The upstream proxy \(upstream)"), isAboutTarget: false)
     }
   }
 

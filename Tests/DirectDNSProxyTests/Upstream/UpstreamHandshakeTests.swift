@@ -85,17 +85,25 @@ struct UpstreamHandshakeTests {
   }
 
   @Test(arguments: [
-    ("SSH-2.0-x\r\n\r\n", "did not answer with an HTTP response"), ("HTTP/1.1 200\rOK\r\n\r\n", "HTTP response: "),
-    ("HTTP/1.1 200 OK\n\n", "HTTP response: "), (String(repeating: "x", count: 2000), "a head that is too large."),
-    ("HTTP/2.0 200 OK\r\n\r\n", "answered in another version of HTTP."),
+    ("SSH-2.0-x\r\n\r\n", "did not answer with an HTTP response: ", "http_protocol_error"),
+    ("HTTP/1.1 200\rOK\r\n\r\n", "did not answer with an HTTP response: ", "http_protocol_error"),
+    ("HTTP/1.1 200 OK\n\n", "did not answer with an HTTP response: ", "http_protocol_error"),
+    (
+      String(repeating: "x", count: 2000), "answered with a header that is too large.",
+      "http_response_header_section_size"
+    ),
+    ("HTTP/2.0 200 OK\r\n\r\n", "answered in another version of HTTP.", "http_protocol_error"),
   ])
-  func `an answer that is not an HTTP response is told as that, and why`(_ answer: String, _ words: String) throws {
+  func `an answer that is not an HTTP response is told as that of an origin`(
+    _ answer: String, _ words: String, _ error: String
+  ) throws {
     guard case .failed(let failure) = run(try handshake("http://proxy.example"), Array(answer.utf8)).end else {
       Issue.record("no failure")
       return
     }
-    #expect(failure.refusal.error == "http_protocol_error" && !failure.isAboutTarget)
-    #expect(failure.refusal.message.contains(words), "\(failure.refusal.message)")
+    #expect(failure.refusal.error == error && !failure.isAboutTarget)
+    let upstream = try UpstreamProxy("http://proxy.example")
+    #expect(failure.refusal.message.hasPrefix("The upstream proxy \(upstream) \(words)"), "\(failure.refusal.message)")
   }
 
   @Test(arguments: ["http", "socks5"])
@@ -164,7 +172,7 @@ struct UpstreamHandshakeTests {
       Issue.record("no failure")
       return
     }
-    #expect(failure.refusal.error == "http_protocol_error" && !failure.isAboutTarget)
+    #expect(failure.refusal.error == "http_response_header_section_size" && !failure.isAboutTarget)
   }
 
   @Test(arguments: [[4, 0], [72, 84], [5, 0, 4, 0, 0, 1], [5, 0, 5, 0, 0, 9, 0]] as [[UInt8]])
