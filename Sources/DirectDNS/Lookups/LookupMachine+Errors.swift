@@ -122,19 +122,7 @@ extension LookupMachine {
     }
     guard let first = faults.first else { return nil }
     let fault = faults.count == 1 ? first : nil
-    return switch fault {
-    case .expired?:
-      "If this machine's clock is right, a certificate has run out, the provider's or its authority's: have it renewed, or name other providers."
-    case .notYetValid?: "This machine's clock is behind, or the provider's certificate is for later: set the clock."
-    case .otherName?:
-      "Another server answers there, or one with a wrong certificate: check the provider's URL and its bootstrap addresses, or name other providers."
-    case .untrusted?:
-      "If the provider has an authority of its own, trust that (configuration file: ca; dnsctl: --ca); otherwise the connection is being intercepted: name other providers."
-    case .notSpoken?:
-      "What answers there speaks no TLS: check the provider's URL, its port and its bootstrap addresses, or name other providers."
-    case nil:
-      "If this machine's clock and certificate authorities are right, the connection is being intercepted: name other providers, or trust a private authority (configuration file: ca; dnsctl: --ca)."
-    }
+    return fault.providerAdvice
   }
 }
 
@@ -186,8 +174,8 @@ enum NegativeSpeaker: Sendable, Hashable {
   case provider
   /// A provider whose format does not always tell these apart, DNSPod's or EMAS's, or there is one among them.
   case vagueProvider
-  /// The system's DNS, and nobody else was to be asked: of a name of this network that may as well mean that the machine
-  /// is on another one.
+  /// The system's DNS, and nobody else was to be asked: of a name of this network that may as well mean that the
+  /// machine is on another one.
   case system
 }
 

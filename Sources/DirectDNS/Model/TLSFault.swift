@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What is wrong with a server's certificate or its TLS, as far as the words of OpenSSL and libcurl tell: each fault has
-/// a remedy of its own.
+/// What is wrong with a server's certificate or its TLS, as far as the words of OpenSSL and libcurl tell: each fault
+/// has a remedy of its own.
 package enum TLSFault: Sendable, Hashable {
   /// The certificate's time is over, or that of an authority above it.
   case expired
@@ -44,6 +44,25 @@ package enum TLSFault: Sendable, Hashable {
 
   /// Whether it may as well be this machine's clock that is wrong.
   package var mayBeTheClock: Bool { self == .expired || self == .notYetValid }
+}
+
+extension TLSFault? {
+  /// What to do where it is a provider's; nil stands for a fault that is not known.
+  package var providerAdvice: String {
+    switch self {
+    case .expired?:
+      "If this machine's clock is right, a certificate has run out, the provider's or its authority's: have it renewed, or name other providers."
+    case .notYetValid?: "This machine's clock is behind, or the provider's certificate is for later: set the clock."
+    case .otherName?:
+      "Another server answers there, or one with a wrong certificate: check the provider's URL and its bootstrap addresses (dnsctl: --bootstrap), or name other providers."
+    case .untrusted?:
+      "If the provider has an authority of its own, trust that (configuration file: ca; dnsctl: --ca); otherwise the connection is being intercepted: name other providers."
+    case .notSpoken?:
+      "What answers there speaks no TLS: check the provider's URL, its port and its bootstrap addresses (dnsctl: --bootstrap), or name other providers."
+    case nil:
+      "If this machine's clock and certificate authorities are right, the connection is being intercepted: name other providers, or trust a private authority (configuration file: ca; dnsctl: --ca)."
+    }
+  }
 }
 
 extension HTTPTransportError {

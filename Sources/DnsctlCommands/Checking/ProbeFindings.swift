@@ -50,25 +50,10 @@ extension Finding {
     switch error.code {
     case .tlsFailed where (error.underlying as? HTTPTransportError)?.isSetup == true:
       "Check the files of authorities that are named: --ca, SSL_CERT_FILE, SSL_CERT_DIR."
-    case .tlsFailed: advice(about: error.tlsFault)
+    case .tlsFailed: error.tlsFault.providerAdvice
     case .connectFailed: "Is the address right, and may this machine send there? Check routes and firewall."
     case .timedOut: "The address is silent: check the firewall, or name another provider."
     default: advice(aboutStatus: status)
-    }
-  }
-
-  private static func advice(about fault: TLSFault?) -> String {
-    switch fault {
-    case .expired?:
-      "If this machine's clock is right, its certificate has run out, or its authority's: have it renewed, or name another provider."
-    case .notYetValid?: "This machine's clock is behind, or the certificate is for later: set the clock."
-    case .otherName?:
-      "Another server answers there, or one with a wrong certificate: check the URL and the address (--bootstrap)."
-    case .untrusted?:
-      "If it has an authority of its own, trust that by --ca; otherwise the connection is being intercepted: name another provider."
-    case .notSpoken?: "What answers there speaks no TLS: check the URL, its port, and the address (--bootstrap)."
-    case nil:
-      "If this machine's clock and authorities are right, the connection is being intercepted: name another provider, or add a private authority by --ca."
     }
   }
 
