@@ -120,8 +120,8 @@ public struct DirectDNSError: Error, Sendable, CustomStringConvertible {
   public let code: Code
   /// What went wrong and what to do, for people: a sentence or several.
   public let message: String
-  /// Every provider that was asked, in the order of asking; or every address that was tried; or whose answer had nothing
-  /// but forbidden addresses.
+  /// Every provider that was asked, in the order of asking; or every address that was tried; or the one that answered
+  /// with nothing but forbidden addresses.
   ///
   /// Empty when none was.
   public let attempts: [Attempt]
