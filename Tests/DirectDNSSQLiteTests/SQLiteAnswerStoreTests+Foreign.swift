@@ -45,8 +45,8 @@ extension SQLiteAnswerStoreTests {
     let copy = folder.path("copy")
     try FileManager.default.copyItem(atPath: folder.path(), toPath: copy)
     try FileManager.default.createDirectory(atPath: copy + "-wal", withIntermediateDirectories: false)
-    let other = try Self.store(copy)
-    let error = await error { () throws(DirectDNSError) in try await other.write([answer(2)]) }
+    let other = try answer(2)
+    let error = await error { () throws(DirectDNSError) in try await Self.store(copy).write([other]) }
     #expect(error?.message.contains("cannot be opened (Is a directory).") == true, "\(error?.message ?? "")")
   }
 
