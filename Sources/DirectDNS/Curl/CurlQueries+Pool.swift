@@ -106,7 +106,7 @@ extension CurlQueries {
       // Its request is still needed for further attempts to connect.
       case .leave(let id): if let query = queries[id.index] { driver.finish(query, .failure(.cancelled)) }
       case .forget(let id): queries[id.index] = nil
-      case .endConnection(let port): driver.sockets.end(port: port)
+      case .endConnection(let port): driver.sockets.end(port: port, of: route)
       }
     }
 

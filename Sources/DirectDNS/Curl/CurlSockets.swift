@@ -58,9 +58,16 @@ internal import CDirectDNSCurl
     return address.map { ($0, port) }
   }
 
-  /// Ends the connection with that local port: what uses it fails.
-  func end(port: CInt) {
-    for socket in open where directdns_local_port(socket) == Int(port) { directdns_end(socket) }
+  /// Ends a route's connection with that local port: what uses it fails.
+  ///
+  /// Connections to several servers may have that port, and so may a later one to another server.
+  func end(port: CInt, of route: QueryRoute) {
+    for socket in open where directdns_local_port(socket) == Int(port) {
+      guard let peer = peer(of: socket), peer.port == route.origin.port,
+        route.addresses.isEmpty || route.addresses.contains(peer.address)
+      else { continue }
+      directdns_end(socket)
+    }
   }
 
   /// Ends an idle connection, and drops what has come on it.
