@@ -149,7 +149,7 @@ extension QueryPoolMachine {
       let isOver = counts && now - silence.since >= Self.silenceLimit
       silent[handle.port] = isOver ? nil : silence
       if isOver { actions.append(.endConnection(port: handle.port)) }
-      if isOver, timedOut { endIdle(besides: handle.port, silentSince: began) }
+      if isOver, timedOut { endIdle(besides: handle.port, silentSince: silence.since) }
     }
   }
 

@@ -136,6 +136,22 @@ final class QueryPoolMachineEndingTests: QueryPoolFixture {
     #expect(ended == ["end connection 10", "end connection 9"], "of a query that has timed out")
   }
 
+  @Test func `one that has replied since the silence began stays, though not since the last query`() {
+    for _ in 0..<2 { start() }
+    for handle in 0..<2 { #expect(connect(handle, port: 7 + Int32(handle))) }
+    for handle in [1, 0] { reply(handle, at: 10) }
+    let first = start(deadline: 9_000, at: 1_000)
+    start(deadline: 9_000, at: 1_000)
+    for handle in 0..<2 { #expect(join(handle, port: 7 + Int32(handle))) }
+    reply(1, at: 1_100)
+    machine.cancel(first, at: 1_150)
+    start(deadline: 2_100, at: 2_000)
+    #expect(join(0, port: 7))
+    _ = taken()
+    _ = machine.endTurn(at: 2_100)
+    #expect(taken().filter { $0.hasPrefix("end connection") } == ["end connection 7"])
+  }
+
   /// Sends a query on a connection that is there, and cancels it after that time.
   private func cancel(_ port: Int32, from start: Int64, after time: Int64) -> [String] {
     let id = self.start(deadline: start + 5_000, at: start)
