@@ -168,9 +168,7 @@ extension QueryPoolMachine {
   }
 
   /// Whether a query is on a connection.
-  private func isUsed(_ port: Int32) -> Bool {
-    handles.contains { $0.port == port && $0.query != nil && $0.stage == .sent }
-  }
+  private func isUsed(_ port: Int32) -> Bool { handles.contains { $0.port == port && $0.isOnConnection } }
 
   private func hasReplied(_ port: Int32, since: Int64) -> Bool {
     handles.contains { $0.port == port && $0.repliedAt > since }

@@ -48,6 +48,9 @@ struct QueryPoolMachine {
     /// When the last whole reply came.
     var repliedAt = Int64.min
 
+    /// Whether its query is on its connection.
+    var isOnConnection: Bool { query != nil && stage == .sent }
+
     /// Whether its connection would be lost with its query.
     var needsItsQuery: Bool { stage == .connecting || stage == .sent && !isShared }
   }
@@ -254,11 +257,21 @@ struct QueryPoolMachine {
     guard wins != false else { return false }
     if wins == true || id == abandoned { winners.append(number) }
     handles[number].stage = .sent
+    if !isHTTP2 { exchangePorts(number, port) }
     handles[number].port = port
     handles[number].isShared = isHTTP2
     if isHTTP2 { speaksHTTP2 = true }
     // libcurl keeps a connection that several can share, although nothing is sent on it.
     return id != abandoned || !isHTTP2
+  }
+
+  /// Gives whichever handle used a connection last what this one did: libcurl takes any that is idle, and each that is
+  /// kept has to be known by some handle.
+  private mutating func exchangePorts(_ number: Int, _ port: Int32) {
+    guard let other = handles.firstIndex(where: { $0.port == port && !$0.isOnConnection }) else { return }
+    let (own, repliedAt) = (handles[number].port, handles[number].repliedAt)
+    handles[number].repliedAt = handles[other].repliedAt
+    (handles[other].port, handles[other].repliedAt) = (own, repliedAt)
   }
 
   /// A handle's transfer has a connection of HTTP/1.1, which it takes a new handle of libcurl's to use.

@@ -152,6 +152,20 @@ final class QueryPoolMachineEndingTests: QueryPoolFixture {
     #expect(taken().filter { $0.hasPrefix("end connection") } == ["end connection 7"])
   }
 
+  @Test func `over HTTP/1.1 the idle one is known, too, when another handle has taken its connection`() {
+    for _ in 0..<2 { start() }
+    for handle in 0..<2 { #expect(connect(handle, port: 7 + Int32(handle), isHTTP2: false)) }
+    for handle in 0..<2 { reply(handle, isHTTP2: false, at: 10) }
+    start(at: 20)
+    #expect(join(1, port: 7, isHTTP2: false))
+    reply(1, isHTTP2: false, at: 30)
+    start(deadline: 9_000, at: 40)
+    #expect(join(1, port: 7, isHTTP2: false))
+    _ = taken()
+    machine.ended(1, .failed(.connectionLost("gone"), .connectionEnded), at: 3_040)
+    #expect(taken().filter { $0.hasPrefix("end connection") } == ["end connection 8"])
+  }
+
   /// Sends a query on a connection that is there, and cancels it after that time.
   private func cancel(_ port: Int32, from start: Int64, after time: Int64) -> [String] {
     let id = self.start(deadline: start + 5_000, at: start)
