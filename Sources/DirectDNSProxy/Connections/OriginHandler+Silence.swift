@@ -33,7 +33,7 @@ extension OriginHandler {
   /// mostly vanished with it, and each would have its request wait as long.
   func noteSilence(_ error: any Error) {
     guard (error as? IOError)?.errnoCode == ETIMEDOUT else { return }
-    client?.loop.pool.close(to: address)
+    client?.loop.shared.closeIdle(to: address)
   }
 }
 

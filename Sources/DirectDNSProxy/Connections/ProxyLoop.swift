@@ -126,6 +126,11 @@ final class ProxyShared: Sendable {
   /// An address cannot be connected to: it is tried last from now on, and idle connections to it are closed.
   func died(_ address: IPAddress) {
     resolver.report(.failed, for: address)
+    closeIdle(to: address)
+  }
+
+  /// Closes the connections to an address that wait for a request, on all loops.
+  func closeIdle(to address: IPAddress) {
     // Within the lock, so that none of them can end in between.
     loops.withLock { loops in
       for loop in loops { loop.eventLoop.execute { loop.value.pool.close(to: address) } }
