@@ -58,6 +58,19 @@ extension ClientConnectionsTests {
     await client.shutdown()
   }
 
+  /// The port of a proxy that gives its first client this answer, and ends.
+  private static func proxy(answering answer: String) throws -> UInt16 {
+    let place = try #require(LoopbackListener())
+    let listener = place.descriptor
+    Thread {
+      let connection = accept(listener, nil, nil)
+      close(listener)
+      TalkativeServer.answer(connection, answer)
+      close(connection)
+    }.start()
+    return place.port
+  }
+
   @Test(arguments: [
     ("", "ended the connection before it had opened a tunnel to https://shop.test"),
     ("HTTP/1.1 103 Early Hints\r\n\r\n", "opens no tunnel to https://shop.test: it answered 103, after which"),
@@ -65,14 +78,7 @@ extension ClientConnectionsTests {
   func `a proxy that gives way to CONNECT has failed itself, and the origin has heard nothing`(
     _ answer: String, _ text: String
   ) async throws {
-    let place = try #require(LoopbackListener())
-    let (listener, port) = (place.descriptor, place.port)
-    Thread {
-      let connection = accept(listener, nil, nil)
-      close(listener)
-      TalkativeServer.answer(connection, answer)
-      close(connection)
-    }.start()
+    let port = try Self.proxy(answering: answer)
     let url = try WebURL("http://127.0.0.1:\(port)")
     let client = try client { $0.proxy = .url(url) }
     let error = await #expect(throws: DirectDNSError.self) { try await client.get("https://shop.test/") }
@@ -89,14 +95,7 @@ extension ClientConnectionsTests {
   func `without a tunnel it is the proxy that answers wrongly, or not at all`(
     _ answer: String, _ start: String, _ text: String
   ) async throws {
-    let place = try #require(LoopbackListener())
-    let (listener, port) = (place.descriptor, place.port)
-    Thread {
-      let connection = accept(listener, nil, nil)
-      close(listener)
-      TalkativeServer.answer(connection, answer)
-      close(connection)
-    }.start()
+    let port = try Self.proxy(answering: answer)
     let url = try WebURL("http://127.0.0.1:\(port)")
     let client = try client { $0.proxy = .url(url) }
     let error = await #expect(throws: DirectDNSError.self) { try await client.get("http://shop.test/") }
