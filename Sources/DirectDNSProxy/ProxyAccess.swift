@@ -7,6 +7,9 @@ internal import Tracing
 /// It has the origin and the path of a URL, and never the query, which often holds secrets. A path may hold some, too.
 public struct ProxyAccess: Sendable {
   /// What a client asked for.
+  #if hasAttribute(nonexhaustive)
+    @nonexhaustive
+  #endif
   public enum Kind: String, Sendable {
     /// A request in the clear.
     case http

@@ -95,6 +95,9 @@ public struct RequestOptions: Sendable {
 }
 
 /// An event on the way to a response.
+#if hasAttribute(nonexhaustive)
+  @nonexhaustive
+#endif
 public enum RequestEvent: Sendable {
   /// A request is about to be sent to this URL, which is the caller's or that of a redirect.
   case sending(WebURL)

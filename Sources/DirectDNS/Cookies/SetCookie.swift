@@ -133,6 +133,9 @@ extension Cookie {
 ///
 /// A rejected cookie does not fail the request: it is ignored, as RFC 6265bis says, and this is the reason.
 /// It never holds the cookie's value.
+#if hasAttribute(nonexhaustive)
+  @nonexhaustive
+#endif
 public enum CookieRejection: Error, Hashable, Sendable {
   /// Neither name nor value.
   case empty

@@ -2,6 +2,9 @@
 /// Something that happened in a resolver, for traces.
 ///
 /// No event contains a secret.
+#if hasAttribute(nonexhaustive)
+  @nonexhaustive
+#endif
 public enum ResolverEvent: Sendable {
   /// One query to one server that has ended: for addresses, or for records of any type.
   public struct Query<Question: Sendable>: Sendable {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Why a request brought no response, or not all of it.
+#if hasAttribute(nonexhaustive)
+  @nonexhaustive
+#endif
 public enum HTTPTransportError: Error, Hashable, Sendable {
   /// No connection could be made.
   case connect(String)

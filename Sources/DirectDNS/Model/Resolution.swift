@@ -26,6 +26,9 @@ public struct Resolution: Sendable, Hashable {
   }
 
   /// Where an answer came from.
+  #if hasAttribute(nonexhaustive)
+    @nonexhaustive
+  #endif
   public enum Source: Sendable, Hashable {
     /// A provider, by its name.
     case provider(String)

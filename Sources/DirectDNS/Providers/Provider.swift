@@ -96,6 +96,9 @@ extension Provider {
 /// Why an endpoint gave no answer.
 public struct ProviderFailure: Error, Hashable, Sendable, CustomStringConvertible {
   /// What a failure says about the endpoint's health.
+  #if hasAttribute(nonexhaustive)
+    @nonexhaustive
+  #endif
   public enum Kind: Hashable, Sendable {
     /// The endpoint does not work: no connection, TLS, timeout, 5xx, or a reply that is not a DNS reply. Three in a
     /// row, those of one lookup counted once, open its breaker.

@@ -2,6 +2,9 @@
 /// What a record says, if its type is known here (RFC 1035 §3.3 and the types' own RFCs).
 ///
 /// Malformed data, and the data of unknown types, is kept as it came.
+#if hasAttribute(nonexhaustive)
+  @nonexhaustive
+#endif
 public enum RecordData: Hashable, Sendable {
   /// The start of a zone of authority (RFC 1035 §3.3.13).
   public struct Authority: Hashable, Sendable {

@@ -73,6 +73,9 @@ public enum RewriteOutcome: Sendable {
   case refused(DirectDNSError)
 
   /// Why a request is not rewritten.
+  #if hasAttribute(nonexhaustive)
+    @nonexhaustive
+  #endif
   public enum BypassReason: String, Hashable, Sendable, CaseIterable, CustomStringConvertible {
     /// The URL names an address: there is nothing to look up.
     case addressLiteral

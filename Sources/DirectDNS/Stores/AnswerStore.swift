@@ -125,6 +125,9 @@ public protocol FleetAnswerStore: AnswerStore {
 }
 
 /// An event of a resolver's store.
+#if hasAttribute(nonexhaustive)
+  @nonexhaustive
+#endif
 public enum StoreEvent: Sendable {
   /// It failed or was too slow, and is not used for a while.
   case failed(DirectDNSError)

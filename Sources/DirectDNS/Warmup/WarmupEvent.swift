@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// What a warm-up reports while it runs.
+#if hasAttribute(nonexhaustive)
+  @nonexhaustive
+#endif
 public enum WarmupEvent: Sendable {
   /// A name is done.
   case name(WarmupOutcome)
@@ -10,6 +13,9 @@ public enum WarmupEvent: Sendable {
 /// The result for one name.
 public struct WarmupOutcome: Sendable {
   /// The kinds of outcome; every name has exactly one.
+  #if hasAttribute(nonexhaustive)
+    @nonexhaustive
+  #endif
   public enum Kind: String, Sendable, Hashable, CaseIterable, Codable {
     /// It was asked for, and answered by a provider or the system's DNS.
     case resolved

@@ -10,6 +10,9 @@ public struct WarmupReport: Sendable, Hashable, Codable {
   public static let slowestLimit = 10
 
   /// How it ended.
+  #if hasAttribute(nonexhaustive)
+    @nonexhaustive
+  #endif
   public enum End: String, Sendable, Hashable, Codable {
     /// It is under way.
     case running
