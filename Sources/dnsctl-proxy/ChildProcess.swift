@@ -69,14 +69,14 @@ struct ChildProcess: Sendable {
     func message(for program: [UInt8]) -> String {
       let name = String(decoding: program, as: UTF8.self).printable
       return switch self {
-      case .notFound where name.isEmpty: "the program's name is empty: give one after --"
+      case .notFound where name.isEmpty: "the program's name is empty: give one after --."
       case .notFound:
-        "the program \(name) was not found, or the interpreter that it names was not: check both, and PATH"
+        "the program \(name) was not found, or the interpreter that it names was not: check both, and PATH."
       case .notSearched(let folder):
         "the program \(name) was not found, and \(String(decoding: folder, as: UTF8.self).printable) in PATH may not be "
-          + "searched: check both"
-      case .notExecutable(let reason): "\(name) cannot be run: \(reason)"
-      case .lost(let reason): "the program \(name) was started, but how it ended is not known: \(reason)"
+          + "searched: check both."
+      case .notExecutable(let reason): "\(name) cannot be run: \(reason)."
+      case .lost(let reason): "the program \(name) was started, but how it ended is not known: \(reason)."
       }
     }
 
