@@ -11,15 +11,15 @@ public struct MetricsEndpointConfiguration: Sendable {
   public var port: UInt16
   /// Whether ``address`` may be one that other machines reach; off by default.
   ///
-  /// There is no TLS and no password: metrics tell the names of providers and how much is sent. Then a `Host` field of
-  /// any name is served too.
+  /// There is no TLS and no password, and metrics tell the names of providers and how much is sent. When it is on,
+  /// requests are answered whatever name their `Host` field has.
   public var allowsRemoteClients: Bool
-  /// The connections that are served at a time, 16 by default.
+  /// The most connections that are served at a time; 16 by default.
   ///
-  /// One more takes the place of the slowest, which has had 100 ms by then. When the process has no descriptor left the
-  /// slowest gives its own up; where none can, the endpoint tries again after 100 ms.
+  /// A further one takes the place of the slowest, which has had at least 100 ms. If the process has no descriptor
+  /// left, the slowest is closed; if there is none to close, the endpoint tries again after 100 ms.
   public var connectionLimit: Int
-  /// For how long a client may take over its request and over reading the reply; default 5 s.
+  /// How long a client may take to send its request and to read the reply; 5 s by default.
   public var timeout: Duration
 
   /// Creates a configuration; every part has a default.
@@ -38,11 +38,11 @@ public struct MetricsEndpointConfiguration: Sendable {
 /// Serves a registry's metrics at `/metrics`, over HTTP/1.1 and by default on loopback, for Prometheus or a person
 /// with curl.
 ///
-/// Beside them `/live` answers 200 for as long as the process serves at all, and `/ready` 200 or 503 as the process says:
-/// what supervisors and Kubernetes ask.
+/// For supervisors and Kubernetes, `/live` answers 200 as long as the process serves at all, and `/ready` 200 or 503,
+/// as the process says.
 ///
-/// A service for a service group, or on its own with ``start()`` and ``stop()``. It needs one thread, which sleeps
-/// between scrapes.
+/// It runs in a service group, or alone with ``start()`` and ``stop()``. It needs one thread, which sleeps between
+/// scrapes.
 public final class MetricsEndpoint: Service {
   private let registry: PrometheusRegistry
   private let configuration: MetricsEndpointConfiguration
@@ -64,12 +64,12 @@ public final class MetricsEndpoint: Service {
   /// Creates an endpoint; nothing listens yet.
   ///
   /// - Parameters:
-  ///   - registry: whose metrics it serves.
+  ///   - registry: the registry whose metrics it serves.
   ///   - configuration: where it listens; every part has a default.
-  ///   - readiness: what `/ready` says; always ready by default. It is called for each request, on the endpoint's thread,
-  ///     and must not wait.
-  /// - Throws: an error of code `invalidConfiguration` when the address is one that other machines reach and
-  ///   ``MetricsEndpointConfiguration/allowsRemoteClients`` is off, or when a limit is not positive.
+  ///   - readiness: what `/ready` answers; always ready by default. It is called for each request on the endpoint's
+  ///     thread, and must not wait.
+  /// - Throws: an error of code `invalidConfiguration` if other machines can reach the address and
+  ///   ``MetricsEndpointConfiguration/allowsRemoteClients`` is off, or if a limit is not positive.
   public init(
     _ registry: PrometheusRegistry, _ configuration: MetricsEndpointConfiguration = MetricsEndpointConfiguration(),
     readiness: @escaping @Sendable () -> Readiness = { .ready }
@@ -97,11 +97,11 @@ public final class MetricsEndpoint: Service {
     return state.withLock { $0.running?.port }.map { port in "http://\(address.bracketed):\(port)/metrics" }
   }
 
-  /// Listens, and serves on a thread of its own; one that does so already goes on.
+  /// Listens, and serves on a thread of its own; if it already does, nothing changes.
   ///
-  /// It waits for the end of a run before it, which may have the port still.
+  /// A run that is ending may still have the port, and is waited for.
   ///
-  /// - Throws: an error of code `cannotListen` when the address or the port cannot be had.
+  /// - Throws: an error of code `cannotListen` if it cannot listen at that address and port.
   public func start() async throws(DirectDNSError) {
     await wait(for: state.withLock { $0.running == nil ? $0.ending : nil })
     try state.withLock { state throws(DirectDNSError) in
@@ -126,10 +126,10 @@ public final class MetricsEndpoint: Service {
     }
   }
 
-  /// Listens no more, and ends what is under way.
+  /// Stops listening, and ends requests under way.
   ///
-  /// When it returns the port is free and the endpoint's thread has ended; it waits for a scrape that is being written, and
-  /// for as long keeps no thread waiting. One that is dropped ends without that.
+  /// On return the port is free and the endpoint's thread has ended. A scrape that is being written is waited for,
+  /// without blocking a thread. An endpoint that is released ends too, but nobody waits for it.
   public func stop() async { await wait(for: end()) }
 
   /// Has the thread end; what to wait for, if it ever began.

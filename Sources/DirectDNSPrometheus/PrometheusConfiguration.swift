@@ -3,16 +3,16 @@
 public struct PrometheusConfiguration: Sendable {
   /// The upper ends of the buckets of timers, in seconds; ``defaultTimeBuckets`` by default.
   ///
-  /// Their order does not matter; what is not finite or there twice is left out, and a bucket without an end is added.
+  /// Their order does not matter; values that are not finite are left out, as are repeated ones, and `+Inf` is added.
   public var timeBuckets: [Double]
   /// The upper ends of the buckets of aggregating recorders, in the recorder's own unit; ``defaultValueBuckets`` by
   /// default, and read like ``timeBuckets``.
   public var valueBuckets: [Double]
   /// The most series that are kept, a histogram counted once; default 2 000.
   ///
-  /// What comes on top is counted, and lost; with 0 or less that is everything.
+  /// Further series are counted (`directdns_metrics_refused_series_total`) and not kept; with 0 or less none is kept.
   public var seriesLimit: Int
-  /// What metrics mean, by the name that swift-metrics or Prometheus has; what DirectDNS's own mean is known without.
+  /// The help texts of metrics, by their name in swift-metrics or in Prometheus; DirectDNS's own metrics have theirs.
   ///
   /// Default: empty.
   public var help: [String: String]

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 public import DirectDNS
 
-/// Answers on a Redis or Valkey server: one fleet shares them, and takes turns at asking.
+/// Answers on a Redis or Valkey server: the members of a fleet share them, and take turns to ask.
 ///
 /// Answers are strings under `PREFIX` `answer:1:A:www.example.com` (the format's version, the record type, the name), and
-/// leases under `PREFIX` `lease:A:www.example.com`. Each has a time to live, so the server forgets by itself.
+/// leases under `PREFIX` `lease:A:www.example.com`. Each has a time to live, so the server removes them by itself.
 ///
-/// What lookups wait for has a thread and a connection of its own, so that they do not wait for what is written.
+/// Reading and leases have a thread and a connection of their own, so that lookups do not wait for what is written.
 public final class RedisAnswerStore: FleetAnswerStore, NonBlocking {
   /// A hundred years: what is kept longer is kept as long, since Redis refuses instants that its clock cannot hold.
   private static let longest = Duration.seconds(100 * 365 * 86_400)
@@ -19,8 +19,8 @@ public final class RedisAnswerStore: FleetAnswerStore, NonBlocking {
   /// Creates a store; it connects when it is first used.
   ///
   /// - Parameters:
-  ///   - configuration: which server.
-  ///   - clock: the wall clock that times to live are reckoned by; by default the machine's.
+  ///   - configuration: the server, and how to talk to it.
+  ///   - clock: the wall clock by which times to live are computed; by default the machine's.
   public init(_ configuration: RedisStoreConfiguration, clock: any ResolverClock = SystemClock()) {
     keys = RedisKeys(prefix: configuration.prefix)
     self.clock = clock
@@ -34,7 +34,7 @@ public final class RedisAnswerStore: FleetAnswerStore, NonBlocking {
 
   // MARK: Answers
 
-  /// What is known about questions.
+  /// Reads the answers to questions.
   public func read(_ questions: [AddressQuestion]) async throws(DirectDNSError) -> [StoredAnswer] {
     guard !questions.isEmpty else {
       _ = try await asker.run([RedisCommand("PING")])
@@ -66,7 +66,7 @@ public final class RedisAnswerStore: FleetAnswerStore, NonBlocking {
     return values.map(\.text)
   }
 
-  /// Keeps answers.
+  /// Writes answers, which replace earlier ones to the same questions.
   public func write(_ answers: [StoredAnswer]) async throws(DirectDNSError) {
     let now = clock.wallNow
     let commands = answers.map { answer in
@@ -83,8 +83,7 @@ public final class RedisAnswerStore: FleetAnswerStore, NonBlocking {
     }
   }
 
-  /// Keeps the answers that were asked for later than what is known about their questions; what others write in between
-  /// is seen.
+  /// Writes those answers that were asked for later than the stored ones, also than what others write in between.
   public func writeNewer(_ answers: [StoredAnswer]) async throws(DirectDNSError) -> Int {
     let now = clock.wallNow
     var kept = 0
@@ -138,14 +137,14 @@ public final class RedisAnswerStore: FleetAnswerStore, NonBlocking {
     return 1
     """
 
-  /// Forgets what is known about questions.
+  /// Removes the answers to questions.
   public func remove(_ questions: [AddressQuestion]) async throws(DirectDNSError) {
     if !questions.isEmpty { _ = try await writer.run([RedisCommand("DEL", questions.map(keys.answer))]) }
   }
 
-  /// Forgets everything under the prefix.
+  /// Removes all answers under the prefix.
   ///
-  /// - Throws: also when the connection breaks in the middle.
+  /// - Throws: `storeFailed`, also if the connection breaks in the middle: then some may be left.
   public func removeAll() async throws(DirectDNSError) {
     try await scan { [writer] found, connection throws(DirectDNSError) in
       _ = try await writer.step([RedisCommand("DEL", found)], on: connection)
@@ -153,9 +152,9 @@ public final class RedisAnswerStore: FleetAnswerStore, NonBlocking {
     }
   }
 
-  /// Shows everything under the prefix, in no order.
+  /// Visits all answers under the prefix, in no particular order.
   ///
-  /// - Throws: also when the connection breaks in the middle: then not everything was shown.
+  /// - Throws: `storeFailed`, also if the connection breaks in the middle: then not all were visited.
   public func visit(_ visit: @Sendable ([StoredAnswer]) async -> Bool) async throws(DirectDNSError) {
     try await scan { [writer] found, connection throws(DirectDNSError) in
       let questions = found.compactMap(self.keys.question)
@@ -193,7 +192,7 @@ public final class RedisAnswerStore: FleetAnswerStore, NonBlocking {
 
   // MARK: Leases
 
-  /// Takes the lease on a question unless another has it.
+  /// Takes the lease on a question, unless another holder has it.
   public func takeLease(
     on question: AddressQuestion, holder: String, for duration: Duration
   ) async throws(DirectDNSError) -> Bool {

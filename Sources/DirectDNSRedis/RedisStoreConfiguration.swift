@@ -11,26 +11,25 @@ public struct RedisStoreConfiguration: Sendable, Hashable {
     case socket(String)
   }
 
-  /// How a connection is encrypted, and the server known.
+  /// How connections are encrypted, by TLS 1.2 or newer, and how the server is verified.
   ///
-  /// The certificate must be for the host in ``RedisStoreConfiguration/server``, by an authority of the system's or of
-  /// ``authorities``.
+  /// Its certificate must be for the host in ``RedisStoreConfiguration/server``, and be issued by an authority of the
+  /// system's or of ``authorities``.
   public struct TLS: Sendable, Hashable {
-    /// The path of a file with further authorities (PEM); nil for those of the system alone.
+    /// The path of a file with further certificate authorities (PEM); nil for those of the system alone.
     ///
     /// Default nil.
     public var authorities: String?
-    /// The paths of what is shown to a server that asks for it (`tls-auth-clients`), as PEM: the certificate with those
-    /// above it, and its key.
+    /// The client certificate for a server that asks for one (`tls-auth-clients`), with its key.
     ///
     /// Default nil.
     public var identity: Identity?
 
-    /// A certificate and its key, each in a file.
+    /// A client certificate and its key, each in a file.
     public struct Identity: Sendable, Hashable {
-      /// The path of the certificate and those above it (PEM).
+      /// The path of the certificate and its chain (PEM).
       public var certificate: String
-      /// The path of its key (PEM), which no password protects.
+      /// The path of the key (PEM), which must not be encrypted with a password.
       public var key: String
 
       /// Creates an identity.
@@ -40,7 +39,7 @@ public struct RedisStoreConfiguration: Sendable, Hashable {
       }
     }
 
-    /// Creates what says how.
+    /// Creates TLS settings; everything has a default.
     public init(authorities: String? = nil, identity: Identity? = nil) {
       self.authorities = authorities
       self.identity = identity
@@ -49,21 +48,23 @@ public struct RedisStoreConfiguration: Sendable, Hashable {
 
   /// Where the server listens.
   public var server: Server
-  /// How the connection is encrypted; nil for not at all.
+  /// How connections are encrypted; nil for no encryption.
   ///
-  /// Default nil. It is for ``Server/tcp(_:port:)``: a socket needs none.
+  /// Default nil. It applies to ``Server/tcp(_:port:)`` only.
   public var tls: TLS?
-  /// The user to log in as; nil means the default one.
+  /// The user to log in as; nil for the server's default user.
   ///
-  /// Without a ``password`` nobody logs in.
+  /// Default nil. Without a ``password`` it is not used.
   public var user: String?
-  /// The password; nil means that none is asked for.
+  /// The password; nil for a server that asks for none.
+  ///
+  /// Default nil.
   public var password: Secret?
   /// The number of the database.
   ///
   /// Default 0.
   public var database: Int
-  /// What every key begins with: fleets that share a server, and must not share answers, have one each.
+  /// What every key begins with; fleets that share a server but must not share answers need different ones.
   ///
   /// Default `directdns:`.
   public var prefix: String

@@ -4,9 +4,8 @@ public import DirectDNS
 extension RedisStoreConfiguration {
   /// Reads `redis://[[USER]:PASSWORD@]HOST[:PORT][/DATABASE]`, the same with `rediss` for TLS, or `redis+unix:///PATH`.
   ///
-  /// `valkey` may stand for `redis`. User and password may be percent-encoded. Behind `rediss://…` may stand
-  /// `?ca=/PATH` for a file of further authorities, and `cert=/PATH&key=/PATH` for what is shown to a server that asks who
-  /// we are.
+  /// `valkey` may stand for `redis`. User and password may be percent-encoded. `rediss://…` may end with
+  /// `?ca=/PATH` for a file of further authorities, and `cert=/PATH&key=/PATH` for a client certificate.
   ///
   /// - Parameter url: the URL.
   /// - Throws: an error of code ``DirectDNSError/Code/invalidConfiguration`` that names the part that is wrong, and shows

@@ -4,13 +4,13 @@ internal import Logging
 
 /// Answers in one file on this machine: remembered across restarts, and shared by its processes.
 ///
-/// The file is opened when it is first needed. It can be deleted at any time: the next call makes a new one. One of ours that
-/// is damaged is an error to whoever reads, and stays where it is; whoever writes renames it to `PATH.damaged`, or
-/// `PATH.damaged-2` and so on, and a new one takes its place. A file that is not known to be ours is left as it is, and is an
-/// error. So is one that everybody may write to.
+/// The file is opened when it is first needed. It can be deleted at any time: the next call creates a new one. Reading
+/// a damaged file of this store's own is an error, and leaves it where it is; writing renames it to `PATH.damaged`, or
+/// `PATH.damaged-2` and so on, and creates a new one. A file that is not known to be this store's is an error and stays
+/// as it is, and so is one that everybody may write to.
 ///
-/// Reading and writing have a thread and a connection each, so that a lookup does not wait for a writer, of this process or
-/// of another.
+/// Reading and writing have a thread and a connection each, so that a lookup never waits for a writer, of this process
+/// or of another.
 public final class SQLiteAnswerStore: AnswerStore, NonBlocking {
   private let configuration: SQLiteStoreConfiguration
   private let reader: SQLiteWorker
@@ -18,12 +18,12 @@ public final class SQLiteAnswerStore: AnswerStore, NonBlocking {
   private let made = SystemClock().wallNow
   private let lost = Locked(0)
 
-  /// Creates a store; nothing happens to the file yet.
+  /// Creates a store; the file is not opened yet.
   ///
   /// - Parameters:
-  ///   - configuration: which file.
-  ///   - notice: is told, in a sentence and each thing once, what somebody should know though no call fails for it: that
-  ///     a damaged file was set aside, or that another user may write to the file. By default a warning is logged by
+  ///   - configuration: the file, and how large it may grow.
+  ///   - notice: called with a sentence, once for each matter, about what no call fails for: that a damaged file was
+  ///     renamed, or that another user may write to the file. By default it is logged as a warning, with the label
   ///     `directdns.sqlite`.
   public init(_ configuration: SQLiteStoreConfiguration, notice: (@Sendable (String) -> Void)? = nil) {
     self.configuration = configuration
@@ -41,17 +41,17 @@ public final class SQLiteAnswerStore: AnswerStore, NonBlocking {
   /// Always `sqlite`.
   public var name: String { "sqlite" }
 
-  /// How many answers it has evicted for want of room in the file, of those that were asked for since it was made.
+  /// How many answers it has evicted for want of room in the file, of those that were asked for since it was created.
   public var evicted: Int { lost.withLock(\.self) }
 
-  /// What is known about questions.
+  /// Reads the answers to questions.
   ///
-  /// - Throws: also when the file is damaged. It stays as it is until something is written.
+  /// - Throws: `storeFailed`, also for a damaged file, which stays as it is until something is written.
   public func read(_ questions: [AddressQuestion]) async throws(DirectDNSError) -> [StoredAnswer] {
     try await reader.perform { database throws(SQLiteError) in try database.read(questions) }
   }
 
-  /// Keeps answers.
+  /// Writes answers, which replace earlier ones to the same questions.
   public func write(_ answers: [StoredAnswer]) async throws(DirectDNSError) {
     let most = configuration.maximumBytes
     try await writer.perform { [lost, made] database throws(SQLiteError) in
@@ -61,7 +61,7 @@ public final class SQLiteAnswerStore: AnswerStore, NonBlocking {
     }
   }
 
-  /// Keeps the answers that were asked for later than what is known about their questions; nobody writes in between.
+  /// Writes those answers that were asked for later than the stored ones; nobody writes in between.
   public func writeNewer(_ answers: [StoredAnswer]) async throws(DirectDNSError) -> Int {
     let most = configuration.maximumBytes
     return try await writer.perform { [lost, made] database throws(SQLiteError) in
@@ -73,26 +73,26 @@ public final class SQLiteAnswerStore: AnswerStore, NonBlocking {
     }
   }
 
-  /// Brings what was written here out of the log beside the file into the file itself, so that a copy of it has that,
-  /// too, and empties the log.
+  /// Moves what was written from the log beside the file into the file itself, so that a copy of the file has it, and
+  /// empties the log.
   ///
-  /// It waits for the disk, and for no other process: while one reads or writes, some may stay in the log, for the next
-  /// one that ends.
+  /// It waits for the disk, but for no other process: while another one reads or writes, a part may stay in the log
+  /// until the next call, or until the last process has closed the file.
   public func checkpoint() async { await writer.checkpoint() }
 
-  /// Forgets what is known about questions.
+  /// Removes the answers to questions.
   public func remove(_ questions: [AddressQuestion]) async throws(DirectDNSError) {
     try await writer.perform { database throws(SQLiteError) in try database.remove(questions) }
   }
 
-  /// Forgets everything.
+  /// Removes all answers.
   public func removeAll() async throws(DirectDNSError) {
     try await writer.perform { database throws(SQLiteError) in try database.removeAll() }
   }
 
-  /// Shows everything, in the order of names.
+  /// Visits all answers, in the order of names.
   ///
-  /// - Throws: also when the file is replaced meanwhile, or is damaged: then not everything was shown.
+  /// - Throws: `storeFailed`, also if the file is replaced meanwhile, or is damaged: then not all were visited.
   public func visit(_ visit: @Sendable ([StoredAnswer]) async -> Bool) async throws(DirectDNSError) {
     var place: SQLiteDatabase.Place? = .beginning
     var file: SQLiteFile?

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 public import HTTPTypes
 
-/// The common requests in a line each; ``DirectClient/execute(_:body:options:)`` does all others.
+/// The common requests in one line each; ``DirectClient/execute(_:body:options:)`` does all others.
 ///
 /// <doc:Requests> says which fields the client adds.
 ///
@@ -10,13 +10,13 @@ public import HTTPTypes
 /// let status = try await client.post("https://hooks.example.com/", body: .text("paid")).status
 /// ```
 extension DirectClient {
-  /// Asks for a URL with GET.
+  /// Sends a GET request.
   ///
   /// - Parameters:
   ///   - url: an `http` or `https` URL.
-  ///   - headerFields: the fields that are sent; none by default but what the client adds.
-  ///   - options: what this request wants other than the client does.
-  /// - Returns: the response, as soon as its head has come; whatever its status is.
+  ///   - headerFields: the request's header fields; none by default.
+  ///   - options: options of this request, which override the client's configuration.
+  /// - Returns: the response, whatever its status, as soon as its head has come.
   /// - Throws: `invalidURL`, or what ``execute(_:body:options:)`` throws.
   nonisolated(nonsending) public func get(
     _ url: String, headerFields: HTTPFields = [:], options: RequestOptions = RequestOptions()
@@ -24,23 +24,24 @@ extension DirectClient {
     try await execute(ClientRequest(.get, WebURL(url), headerFields), .none, options)
   }
 
-  /// Asks for a URL's header alone, with HEAD; as ``get(_:headerFields:options:)-(String,_,_)``.
+  /// Sends a HEAD request, whose response has no body; as ``get(_:headerFields:options:)-(String,_,_)``.
   nonisolated(nonsending) public func head(
     _ url: String, headerFields: HTTPFields = [:], options: RequestOptions = RequestOptions()
   ) async throws(DirectDNSError) -> DirectResponse {
     try await execute(ClientRequest(.head, WebURL(url), headerFields), .none, options)
   }
 
-  /// Sends a body to a URL with POST, once.
+  /// Sends a POST request.
   ///
-  /// What is not idempotent is not retried on its own, unless the server has refused it unprocessed: <doc:Failover>.
+  /// Once it may have reached the server it is not sent again, unless ``RequestOptions/isSafeToRetry`` says that it may
+  /// be: <doc:Failover>.
   ///
   /// - Parameters:
   ///   - url: an `http` or `https` URL.
-  ///   - body: what is sent; its ``RequestBody/contentType`` goes out unless the fields have one.
-  ///   - headerFields: the fields that are sent; none by default but what the client adds.
-  ///   - options: what this request wants other than the client does.
-  /// - Returns: the response, as soon as its head has come; whatever its status is.
+  ///   - body: the body; its ``RequestBody/contentType`` is sent unless the header fields have one.
+  ///   - headerFields: the request's header fields; none by default.
+  ///   - options: options of this request, which override the client's configuration.
+  /// - Returns: the response, whatever its status, as soon as its head has come.
   /// - Throws: `invalidURL`, or what ``execute(_:body:options:)`` throws.
   nonisolated(nonsending) public func post(
     _ url: String, body: RequestBody, headerFields: HTTPFields = [:], options: RequestOptions = RequestOptions()
@@ -48,63 +49,63 @@ extension DirectClient {
     try await execute(ClientRequest(.post, WebURL(url), headerFields), body, options)
   }
 
-  /// Sends a body to a URL with PUT; as ``post(_:body:headerFields:options:)-(String,_,_,_)``, but it may be retried.
+  /// Sends a PUT request; as ``post(_:body:headerFields:options:)-(String,_,_,_)``, but it may be retried.
   nonisolated(nonsending) public func put(
     _ url: String, body: RequestBody, headerFields: HTTPFields = [:], options: RequestOptions = RequestOptions()
   ) async throws(DirectDNSError) -> DirectResponse {
     try await execute(ClientRequest(.put, WebURL(url), headerFields), body, options)
   }
 
-  /// Sends a body to a URL with PATCH (RFC 5789); as ``post(_:body:headerFields:options:)-(String,_,_,_)``: once.
+  /// Sends a PATCH request (RFC 5789), by the rules of ``post(_:body:headerFields:options:)-(String,_,_,_)``.
   nonisolated(nonsending) public func patch(
     _ url: String, body: RequestBody, headerFields: HTTPFields = [:], options: RequestOptions = RequestOptions()
   ) async throws(DirectDNSError) -> DirectResponse {
     try await execute(ClientRequest(.patch, WebURL(url), headerFields), body, options)
   }
 
-  /// Deletes what a URL names, with DELETE; as ``get(_:headerFields:options:)-(String,_,_)``.
+  /// Sends a DELETE request without a body; as ``get(_:headerFields:options:)-(String,_,_)``.
   nonisolated(nonsending) public func delete(
     _ url: String, headerFields: HTTPFields = [:], options: RequestOptions = RequestOptions()
   ) async throws(DirectDNSError) -> DirectResponse {
     try await execute(ClientRequest(.delete, WebURL(url), headerFields), .none, options)
   }
 
-  /// The same as ``get(_:headerFields:options:)-(String,_,_)``, of a URL that was read already.
+  /// As ``get(_:headerFields:options:)-(String,_,_)``, for a parsed URL.
   nonisolated(nonsending) public func get(
     _ url: WebURL, headerFields: HTTPFields = [:], options: RequestOptions = RequestOptions()
   ) async throws(DirectDNSError) -> DirectResponse {
     try await execute(ClientRequest(.get, url, headerFields), .none, options)
   }
 
-  /// The same as ``head(_:headerFields:options:)-(String,_,_)``, of a URL that was read already.
+  /// As ``head(_:headerFields:options:)-(String,_,_)``, for a parsed URL.
   nonisolated(nonsending) public func head(
     _ url: WebURL, headerFields: HTTPFields = [:], options: RequestOptions = RequestOptions()
   ) async throws(DirectDNSError) -> DirectResponse {
     try await execute(ClientRequest(.head, url, headerFields), .none, options)
   }
 
-  /// The same as ``post(_:body:headerFields:options:)-(String,_,_,_)``, of a URL that was read already.
+  /// As ``post(_:body:headerFields:options:)-(String,_,_,_)``, for a parsed URL.
   nonisolated(nonsending) public func post(
     _ url: WebURL, body: RequestBody, headerFields: HTTPFields = [:], options: RequestOptions = RequestOptions()
   ) async throws(DirectDNSError) -> DirectResponse {
     try await execute(ClientRequest(.post, url, headerFields), body, options)
   }
 
-  /// The same as ``put(_:body:headerFields:options:)-(String,_,_,_)``, of a URL that was read already.
+  /// As ``put(_:body:headerFields:options:)-(String,_,_,_)``, for a parsed URL.
   nonisolated(nonsending) public func put(
     _ url: WebURL, body: RequestBody, headerFields: HTTPFields = [:], options: RequestOptions = RequestOptions()
   ) async throws(DirectDNSError) -> DirectResponse {
     try await execute(ClientRequest(.put, url, headerFields), body, options)
   }
 
-  /// The same as ``patch(_:body:headerFields:options:)-(String,_,_,_)``, of a URL that was read already.
+  /// As ``patch(_:body:headerFields:options:)-(String,_,_,_)``, for a parsed URL.
   nonisolated(nonsending) public func patch(
     _ url: WebURL, body: RequestBody, headerFields: HTTPFields = [:], options: RequestOptions = RequestOptions()
   ) async throws(DirectDNSError) -> DirectResponse {
     try await execute(ClientRequest(.patch, url, headerFields), body, options)
   }
 
-  /// The same as ``delete(_:headerFields:options:)-(String,_,_)``, of a URL that was read already.
+  /// As ``delete(_:headerFields:options:)-(String,_,_)``, for a parsed URL.
   nonisolated(nonsending) public func delete(
     _ url: WebURL, headerFields: HTTPFields = [:], options: RequestOptions = RequestOptions()
   ) async throws(DirectDNSError) -> DirectResponse {

@@ -42,7 +42,8 @@ public struct ResolverConfiguration: Sendable {
   public var hedges: Bool
   /// The most connections to one provider that speaks HTTP/1.1, which carries one query at a time on each.
   ///
-  /// Default 32, and from 1 to 1000. Over HTTP/2 one connection carries fifty queries, and there are no more than eight.
+  /// Default 32, and from 1 to 1000. Over HTTP/2 fifty queries are under way at a time at most, on one connection with
+  /// most servers, and on eight at most.
   public var connectionsPerServer: Int
   /// The address families that a lookup asks for, unless ``LookupOptions/families`` says otherwise.
   ///

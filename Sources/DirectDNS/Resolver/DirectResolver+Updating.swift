@@ -16,17 +16,18 @@ extension DirectResolver {
 
   /// Changes the configuration, from the next lookup on.
   ///
-  /// The cache stays, and so do lookups under way: nobody joins their queries any more, and what these fail is asked of
-  /// the new providers, as far as there is time. Providers with the same name and origin as before keep their health
-  /// and their request rate. Answers in the cache keep their lifetime; only those of names that are now looked up
-  /// elsewhere, such as a name that was pinned, are forgotten, and whoever waits for such a name gets its pin at once, or
-  /// has the system's DNS asked; who waits for its records of another type gets the error that a new lookup would. What
-  /// the system's DNS has said is forgotten when that is switched off. What a provider says that is gone reaches those
-  /// who wait, and is not kept. Names that ``keepAlive(_:)`` has set stay, except those
-  /// that the old configuration had and the new one has not; those of a warm-up all stay.
+  /// The cache stays, and so do lookups under way: no new lookup joins their queries, and if these fail, the new
+  /// providers are asked, as far as there is time. Providers with the same name and origin as before keep their health
+  /// and their request rate; the answer of a removed one reaches the lookups that wait for it, and is not kept. Answers
+  /// in the cache keep their lifetime, except those of names that are now looked up elsewhere, such as a name that was
+  /// pinned: they are forgotten, and lookups that wait for such a name get its pin at once, or go on to the system's
+  /// DNS (those of its other records get the error that a new lookup would). If the system's DNS is switched off, its
+  /// answers are forgotten. Names that ``keepAlive(_:)`` has set stay, except those that the old configuration had and
+  /// the new one does not have; those of a warm-up all stay.
   ///
-  /// Settings that say what the present ones do leave everything alone, failures too, so that a file can be read again
-  /// at any time. A provider of your own has to be `Equatable` to be seen to be the same, or the same object.
+  /// If nothing differs from the present settings, nothing changes, and failures stay remembered, so that a file can be
+  /// read again at any time. A provider of your own type is the same only if it is `Equatable` and equal, or the same
+  /// object.
   ///
   /// Some values cannot be changed: `capacity`, `store`, `storeTimeout` and `observer` of the new configuration are
   /// ignored, and so are `trust` and `connectionsPerServer` if the transport is the caller's own. The files of `trust`
