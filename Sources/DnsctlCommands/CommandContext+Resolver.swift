@@ -5,10 +5,10 @@ internal import Synchronization
 
 extension CommandContext {
   /// What a resolver is needed for; it writes to the context that it is given.
-  typealias ResolverUse = @Sendable (DirectResolver, CommandContext) async throws(SettingsError) -> ExitStatus
+  typealias ResolverUse = @Sendable (DirectResolver, CommandContext) async throws(CommandError) -> ExitStatus
 
   /// The store of such settings; nil if answers are not stored.
-  package func store(of settings: DirectSettings) throws(SettingsError) -> (any AnswerStore)? {
+  package func store(of settings: DirectSettings) throws(CommandError) -> (any AnswerStore)? {
     guard let setting = settings.store else { return nil }
     return try openStore(setting)
   }
@@ -24,13 +24,13 @@ extension CommandContext {
   /// - Throws: if there can be no such resolver, and what `body` throws.
   func withResolver(
     _ settings: DirectSettings, storing filled: (any AnswerStore)? = nil, _ body: @escaping ResolverUse
-  ) async throws(SettingsError) -> ExitStatus {
+  ) async throws(CommandError) -> ExitStatus {
     let store = filled == nil ? try store(of: settings) : filled
     let signal = SignalWait()
     defer { signal.cancel() }
     return try await withResolver(
       settings.forOneRun, store, { filled == nil ? .answered : Self.exitStatus(of: $0) }
-    ) { resolver throws(SettingsError) in
+    ) { resolver throws(CommandError) in
       // Without a store there is nothing to save: a signal ends the process at once.
       store == nil ? try await body(resolver, self) : try await untilInterrupted(resolver, signal, body)
     }
@@ -50,8 +50,8 @@ extension CommandContext {
   /// - Throws: if there can be no such resolver, and what `body` throws.
   package func withResolver(
     _ settings: DirectSettings, _ store: (any AnswerStore)?, _ status: (StoreFlush) -> ExitStatus = { _ in .answered },
-    _ body: (DirectResolver) async throws(SettingsError) -> ExitStatus
-  ) async throws(SettingsError) -> ExitStatus {
+    _ body: (DirectResolver) async throws(CommandError) -> ExitStatus
+  ) async throws(CommandError) -> ExitStatus {
     var configuration = settings.resolver
     let notice = StoreNotice(self)
     if let store {
@@ -62,10 +62,10 @@ extension CommandContext {
     do throws(DirectDNSError) {
       resolver = try makeResolver(configuration, settings.systemServers)
     } catch {
-      throw SettingsError(error)
+      throw CommandError(error)
     }
-    let outcome: Result<ExitStatus, SettingsError>
-    do throws(SettingsError) { outcome = .success(try await body(resolver)) } catch { outcome = .failure(error) }
+    let outcome: Result<ExitStatus, CommandError>
+    do throws(CommandError) { outcome = .success(try await body(resolver)) } catch { outcome = .failure(error) }
     // A refresh in the background would never finish in a process that ends with the answer. A process that is told to
     // end does not wait for it.
     let isToldToEnd = [.success(.interrupted), .success(.terminated)].contains(outcome)
@@ -80,13 +80,13 @@ extension CommandContext {
   /// Its task is not awaited: the process ends before the task could.
   private func untilInterrupted(
     _ resolver: DirectResolver, _ signal: SignalWait, _ body: @escaping ResolverUse
-  ) async throws(SettingsError) -> ExitStatus {
+  ) async throws(CommandError) -> ExitStatus {
     let gate = OutputGate()
     let guarded = gate.guarding(self)
-    let (ends, end) = AsyncStream.makeStream(of: Result<ExitStatus, SettingsError>.self)
+    let (ends, end) = AsyncStream.makeStream(of: Result<ExitStatus, CommandError>.self)
     Task {
-      let outcome: Result<ExitStatus, SettingsError>
-      do throws(SettingsError) { outcome = .success(try await body(resolver, guarded)) } catch {
+      let outcome: Result<ExitStatus, CommandError>
+      do throws(CommandError) { outcome = .success(try await body(resolver, guarded)) } catch {
         outcome = .failure(error)
       }
       // Behind the closed gate it ends as if its reader had gone, and could do so before the signal's status is there.
@@ -112,7 +112,7 @@ private final class SignalWait: Sendable {
   func cancel() { task.withLock { $0?.cancel() } }
 }
 
-extension SettingsError {
+extension CommandError {
   /// Why there is no resolver or no client.
   init(_ error: DirectDNSError) {
     self.init([.fileUnusable, .cannotListen].contains(error.code) ? .streams : .configuration, error.description)
@@ -127,7 +127,7 @@ extension SettingsError {
   /// The same, with the way to the command's help behind a mistake in its use.
   package func status(in context: CommandContext, of command: String) -> ExitStatus {
     let hint = "\(DirectDNSError.sentence(message)) See dnsctl \(command) --help."
-    return (status == .usage ? SettingsError(status, hint) : self).status(in: context)
+    return (status == .usage ? CommandError(status, hint) : self).status(in: context)
   }
 }
 

@@ -10,13 +10,13 @@ extension CommandContext {
   ///   - overrides: what the options say.
   /// - Returns: the settings.
   /// - Throws: what is wrong, and where.
-  func settings(file path: String?, _ overrides: SettingsOverrides) throws(SettingsError) -> DirectSettings {
+  func settings(file path: String?, _ overrides: SettingsOverrides) throws(CommandError) -> DirectSettings {
     if let path { try InputFile.check(path, of: "--config") }
     do throws(ConfigurationFault) {
       let variables = try EnvironmentSettings(environment)
       return try DirectSettings(configurationFile(path, variables), environment: variables, overrides: overrides)
     } catch {
-      throw SettingsError(error)
+      throw CommandError(error)
     }
   }
 
@@ -32,14 +32,14 @@ extension CommandContext {
   func liveConfiguration(
     file path: String?, _ overrides: SettingsOverrides, check: @escaping LiveConfiguration.Check,
     observer: @escaping LiveConfiguration.Observer
-  ) throws(SettingsError) -> LiveConfiguration? {
+  ) throws(CommandError) -> LiveConfiguration? {
     do throws(ConfigurationFault) {
       let variables = try EnvironmentSettings(environment)
       guard let (path, _) = try configurationBytes(path, variables) else { return nil }
       return try LiveConfiguration(
         path: path, environment: variables, overrides: overrides, clock: clock, check: check, observer: observer)
     } catch {
-      throw SettingsError(error)
+      throw CommandError(error)
     }
   }
 

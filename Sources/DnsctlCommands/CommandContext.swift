@@ -60,7 +60,7 @@ package struct CommandContext: Sendable {
   package var hasRoute: @Sendable (IPAddress.Family) -> Bool
   package var systemSource: @Sendable (_ servers: String?) -> any SystemSource
   /// The store for a setting; nil if answers are not stored.
-  package var openStore: @Sendable (StoreSetting) throws(SettingsError) -> (any AnswerStore)?
+  package var openStore: @Sendable (StoreSetting) throws(CommandError) -> (any AnswerStore)?
 
   /// The context of the real process.
   package static func process() -> CommandContext {
@@ -92,7 +92,7 @@ package struct CommandContext: Sendable {
       packages: { SystemPackages() },
       hasRoute: { $0.hasRoute },
       systemSource: { SystemDNS(servers: $0) },
-      openStore: { setting throws(SettingsError) in
+      openStore: { setting throws(CommandError) in
         let store = try setting.store(environment, errors: errors)
         ProcessStore.keep(store)
         return store
@@ -107,7 +107,7 @@ package struct CommandContext: Sendable {
 
   /// Writes to standard output; where that fails, the reason is reported, and the status says so.
   func write(_ text: String) -> ExitStatus {
-    do throws(StreamError) { try output.write(text) } catch { return SettingsError(error).status(in: self) }
+    do throws(StreamError) { try output.write(text) } catch { return CommandError(error).status(in: self) }
     return .answered
   }
 

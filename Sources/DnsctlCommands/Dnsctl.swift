@@ -75,10 +75,10 @@ package struct Dnsctl: AsyncParsableCommand {
       if command == "exec" { words = Array(words[..<OptionWords.programPlace(in: words)]) }
       try ProcessArguments.refuseOtherBytes(among: words.count)
       words = try OptionWords.separated(words)
-      if let objection = UnknownCommand.objection(in: words, of: root) { throw SettingsError(.usage, objection) }
+      if let objection = UnknownCommand.objection(in: words, of: root) { throw CommandError(.usage, objection) }
       var parsed = try root.parseAsRoot(root == Dnsctl.self ? VersionCommand.spelledOut(words) : words)
       if var parsed = parsed as? any AsyncParsableCommand { try await parsed.run() } else { try parsed.run() }
-    } catch let error as SettingsError {
+    } catch let error as CommandError {
       DescriptorOutput(descriptor: StandardDescriptor.errors).say("dnsctl: \(error.message)\n")
       CommandSignals.end(error.status)
     } catch {

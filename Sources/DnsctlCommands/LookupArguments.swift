@@ -87,7 +87,7 @@ extension LookupArguments {
   var families: AddressFamilies? { ipv4 ? .ipv4 : ipv6 ? .ipv6 : family?.families }
 
   /// The settings that result from these options, the environment and the configuration file.
-  package func settings(in context: CommandContext) throws(SettingsError) -> DirectSettings {
+  package func settings(in context: CommandContext) throws(CommandError) -> DirectSettings {
     try context.settings(file: configurationPath, overrides(in: context))
   }
 
@@ -115,7 +115,7 @@ extension LookupArguments {
     report: @escaping @Sendable (String) -> Void, changed: @escaping @Sendable (DirectSettings) -> Void = { _ in },
     check: @escaping LiveConfiguration.Check = { _ in }, begun: @escaping @Sendable () -> Void = {},
     read: @escaping @Sendable () -> Void = {}
-  ) throws(SettingsError) -> Task<Void, any Error>? {
+  ) throws(CommandError) -> Task<Void, any Error>? {
     let trapsHangUp = trapsHangUp && !context.isAtTerminal
     // Also where there is nothing to read again, so that a reload never ends a service.
     if trapsHangUp { context.ignoreHangUp() }
@@ -141,7 +141,7 @@ extension LookupArguments {
       try check(live.settings)
       try live.keep(resolver)
     } catch {
-      throw SettingsError(error)
+      throw CommandError(error)
     }
     changed(live.settings)
     return Task {
@@ -151,7 +151,7 @@ extension LookupArguments {
     }
   }
 
-  private func overrides(in context: CommandContext) throws(SettingsError) -> SettingsOverrides {
+  private func overrides(in context: CommandContext) throws(CommandError) -> SettingsOverrides {
     for path in authorities { try InputFile.check(path, of: "--ca") }
     var servers: [String: String] = [:]
     let providers = providers.map { text in

@@ -40,15 +40,15 @@ package struct MetricsOptions: ParsableArguments {
     in context: CommandContext, from collecting: PrometheusRegistry? = nil,
     explaining others: [MetricDescription] = [],
     readiness: @escaping @Sendable () -> Readiness = { .ready }
-  ) async throws(SettingsError) -> MetricsEndpoint? {
+  ) async throws(CommandError) -> MetricsEndpoint? {
     guard let place else {
       guard !allowsRemoteClients else {
-        throw SettingsError(.usage, "--metrics-remote needs --metrics.")
+        throw CommandError(.usage, "--metrics-remote needs --metrics.")
       }
       return nil
     }
     guard place.address.isLoopback || allowsRemoteClients else {
-      throw SettingsError(
+      throw CommandError(
         .usage, "--metrics \(place): other machines reach that address. Take 127.0.0.1, or add --metrics-remote.")
     }
     let registry = collecting ?? PrometheusRegistry(explaining: others)
@@ -62,7 +62,7 @@ package struct MetricsOptions: ParsableArguments {
       if collecting == nil { context.collectMetrics(registry) }
       return endpoint
     } catch {
-      throw SettingsError(.streams, error.message)
+      throw CommandError(.streams, error.message)
     }
   }
 }
@@ -75,10 +75,10 @@ extension MetricsEndpoint? {
 
   /// Runs a command, and stops the endpoint when it has ended.
   package func serving(
-    _ body: () async throws(SettingsError) -> ExitStatus
-  ) async throws(SettingsError) -> ExitStatus {
-    let outcome: Result<ExitStatus, SettingsError>
-    do throws(SettingsError) { outcome = .success(try await body()) } catch { outcome = .failure(error) }
+    _ body: () async throws(CommandError) -> ExitStatus
+  ) async throws(CommandError) -> ExitStatus {
+    let outcome: Result<ExitStatus, CommandError>
+    do throws(CommandError) { outcome = .success(try await body()) } catch { outcome = .failure(error) }
     await self?.stop()
     return try outcome.get()
   }

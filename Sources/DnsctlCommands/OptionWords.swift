@@ -34,7 +34,7 @@ enum OptionWords {
   /// - Parameter words: the arguments, of which the first names the command.
   /// - Returns: the words for the parser.
   /// - Throws: an option without a value that is given an empty one.
-  static func separated(_ words: [String]) throws(SettingsError) -> [String] {
+  static func separated(_ words: [String]) throws(CommandError) -> [String] {
     let command = words.first
     var result: [String] = []
     var rest = words[...]
@@ -44,7 +44,7 @@ enum OptionWords {
         let name = word.dropFirst(2).prefix { $0 != "=" }
         if let option = optionWithEmptyValue(word) {
           guard !isFlag(String(name), of: command) else {
-            throw SettingsError(.usage, "\(option.printable) has no value: write it without the equals sign.")
+            throw CommandError(.usage, "\(option.printable) has no value: write it without the equals sign.")
           }
           result += [option, ""]
         } else {

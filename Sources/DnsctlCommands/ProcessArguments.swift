@@ -39,11 +39,11 @@ package enum ProcessArguments {
   ///
   /// - Parameter count: how many of the arguments are the command's own.
   /// - Throws: which one it is.
-  static func refuseOtherBytes(among count: Int) throws(SettingsError) {
+  static func refuseOtherBytes(among count: Int) throws(CommandError) {
     guard let place = bytes.prefix(count).firstIndex(where: { String(validating: $0, as: UTF8.self) == nil }) else {
       return
     }
-    throw SettingsError(
+    throw CommandError(
       .usage,
       "argument \(place + 1) is not UTF-8. Write a name or a URL as UTF-8, rename a file, and give a body's bytes in one: fetch --data-binary @FILE."
     )

@@ -69,20 +69,20 @@ struct ExecCommand: AsyncParsableCommand {
   func run() async throws {
     let context = CommandContext.process()
     let ending: ChildProcess.Ending
-    do throws(SettingsError) { ending = try await run(in: context) } catch {
+    do throws(CommandError) { ending = try await run(in: context) } catch {
       ending = .exited(error.status(in: context, of: "exec").rawValue)
     }
     if case .died(SIGINT) = ending { CommandSignals.end(.interrupted) }
     _exit(ending.status)
   }
 
-  private func run(in context: CommandContext) async throws(SettingsError) -> ChildProcess.Ending {
+  private func run(in context: CommandContext) async throws(CommandError) -> ChildProcess.Ending {
     let program = ProcessArguments.program
-    guard !program.isEmpty else { throw SettingsError(.usage, "there is no program to run.") }
+    guard !program.isEmpty else { throw CommandError(.usage, "there is no program to run.") }
     let settings = try lookupArguments.settings(in: context)
     let store = try context.store(of: settings)
     var ending = ChildProcess.Ending.exited(0)
-    let status = try await context.withResolver(settings, store) { resolver throws(SettingsError) in
+    let status = try await context.withResolver(settings, store) { resolver throws(CommandError) in
       ending = try await serve(program, settings, resolver, in: context)
       return .answered
     }
@@ -92,7 +92,7 @@ struct ExecCommand: AsyncParsableCommand {
   /// Serves while the program runs.
   private func serve(
     _ program: [[UInt8]], _ settings: DirectSettings, _ resolver: DirectResolver, in context: CommandContext
-  ) async throws(SettingsError) -> ChildProcess.Ending {
+  ) async throws(CommandError) -> ChildProcess.Ending {
     var limits = ProxyLimits()
     // Processes that the program leaves running do not keep the proxy.
     limits.drainTimeout = .milliseconds(100)
@@ -106,7 +106,7 @@ struct ExecCommand: AsyncParsableCommand {
     var ending = ChildProcess.Ending.exited(0)
     var following: Task<Void, any Error>?
     defer { following?.cancel() }
-    try await ProxyRun.serve(inputs, resolver, in: context) { run throws(SettingsError) in
+    try await ProxyRun.serve(inputs, resolver, in: context) { run throws(CommandError) in
       // SIGHUP is for the program.
       following = try run.follow(lookupArguments, trapsHangUp: false, read: run.update)
       ending = try await start(program, at: run.places, in: context)
@@ -117,8 +117,8 @@ struct ExecCommand: AsyncParsableCommand {
   /// Starts the program, and waits for it.
   private func start(
     _ program: [[UInt8]], at places: [ListenAddress], in context: CommandContext
-  ) async throws(SettingsError) -> ChildProcess.Ending {
-    guard case .tcp(let address, let port)? = places.first else { throw SettingsError(.streams, "there is no proxy.") }
+  ) async throws(CommandError) -> ChildProcess.Ending {
+    guard case .tcp(let address, let port)? = places.first else { throw CommandError(.streams, "there is no proxy.") }
     let environment = ChildEnvironment(
       javaOptions: context.environment["JAVA_TOOL_OPTIONS"], host: "\(address)", port: port, tellsJava: tellsJava)
     let signals = SignalRelay()

@@ -94,16 +94,16 @@ struct ProxyCommand: ContextCommand {
   @OptionGroup(title: "Metrics options")
   var metrics: MetricsOptions
 
-  func run(in context: CommandContext) async throws(SettingsError) -> ExitStatus {
+  func run(in context: CommandContext) async throws(CommandError) -> ExitStatus {
     if proxy.loops > 1, let shortage = StartLimits.shortage(threads: proxy.loops) {
-      throw SettingsError(.streams, shortage)
+      throw CommandError(.streams, shortage)
     }
     let settings = try lookupArguments.settings(in: context)
     let registry = proxy.servesMetrics ? PrometheusRegistry(explaining: MetricDescription.proxy) : nil
     if let registry { context.collectMetrics(registry) }
     // Not announced yet: scripts that wait for the first line expect the proxy's address in it.
     let endpoint = try await metrics.start(in: context, from: registry, explaining: MetricDescription.proxy)
-    return try await endpoint.serving { () async throws(SettingsError) in
+    return try await endpoint.serving { () async throws(CommandError) in
       try await serve(settings, registry, endpoint, in: context)
     }
   }
@@ -112,14 +112,14 @@ struct ProxyCommand: ContextCommand {
   private func serve(
     _ settings: DirectSettings, _ registry: PrometheusRegistry?, _ endpoint: MetricsEndpoint?,
     in context: CommandContext
-  ) async throws(SettingsError) -> ExitStatus {
+  ) async throws(CommandError) -> ExitStatus {
     let store = try context.store(of: settings)
     let notice = ProviderNotice(context)
     var observed = settings
     observed.resolver.observer = notice.observer(passingTo: settings.resolver.observer)
     let log = proxy.accessLog(in: context)
     let systemd = Systemd(context.environment, process: getpid())
-    return try await context.withResolver(observed, store) { resolver throws(SettingsError) in
+    return try await context.withResolver(observed, store) { resolver throws(CommandError) in
       let inputs = try ProxyInputs(settings, route, proxy, in: context) { settings, entry, users in
         var made = configuration(settings, entry, log, users: users, systemd.sockets)
         made.notice = context.reportError
@@ -129,7 +129,7 @@ struct ProxyCommand: ContextCommand {
       let ending = ProxyEnding(context)
       var following: Task<Void, any Error>?
       defer { following?.cancel() }
-      try await ProxyRun.serve(inputs, resolver, in: context) { run throws(SettingsError) in
+      try await ProxyRun.serve(inputs, resolver, in: context) { run throws(CommandError) in
         try checkPeers(at: run.places)
         let said = "proxy at \(run.places.map(\.description).joined(separator: ", "))"
         following = try follow(run, systemd, status: said, in: context) {
@@ -146,9 +146,9 @@ struct ProxyCommand: ContextCommand {
     }
   }
 
-  private func checkPeers(at places: [ListenAddress]) throws(SettingsError) {
+  private func checkPeers(at places: [ListenAddress]) throws(CommandError) {
     guard !proxy.peers.isEmpty, !places.contains(where: { if case .unix = $0 { true } else { false } }) else { return }
-    throw SettingsError(
+    throw CommandError(
       .usage, "--peer-uid is for Unix sockets, and the proxy listens at none: add --listen unix:PATH.")
   }
 
@@ -159,7 +159,7 @@ struct ProxyCommand: ContextCommand {
   private func follow(
     _ run: ProxyRun, _ systemd: Systemd, status: String, in context: CommandContext,
     announce: @escaping @Sendable () -> Void
-  ) throws(SettingsError) -> Task<Void, any Error>? {
+  ) throws(CommandError) -> Task<Void, any Error>? {
     let ready = { @Sendable in systemd.notify(.ready(status: status)) }
     let begun = { @Sendable in
       announce()

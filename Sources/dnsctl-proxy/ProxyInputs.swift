@@ -40,7 +40,7 @@ final class ProxyInputs: Sendable {
   init(
     _ settings: DirectSettings, _ route: RouteOptions, _ proxy: ProxyOptions?, in context: CommandContext,
     make: @escaping Making
-  ) throws(SettingsError) {
+  ) throws(CommandError) {
     self.route = route
     self.proxy = proxy
     self.context = context
@@ -53,15 +53,15 @@ final class ProxyInputs: Sendable {
   }
 
   /// The configuration that results.
-  func configuration() throws(SettingsError) -> ProxyConfiguration { try configuration(of: held.withLock(\.self)) }
+  func configuration() throws(CommandError) -> ProxyConfiguration { try configuration(of: held.withLock(\.self)) }
 
-  private func configuration(of values: Values) throws(SettingsError) -> ProxyConfiguration {
+  private func configuration(of values: Values) throws(CommandError) -> ProxyConfiguration {
     let configuration = make(
       values.settings, try route.entry(over: values.settings.proxy, values.upstream),
       try proxy?.users(values.userLines, values.tokens))
     // Without the option it is the file's, and no mistake of the command line.
     if values.upstream == nil, configuration.isItsOwnUpstream, let upstream = configuration.upstream {
-      throw SettingsError(
+      throw CommandError(
         .configuration, "proxy.upstream: \(upstream): that is where this proxy listens itself: name another one.")
     }
     return configuration
@@ -71,7 +71,7 @@ final class ProxyInputs: Sendable {
   func check(_ settings: DirectSettings, for server: ProxyServer) throws(DirectDNSError) {
     var values = held.withLock(\.self)
     values.settings = settings
-    do throws(SettingsError) { try check(values, for: server) } catch {
+    do throws(CommandError) { try check(values, for: server) } catch {
       throw DirectDNSError(.invalidConfiguration, error.message)
     }
   }
@@ -87,14 +87,14 @@ final class ProxyInputs: Sendable {
   /// Reads the other files again, and updates a proxy.
   func update(_ server: ProxyServer) {
     changing.withLock { _ in
-      renew("The previous upstream proxy stays in force.", server) { values throws(SettingsError) in
+      renew("The previous upstream proxy stays in force.", server) { values throws(CommandError) in
         values.upstream = try route.upstream(in: context)
       }
       if let proxy {
-        renew("The previous users stay in force.", server) { values throws(SettingsError) in
+        renew("The previous users stay in force.", server) { values throws(CommandError) in
           values.userLines = try proxy.userLines(in: context)
         }
-        renew("The previous token stays in force.", server) { values throws(SettingsError) in
+        renew("The previous token stays in force.", server) { values throws(CommandError) in
           values.tokens = try proxy.tokens(in: context)
         }
       }
@@ -103,7 +103,7 @@ final class ProxyInputs: Sendable {
   }
 
   private func apply(to server: ProxyServer) {
-    do throws(SettingsError) {
+    do throws(CommandError) {
       let configuration = try configuration()
       do throws(DirectDNSError) { try server.update(configuration) } catch { context.reportError(error.message) }
     } catch {
@@ -111,9 +111,9 @@ final class ProxyInputs: Sendable {
     }
   }
 
-  private func renew(_ otherwise: String, _ server: ProxyServer, _ read: (inout Values) throws(SettingsError) -> Void) {
+  private func renew(_ otherwise: String, _ server: ProxyServer, _ read: (inout Values) throws(CommandError) -> Void) {
     var values = held.withLock(\.self)
-    do throws(SettingsError) {
+    do throws(CommandError) {
       try read(&values)
       try check(values, for: server)
       held.withLock { [values] in $0 = values }
@@ -122,10 +122,10 @@ final class ProxyInputs: Sendable {
     }
   }
 
-  private func check(_ values: Values, for server: ProxyServer) throws(SettingsError) {
+  private func check(_ values: Values, for server: ProxyServer) throws(CommandError) {
     let configuration = try configuration(of: values)
     do throws(DirectDNSError) { try server.check(configuration) } catch {
-      throw SettingsError(.configuration, error.message)
+      throw CommandError(.configuration, error.message)
     }
   }
 }

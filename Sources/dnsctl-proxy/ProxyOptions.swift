@@ -125,61 +125,61 @@ struct ProxyOptions: ParsableArguments {
   }
 
   /// The lines of the file of `--users`; none without that option.
-  func userLines(in context: CommandContext) throws(SettingsError) -> String {
+  func userLines(in context: CommandContext) throws(CommandError) -> String {
     guard let usersPath else { return "" }
     return try Self.text(of: usersPath, "--users", in: context)
   }
 
   /// The token of `--token`; none without that option.
-  func tokens(in context: CommandContext) throws(SettingsError) -> [Secret] {
+  func tokens(in context: CommandContext) throws(CommandError) -> [Secret] {
     guard let token else { return [] }
     guard let text = try Self.secret(token, "--token", in: context) else {
-      throw SettingsError(
+      throw CommandError(
         .usage,
         "--token: write @FILE, or '$NAME' of an environment variable: all users of a machine can see a command line.")
     }
     // Alone, so that a token that is too short is not taken for a mistake in the file of users.
     do throws(DirectDNSError) { _ = try ProxyUsers(tokens: [Secret(text)]) } catch {
-      throw SettingsError(.configuration, "--token: \(error.clause).")
+      throw CommandError(.configuration, "--token: \(error.clause).")
     }
     return [Secret(text)]
   }
 
   /// Who may use it, by such lines and tokens; nil for anybody.
-  func users(_ lines: String, _ tokens: [Secret]) throws(SettingsError) -> ProxyUsers? {
+  func users(_ lines: String, _ tokens: [Secret]) throws(CommandError) -> ProxyUsers? {
     guard usersPath != nil || token != nil else { return nil }
     do throws(DirectDNSError) { return try ProxyUsers(lines: lines, tokens: tokens) } catch {
-      throw SettingsError(.configuration, "\(usersPath?.printable ?? "--token"): \(error.clause).")
+      throw CommandError(.configuration, "\(usersPath?.printable ?? "--token"): \(error.clause).")
     }
   }
 
   /// The first line of `@FILE`, or the value of `$NAME` in the environment; nil for any other text.
   static func secret(
     _ text: String, _ option: String, in context: CommandContext
-  ) throws(SettingsError) -> String? {
+  ) throws(CommandError) -> String? {
     let secret = try given(text, option, in: context)
     // What is not UTF-8 was read as this character, and would be another password.
     guard secret?.unicodeScalars.contains("\u{fffd}") != true else {
-      throw SettingsError(.configuration, "\(option): it is not UTF-8: write it as UTF-8, or take letters and digits.")
+      throw CommandError(.configuration, "\(option): it is not UTF-8: write it as UTF-8, or take letters and digits.")
     }
     return secret
   }
 
   private static func given(
     _ text: String, _ option: String, in context: CommandContext
-  ) throws(SettingsError) -> String? {
+  ) throws(CommandError) -> String? {
     if text.hasPrefix("@") {
       return String(try Self.text(of: String(text.dropFirst()), option, in: context).prefix { !$0.isNewline })
     }
     guard text.hasPrefix("$") else { return nil }
     guard let value = context.environment[String(text.dropFirst())] else {
       // Without its name, which may be a password that begins with a dollar.
-      throw SettingsError(.usage, "\(option): the environment has no variable of that name.")
+      throw CommandError(.usage, "\(option): the environment has no variable of that name.")
     }
     return value
   }
 
-  private static func text(of path: String, _ option: String, in context: CommandContext) throws(SettingsError)
+  private static func text(of path: String, _ option: String, in context: CommandContext) throws(CommandError)
     -> String
   {
     let text = String(decoding: try InputFile.read(path, for: option, by: context.readFile), as: UTF8.self)

@@ -24,21 +24,21 @@ struct ProxyRun: Sendable {
   /// - Throws: why it cannot serve, or what `body` throws.
   static func serve(
     _ inputs: ProxyInputs, _ resolver: DirectResolver, in context: CommandContext,
-    _ body: (ProxyRun) async throws(SettingsError) -> Void,
+    _ body: (ProxyRun) async throws(CommandError) -> Void,
     stop: (ProxyServer) async -> Void = { await $0.stop() }
-  ) async throws(SettingsError) {
+  ) async throws(CommandError) {
     let configuration = try inputs.configuration()
     let server: ProxyServer
     do throws(DirectDNSError) { server = try ProxyServer(configuration, resolver: resolver) } catch {
-      throw SettingsError(.usage, error.message)
+      throw CommandError(.usage, error.message)
     }
     let places: [ListenAddress]
     do throws(DirectDNSError) { places = try await server.start() } catch {
       // An inherited socket at an address that it may not have.
-      throw SettingsError(error.code == .invalidConfiguration ? .configuration : .streams, error.message)
+      throw CommandError(error.code == .invalidConfiguration ? .configuration : .streams, error.message)
     }
     let run = ProxyRun(places: places, server: server, inputs: inputs, resolver: resolver, context: context)
-    do throws(SettingsError) { try await body(run) } catch {
+    do throws(CommandError) { try await body(run) } catch {
       await stop(server)
       throw error
     }
@@ -57,7 +57,7 @@ struct ProxyRun: Sendable {
   func follow(
     _ arguments: LookupArguments, trapsHangUp: Bool, begun: @escaping @Sendable () -> Void = {},
     read: @escaping @Sendable () -> Void
-  ) throws(SettingsError) -> Task<Void, any Error>? {
+  ) throws(CommandError) -> Task<Void, any Error>? {
     try arguments.follow(
       resolver, in: context, trapsHangUp: trapsHangUp, report: context.reportError,
       changed: { settings in inputs.take(settings, for: server) },

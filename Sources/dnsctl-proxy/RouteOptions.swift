@@ -36,28 +36,28 @@ struct RouteOptions: ParsableArguments {
   var rules: [RouteRule] = []
 
   /// The proxy that `--upstream` names; nil without that option.
-  func upstream(in context: CommandContext) throws(SettingsError) -> UpstreamProxy? {
+  func upstream(in context: CommandContext) throws(CommandError) -> UpstreamProxy? {
     guard let upstreamText else { return nil }
     let text = try ProxyOptions.secret(upstreamText, "--upstream", in: context) ?? upstreamText
     do throws(DirectDNSError) { return try UpstreamProxy(text, resolvesNames: upstreamResolves) } catch {
-      throw SettingsError(.usage, "--upstream: \(error.clause).")
+      throw CommandError(.usage, "--upstream: \(error.clause).")
     }
   }
 
   /// The configuration file's entry, changed by these options; `upstream` is the proxy that they name.
-  func entry(over configured: ProxyEntry, _ upstream: UpstreamProxy?) throws(SettingsError) -> ProxyEntry {
+  func entry(over configured: ProxyEntry, _ upstream: UpstreamProxy?) throws(CommandError) -> ProxyEntry {
     var entry = configured
     if let upstream {
       entry.upstream = upstream
     } else if upstreamResolves {
-      guard entry.upstream != nil else { throw SettingsError(.usage, "--upstream-resolves needs --upstream.") }
+      guard entry.upstream != nil else { throw CommandError(.usage, "--upstream-resolves needs --upstream.") }
       entry.upstream?.resolvesNames = true
     }
     for rule in rules { entry.routes.set(rule.route, for: rule.pattern) }
     // Of the rules that lead nowhere, those of the file are no mistake of the command line.
     let lost = entry.upstream == nil ? entry.routes.rules.filter { $0.route == .upstream } : []
     if let rule = lost.first(where: { rule in !rules.contains { $0.pattern == rule.pattern } }) {
-      throw SettingsError(
+      throw CommandError(
         .configuration,
         "proxy.routes: \(rule): there is no upstream proxy to go through: give one (--upstream, proxy.upstream).")
     }

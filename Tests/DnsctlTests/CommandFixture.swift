@@ -85,7 +85,7 @@ struct CommandFixture: Sendable {
         return packages
       },
       hasRoute: { [hasRoutes] in hasRoutes.contains($0) }, systemSource: { _ in system },
-      openStore: { [store, environment, errors] setting throws(SettingsError) in
+      openStore: { [store, environment, errors] setting throws(CommandError) in
         if let store { return store }
         return try setting.store(environment, errors: errors)
       })
@@ -102,7 +102,7 @@ struct CommandFixture: Sendable {
       }
       let status = await command.status(in: context)
       return Outcome(status: status.rawValue, output: output.text, errors: errors.text)
-    } catch let error as SettingsError {
+    } catch let error as CommandError {
       return Outcome(status: error.status.rawValue, output: "", errors: "dnsctl: \(error.message)\n")
     } catch {
       return Outcome(

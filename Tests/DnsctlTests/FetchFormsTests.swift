@@ -10,8 +10,8 @@ import Testing
   private static let files = ["a.txt": "one\ntwo", "b.png": "PNG", "dir/c.HTML": "<p>", "d.bin": "bits", "-": "in"]
 
   private func body(_ parts: [DataPart]) throws -> String {
-    let data = try FormData(parts, boundary: "B") { path, option throws(SettingsError) in
-      guard let text = Self.files[path] else { throw SettingsError(.streams, "\(option): no \(path)") }
+    let data = try FormData(parts, boundary: "B") { path, option throws(CommandError) in
+      guard let text = Self.files[path] else { throw CommandError(.streams, "\(option): no \(path)") }
       return Array(text.utf8)
     }
     return String(decoding: data.bytes, as: UTF8.self)
@@ -62,7 +62,7 @@ import Testing
     #expect {
       try FormPart(DataPart(.formPart, text))
     } throws: { error in
-      let error = error as? SettingsError
+      let error = error as? CommandError
       return error?.status == .usage && error?.message.contains(words) ?? false
         && !(error?.message.contains("s3cret") ?? true)
     }

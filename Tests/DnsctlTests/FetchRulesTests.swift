@@ -210,7 +210,7 @@ import Testing
   }
 
   @Test(arguments: ["ftp", "ws", "socks5"]) func `another scheme is told which ones there are`(_ scheme: String) {
-    let error = #expect(throws: SettingsError.self) { try FetchJob.url("\(scheme)://shop.example", upload: nil) }
+    let error = #expect(throws: CommandError.self) { try FetchJob.url("\(scheme)://shop.example", upload: nil) }
     #expect(error?.message == "\(scheme) cannot be fetched: http and https can." && error?.status == .noAnswer)
   }
 

@@ -32,7 +32,7 @@ struct OptionWordsTests {
     ("resolve --help=", "--help"), ("proxy --log-paths=", "--log-paths"), ("exec --java=", "--java"),
   ])
   func `an option without a value is not given an empty one`(_ line: String, _ option: String) {
-    let expected = SettingsError(.usage, "\(option) has no value: write it without the equals sign.")
+    let expected = CommandError(.usage, "\(option) has no value: write it without the equals sign.")
     #expect(throws: expected) { try OptionWords.separated(words(line)) }
   }
 

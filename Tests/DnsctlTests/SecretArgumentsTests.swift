@@ -128,11 +128,11 @@ import Testing
     let flags = try ConnectionFlags.parse(["-x", "proxy.example:3128", "-U", "@/login"])
     let choice = try flags.proxyChoice { path in path == "/login" ? Array("me:s3@c/r:et\n".utf8) : nil }
     #expect(try choice == .url(WebURL("http://me:s3%40c%2Fr%3Aet@proxy.example:3128/"), except: ""))
-    #expect(throws: SettingsError.self) { try ConnectionFlags.parse(["-U", "me:x"]).proxyChoice { _ in nil } }
-    #expect(throws: SettingsError.self) {
+    #expect(throws: CommandError.self) { try ConnectionFlags.parse(["-U", "me:x"]).proxyChoice { _ in nil } }
+    #expect(throws: CommandError.self) {
       try ConnectionFlags.parse(["-x", "http://a:b@p", "-U", "me:x"]).proxyChoice { _ in nil }
     }
-    #expect(throws: SettingsError.self) { try ConnectionFlags.parse(["-x", "p", "-U", "me"]).proxyChoice { _ in nil } }
+    #expect(throws: CommandError.self) { try ConnectionFlags.parse(["-x", "p", "-U", "me"]).proxyChoice { _ in nil } }
   }
 
   @Test func `a key's password may stand in a file or apart`() throws {
@@ -141,8 +141,8 @@ import Testing
       let identity = try flags.identity { path in path == "/key" ? Array("s3cret\n".utf8) : nil }
       #expect(identity == ClientIdentity(certificate: "a.pem", key: nil, password: "s3cret"))
     }
-    #expect(throws: SettingsError.self) { try ConnectionFlags.parse(["--pass", "x"]).identity { _ in nil } }
-    #expect(throws: SettingsError.self) {
+    #expect(throws: CommandError.self) { try ConnectionFlags.parse(["--pass", "x"]).identity { _ in nil } }
+    #expect(throws: CommandError.self) {
       try ConnectionFlags.parse(["-E", "a.pem:y", "--pass", "x"]).identity { _ in nil }
     }
     let marked = try ConnectionFlags.parse(["-E", "a.pem:\u{301}s3cret"]).identity { _ in nil }

@@ -45,7 +45,7 @@ import Testing
 
   @Test(arguments: ["", "home/me"]) func `has no folder under a home that is not an absolute path`(_ home: String) {
     let setting = StoreSetting(place: .file(nil), origin: "--store")
-    let error = #expect(throws: SettingsError.self) { try setting.path(["HOME": home]) }
+    let error = #expect(throws: CommandError.self) { try setting.path(["HOME": home]) }
     #expect(error?.message.contains("HOME is not an absolute path. Name a file") == true)
   }
 
@@ -58,7 +58,7 @@ import Testing
   func `without a path is in the user's cache folder`(environment: [String: String], path: String?) throws {
     let setting = StoreSetting(place: .file(nil), origin: "--store")
     guard let path else {
-      let error = #expect(throws: SettingsError.self) { try setting.path(environment) }
+      let error = #expect(throws: CommandError.self) { try setting.path(environment) }
       #expect(error?.message.contains("HOME is not set") == true)
       return
     }

@@ -30,7 +30,7 @@ struct Checkup: Sendable {
   private var family: IPAddress.Family { settings.resolver.families.contains(.ipv4) ? .ipv4 : .ipv6 }
 
   /// All findings, in the order in which they are shown.
-  func run() async throws(SettingsError) -> [Finding] {
+  func run() async throws(CommandError) -> [Finding] {
     var findings = Finding.variables(context.environment.keys) + Finding.packages(context.packages())
     findings += routes()
     let system = await systemDNS()
@@ -45,7 +45,7 @@ struct Checkup: Sendable {
       findings.append(.clock(reports, jump: jump))
       findings += reports.map { .probe($0, at: context.clock.wallNow) } + unreachable
     } catch {
-      throw SettingsError(error)
+      throw CommandError(error)
     }
     if !settings.resolver.providers.isEmpty, !reports.contains(where: { $0.result.error == nil }) {
       let rest = system.isAnswering ? "lookups go to the system's DNS alone" : "no name can be looked up"

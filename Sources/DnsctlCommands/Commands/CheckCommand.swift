@@ -71,11 +71,11 @@ struct CheckCommand: ContextCommand {
   @OptionGroup
   var colours: ColourOptions
 
-  func run(in context: CommandContext) async throws(SettingsError) -> ExitStatus {
+  func run(in context: CommandContext) async throws(CommandError) -> ExitStatus {
     let context = context.coloured(colours)
     let host: HostName
     do throws(DirectDNSError) { host = try HostName(name) } catch {
-      throw SettingsError(.usage, "--name: \(error.clause).")
+      throw CommandError(.usage, "--name: \(error.clause).")
     }
     let findings =
       if let proxy { try await proxyCheckup(proxy, host, in: context).run() } else {
@@ -84,12 +84,12 @@ struct CheckCommand: ContextCommand {
     return context.write(text(findings, in: context)).joined(Self.status(findings, isStrict: strict))
   }
 
-  private func lookupFindings(_ host: HostName, in context: CommandContext) async throws(SettingsError) -> [Finding] {
-    guard proxyUser == nil else { throw SettingsError(.usage, "--proxy-user needs --proxy.") }
+  private func lookupFindings(_ host: HostName, in context: CommandContext) async throws(CommandError) -> [Finding] {
+    guard proxyUser == nil else { throw CommandError(.usage, "--proxy-user needs --proxy.") }
     let settings = try lookupArguments.settings(in: context)
-    do throws(DirectDNSError) { try settings.resolver.validate() } catch { throw SettingsError(error) }
+    do throws(DirectDNSError) { try settings.resolver.validate() } catch { throw CommandError(error) }
     if let reason = LocalZones(suffixes: settings.resolver.localZones.suffixes).objection(to: host) {
-      throw SettingsError(.usage, "--name: providers cannot be asked for \(host): \(reason).")
+      throw CommandError(.usage, "--name: providers cannot be asked for \(host): \(reason).")
     }
     let configuration = Finding.ok("configuration", configurationDetail(settings, in: context))
     var store = Checkup.Store.memory
@@ -107,35 +107,35 @@ struct CheckCommand: ContextCommand {
 
   private func proxyCheckup(
     _ text: String, _ host: HostName, in context: CommandContext
-  ) throws(SettingsError) -> ProxyCheckup {
+  ) throws(CommandError) -> ProxyCheckup {
     guard !text.hasPrefix("unix:") else {
-      throw SettingsError(
+      throw CommandError(
         .usage,
         "--proxy: a proxy at a Unix socket cannot be checked: give an address of it, such as http://127.0.0.1:3128.")
     }
     let scheme = text.firstRange(of: "://").map { text[..<$0.lowerBound].lowercased() }
     guard scheme == nil || scheme == "http" else {
-      throw SettingsError(
+      throw CommandError(
         .usage, "--proxy: only HTTP proxies that take no TLS are checked: write http://ADDRESS:PORT.")
     }
     let url: WebURL
     do throws(DirectDNSError) { url = try WebURL(scheme == nil ? "http://\(text)" : text) } catch {
-      throw SettingsError(.usage, "--proxy: \(error.clause).")
+      throw CommandError(.usage, "--proxy: \(error.clause).")
     }
     guard url.username.isEmpty, url.password.isEmpty else {
-      throw SettingsError(.usage, "--proxy: name and password have their place in --proxy-user @FILE.")
+      throw CommandError(.usage, "--proxy: name and password have their place in --proxy-user @FILE.")
     }
     let address: IPAddress
     switch url.host {
     case .address(let given): address = given
     case .name("localhost"): address = .loopback()
-    case .name: throw SettingsError(.usage, "--proxy: give the proxy's address, such as http://127.0.0.1:3128.")
+    case .name: throw CommandError(.usage, "--proxy: give the proxy's address, such as http://127.0.0.1:3128.")
     }
     var credentials: String?
     if let proxyUser {
       credentials = try InputFile.secret(proxyUser, for: "--proxy-user", by: context.readFile)
       guard credentials?.contains(":") == true else {
-        throw SettingsError(.usage, "--proxy-user: write USER:PASSWORD; dnsctl does not ask for a password.")
+        throw CommandError(.usage, "--proxy-user: write USER:PASSWORD; dnsctl does not ask for a password.")
       }
     }
     let place = "\(address.bracketed):\(url.port ?? 80)"

@@ -85,7 +85,7 @@ struct CompareCommand: ContextCommand {
     }
   }
 
-  func run(in context: CommandContext) async throws(SettingsError) -> ExitStatus {
+  func run(in context: CommandContext) async throws(CommandError) -> ExitStatus {
     let context = context.coloured(colours)
     let settings = try lookupArguments.asking(arguments).settings(in: context)
     let comparer = try Comparer(settings, in: context)

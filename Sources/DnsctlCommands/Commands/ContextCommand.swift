@@ -7,7 +7,7 @@ package protocol ContextCommand: AsyncParsableCommand {
   static var fullName: String { get }
 
   /// Runs it; what it throws is reported, with its status.
-  func run(in context: CommandContext) async throws(SettingsError) -> ExitStatus
+  func run(in context: CommandContext) async throws(CommandError) -> ExitStatus
 }
 
 extension ContextCommand {
@@ -15,7 +15,7 @@ extension ContextCommand {
 
   /// Runs it, and reports what it throws.
   package func status(in context: CommandContext) async -> ExitStatus {
-    do throws(SettingsError) { return try await run(in: context) } catch {
+    do throws(CommandError) { return try await run(in: context) } catch {
       return error.status(in: context, of: Self.fullName)
     }
   }

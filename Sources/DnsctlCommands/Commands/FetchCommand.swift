@@ -84,7 +84,7 @@ struct FetchCommand: ContextCommand {
   /// The most transfers at once with `-Z`, as in curl.
   private static let width = 50
 
-  func run(in context: CommandContext) async throws(SettingsError) -> ExitStatus {
+  func run(in context: CommandContext) async throws(CommandError) -> ExitStatus {
     guard !connection.isInsecure else {
       context.reportError("certificates are always checked; add --cacert")
       return .usage
@@ -99,7 +99,7 @@ struct FetchCommand: ContextCommand {
     // No name needs to be kept alive in a process that ends with its transfers.
     settings.resolver.keepAlive = []
     let configuration = try configuration(settings, cookies.jar, context.readFile)
-    return try await context.withResolver(settings) { [self] resolver, context throws(SettingsError) in
+    return try await context.withResolver(settings) { [self] resolver, context throws(CommandError) in
       let dump = output.headPath.map { HeadDump($0, output: context.output) }
       let status = await fetch(jobs, by: try Self.client(configuration, resolver), writeOut, dump, in: context)
       return status.joined(dump?.end(in: context) ?? .answered).joined(cookies.save(in: context))
@@ -107,7 +107,7 @@ struct FetchCommand: ContextCommand {
   }
 
   /// The format of -w; an unknown variable is replaced by nothing, as in curl.
-  private func writeOut(in context: CommandContext) throws(SettingsError) -> WriteOut? {
+  private func writeOut(in context: CommandContext) throws(CommandError) -> WriteOut? {
     guard let format = output.writeOut else { return nil }
     let writeOut = try WriteOut.read(format, in: context)
     for name in writeOut.unknown { context.reportError("unknown --write-out variable: '\(name.printable)'") }
@@ -152,9 +152,9 @@ struct FetchCommand: ContextCommand {
 
   private func configuration(
     _ settings: DirectSettings, _ jar: CookieJar?, _ readFile: (String) throws(StreamError) -> [UInt8]?
-  ) throws(SettingsError) -> DirectClientConfiguration {
+  ) throws(CommandError) -> DirectClientConfiguration {
     guard connection.key == nil || connection.certificate != nil else {
-      throw SettingsError(.usage, "--key needs --cert: a key alone is not a certificate.")
+      throw CommandError(.usage, "--key needs --cert: a key alone is not a certificate.")
     }
     for path in connection.authorities { try InputFile.check(path, of: "--cacert") }
     var configuration = DirectClientConfiguration()
@@ -178,9 +178,9 @@ struct FetchCommand: ContextCommand {
 
   private static func client(
     _ configuration: DirectClientConfiguration, _ resolver: DirectResolver
-  ) throws(SettingsError) -> DirectClient {
+  ) throws(CommandError) -> DirectClient {
     do throws(DirectDNSError) { return try DirectClient(configuration, resolver: resolver) } catch {
-      throw SettingsError(error)
+      throw CommandError(error)
     }
   }
 }

@@ -119,7 +119,7 @@ struct ResolveCommand: ContextCommand {
     }
   }
 
-  func run(in context: CommandContext) async throws(SettingsError) -> ExitStatus {
+  func run(in context: CommandContext) async throws(CommandError) -> ExitStatus {
     let context = context.coloured(colours)
     let settings = try settings(in: context)
     let (objections, hints) = (remarks(DigHints.objection), remarks(DigHints.typeHint))
@@ -152,7 +152,7 @@ struct ResolveCommand: ContextCommand {
     }
   }
 
-  private func settings(in context: CommandContext) throws(SettingsError) -> DirectSettings {
+  private func settings(in context: CommandContext) throws(CommandError) -> DirectSettings {
     var settings = try lookupArguments.asking(arguments).settings(in: context)
     // Whoever names a server wants to know what that one says, and not what others said before.
     let asksServer = arguments.contains { $0.hasPrefix("@") }

@@ -76,7 +76,7 @@ struct RewriteCommand: ContextCommand {
     guard !json || format ?? .json == .json else { throw ValidationError("Choose one of --format and --json.") }
   }
 
-  func run(in context: CommandContext) async throws(SettingsError) -> ExitStatus {
+  func run(in context: CommandContext) async throws(CommandError) -> ExitStatus {
     let settings = try settings(in: context)
     return try await context.withResolver(settings) { [self] resolver, context in
       let lookup = RequestLookup(
@@ -106,7 +106,7 @@ struct RewriteCommand: ContextCommand {
     return await pipeline.run(urls, in: context) { result in (format.render(result), format.status(of: result)) }
   }
 
-  private func settings(in context: CommandContext) throws(SettingsError) -> DirectSettings {
+  private func settings(in context: CommandContext) throws(CommandError) -> DirectSettings {
     var settings = try lookupArguments.settings(in: context)
     if !urls.contains(Pipeline.inputMark) { settings.resolver.keepAlive = [] }
     return settings

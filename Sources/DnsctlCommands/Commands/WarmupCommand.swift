@@ -113,7 +113,7 @@ struct WarmupCommand: ContextCommand {
   @OptionGroup
   var colours: ColourOptions
 
-  func run(in context: CommandContext) async throws(SettingsError) -> ExitStatus {
+  func run(in context: CommandContext) async throws(CommandError) -> ExitStatus {
     let context = context.coloured(colours)
     var settings = try lookupArguments.settings(in: context)
     try checkReport(settings, in: context)
@@ -133,10 +133,10 @@ struct WarmupCommand: ContextCommand {
       isWarm.withLock { $0 } ? .ready : .notReady("the warm-up is under way")
     }
     endpoint.say(in: context)
-    return try await endpoint.serving { () async throws(SettingsError) in
+    return try await endpoint.serving { () async throws(CommandError) in
       let store = try context.store(of: settings)
       return try await context.withResolver(settings, store, CommandContext.exitStatus(of:)) {
-        resolver throws(SettingsError) in
+        resolver throws(CommandError) in
         try await warm(resolver, lists, besides: settings.resolver.keepAlive, in: context) {
           isWarm.withLock { $0 = true }
           // Before, the summary tells who failed.
@@ -147,14 +147,14 @@ struct WarmupCommand: ContextCommand {
   }
 
   /// The report takes no file's place that this command reads.
-  private func checkReport(_ settings: DirectSettings, in context: CommandContext) throws(SettingsError) {
+  private func checkReport(_ settings: DirectSettings, in context: CommandContext) throws(CommandError) {
     guard let reportPath else { return }
     try InputFile.check(reportPath, of: "--report")
     var others = files.map { ("--hosts", $0) }
     if let path = context.configurationPath(lookupArguments.configurationPath) { others.append(("--config", path)) }
     if let path = try settings.store?.path(context.environment) { others.append(("--store", path)) }
     guard let (option, path) = others.first(where: { isSameFile($0.1, reportPath) }) else { return }
-    throw SettingsError(.usage, "--report and \(option) name one file, \(path.printable): name another one.")
+    throw CommandError(.usage, "--report and \(option) name one file, \(path.printable): name another one.")
   }
 
   /// The capacity in which names that are kept alive evict neither each other nor what there was to be room for.
@@ -178,10 +178,10 @@ struct WarmupCommand: ContextCommand {
   private func warm(
     _ resolver: DirectResolver, _ lists: HostLists, besides configured: Set<HostName>, in context: CommandContext,
     isDone: () -> Void
-  ) async throws(SettingsError) -> ExitStatus {
+  ) async throws(CommandError) -> ExitStatus {
     let job: WarmupJob
     do throws(DirectDNSError) { job = try WarmupJob(plan(lists), resolver: resolver) } catch {
-      throw SettingsError(error)
+      throw CommandError(error)
     }
     let interruption = Task { await context.interruption() }
     defer { interruption.cancel() }
@@ -209,7 +209,7 @@ struct WarmupCommand: ContextCommand {
   /// Runs the job, and shows its progress and invalid names.
   private func run(
     _ job: WarmupJob, _ display: WarmupDisplay, until interruption: Task<ExitStatus?, Never>
-  ) async throws(SettingsError) -> WarmupReport {
+  ) async throws(CommandError) -> WarmupReport {
     let events = job.events()
     let telling = Task {
       for await case .rejected(let rejection) in events { display.say(rejection.description.printable) }
@@ -226,7 +226,7 @@ struct WarmupCommand: ContextCommand {
     showing.cancel()
     await showing.value
     display.end()
-    return try result.mapError { SettingsError(.streams, $0.message) }.get()
+    return try result.mapError { CommandError(.streams, $0.message) }.get()
   }
 
   // MARK: Output

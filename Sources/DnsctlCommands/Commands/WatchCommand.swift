@@ -85,26 +85,26 @@ struct WatchCommand: ContextCommand {
   @OptionGroup
   var colours: ColourOptions
 
-  func run(in context: CommandContext) async throws(SettingsError) -> ExitStatus {
+  func run(in context: CommandContext) async throws(CommandError) -> ExitStatus {
     let context = context.coloured(colours)
     var settings = try lookupArguments.settings(in: context)
     let lists = files + hosts.filter { $0 == Pipeline.inputMark }
     let asked = hosts.filter { $0 != Pipeline.inputMark } + (try await HostLists.names(lists, in: context))
     let names = Self.names(asked, settings.resolver.keepAlive)
     guard !names.isEmpty else {
-      throw SettingsError(
+      throw CommandError(
         .usage,
         "there is nothing to watch: name hosts, a file of them by --hosts, or some to be kept alive in the configuration."
       )
     }
     let endpoint = try await metrics.start(in: context)
     endpoint.say(in: context)
-    return try await endpoint.serving { () async throws(SettingsError) in
+    return try await endpoint.serving { () async throws(CommandError) in
       // The watcher is made after the resolver that reports to it.
       let watcher = Locked<Watcher?>(nil)
       settings.resolver.observer = Watcher.observer { watcher.withLock { $0 } }
       let store = try context.store(of: settings)
-      return try await context.withResolver(settings, store) { resolver throws(SettingsError) in
+      return try await context.withResolver(settings, store) { resolver throws(CommandError) in
         let made = Watcher(names, resolver: resolver, options: settings.lookup, clock: context.clock)
         watcher.withLock { $0 = made }
         let display = WatchDisplay(context, isJSON: output.isJSON)
@@ -179,7 +179,7 @@ struct WatchCommand: ContextCommand {
       do throws(StreamError) {
         try display.show(watcher.snapshot)
       } catch {
-        return SettingsError(error).status(in: context)
+        return CommandError(error).status(in: context)
       }
       shown += 1
       if shown == count || Task.isCancelled { return .answered }

@@ -23,7 +23,7 @@ struct Comparer: Sendable {
   ///   - settings: the providers, the trusted authorities, and how long a lookup may take.
   ///   - context: makes the resolvers.
   /// - Throws: if a configuration cannot be used, or if there is nobody to compare.
-  init(_ settings: DirectSettings, in context: CommandContext) throws(SettingsError) {
+  init(_ settings: DirectSettings, in context: CommandContext) throws(CommandError) {
     zones = LocalZones(suffixes: settings.resolver.localZones.suffixes)
     var sources: [Source] = []
     for provider in settings.resolver.reachedProviders {
@@ -38,13 +38,13 @@ struct Comparer: Sendable {
           Source(
             name: provider.provider.name, resolver: resolver, tellsDenials: provider.provider is any RecordProvider))
       } catch {
-        throw SettingsError(error)
+        throw CommandError(error)
       }
     }
     if settings.resolver.usesSystemDNS { sources.append(Source(name: "system")) }
     guard sources.count > 1 else {
       for source in sources { source.resolver?.shutdown() }
-      throw SettingsError(
+      throw CommandError(
         .usage,
         "there is nobody to compare\(sources.first.map { " \($0.name) with" } ?? ""): name another --provider, or allow the system's DNS (no --no-system, DIRECTDNS_SYSTEM=true)."
       )

@@ -148,15 +148,15 @@ extension ConnectionFlags {
   /// Read here and not by the parser, whose messages repeat the value, which may contain a password.
   func proxyChoice(
     _ readFile: (String) throws(StreamError) -> [UInt8]?
-  ) throws(SettingsError) -> ProxyChoice {
+  ) throws(CommandError) -> ProxyChoice {
     // An empty value means no proxy, as in curl.
     guard let proxy, !proxy.isEmpty else {
-      guard proxyUser == nil else { throw SettingsError(.usage, "-U needs -x: there is no proxy to send them to.") }
+      guard proxyUser == nil else { throw CommandError(.usage, "-U needs -x: there is no proxy to send them to.") }
       return .none
     }
     let scheme = proxy.contains("://") ? String(proxy.prefix { $0 != ":" }).lowercased() : "http"
     guard ["http", "https"].contains(scheme) else {
-      throw SettingsError(
+      throw CommandError(
         .usage,
         "-x: a proxy of scheme \(scheme.printable) cannot be used: write http://HOST:PORT or https://HOST:PORT. A SOCKS5 "
           + "proxy goes behind dnsctl proxy, as its --upstream.")
@@ -164,22 +164,22 @@ extension ConnectionFlags {
     let url = try Self.proxyURL(proxy.contains("://") ? proxy : "http://\(proxy)")
     guard let proxyUser else { return .url(url, except: proxyExceptions) }
     guard url.username.isEmpty, url.password.isEmpty else {
-      throw SettingsError(.usage, "-U and a name in -x do not go together.")
+      throw CommandError(.usage, "-U and a name in -x do not go together.")
     }
     let words = try InputFile.secret(proxyUser, for: "-U", by: readFile).unicodeScalars
       .split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map {
         PercentEncoding.encoded(String($0), .reserved)
       }
     guard words.count == 2 else {
-      throw SettingsError(.usage, "-U: write USER:PASSWORD; dnsctl does not ask for a password.")
+      throw CommandError(.usage, "-U: write USER:PASSWORD; dnsctl does not ask for a password.")
     }
     let text = "\(url.scheme.rawValue)://\(words[0]):\(words[1])@\(url.hostAndPort)/"
     return .url(try Self.proxyURL(text), except: proxyExceptions)
   }
 
-  private static func proxyURL(_ text: String) throws(SettingsError) -> WebURL {
+  private static func proxyURL(_ text: String) throws(CommandError) -> WebURL {
     do throws(DirectDNSError) { return try WebURL(text) } catch {
-      throw SettingsError(.usage, "-x: the proxy cannot be used: \(error.clause).")
+      throw CommandError(.usage, "-x: the proxy cannot be used: \(error.clause).")
     }
   }
 
@@ -187,14 +187,14 @@ extension ConnectionFlags {
   ///
   /// Split by scalars: a colon with a combining mark is one character to Swift, and the password would become a part of
   /// the file's name.
-  func identity(_ readFile: (String) throws(StreamError) -> [UInt8]?) throws(SettingsError) -> ClientIdentity? {
+  func identity(_ readFile: (String) throws(StreamError) -> [UInt8]?) throws(CommandError) -> ClientIdentity? {
     guard let certificate else {
-      guard keyPassword == nil else { throw SettingsError(.usage, "--pass needs --cert: it is for its key.") }
+      guard keyPassword == nil else { throw CommandError(.usage, "--pass needs --cert: it is for its key.") }
       return nil
     }
     var file = String.UnicodeScalarView()
     var rest = certificate.unicodeScalars[...]
-    var password = try keyPassword.map { text throws(SettingsError) in
+    var password = try keyPassword.map { text throws(CommandError) in
       try InputFile.secret(text, for: "--pass", by: readFile)
     }
     while let next = rest.popFirst() {
@@ -202,7 +202,7 @@ extension ConnectionFlags {
         file.append(escaped)
       } else if next == ":" {
         guard password == nil else {
-          throw SettingsError(.usage, "--pass and a password in --cert do not go together.")
+          throw CommandError(.usage, "--pass and a password in --cert do not go together.")
         }
         password = String(rest)
         break

@@ -12,7 +12,7 @@ struct CookieFlags: Sendable {
   /// Reads the files.
   ///
   /// A missing file is an empty jar, as in curl: it may be the one that the same command writes.
-  init(_ flags: RequestFlags, in context: CommandContext) throws(SettingsError) {
+  init(_ flags: RequestFlags, in context: CommandContext) throws(CommandError) {
     let (byHand, files) = (flags.cookiesByHand, flags.cookieFiles)
     self.byHand = byHand.isEmpty ? nil : byHand.joined(separator: "; ")
     jarPath = flags.jarPath
@@ -34,20 +34,20 @@ struct CookieFlags: Sendable {
 
   private static func load(
     _ file: String, into jar: CookieJar, in context: CommandContext
-  ) throws(SettingsError) -> [NetscapeCookieFile.Problem] {
+  ) throws(CommandError) -> [NetscapeCookieFile.Problem] {
     guard file != Pipeline.inputMark else {
       return jar.load(text: try InputFile.read(file, for: "-b", by: context.readFile))
     }
     do throws(DirectDNSError) { return try jar.load(NetscapeCookieFile(path: file)) } catch {
       if let reason = error.underlying as? FileFailure, reason.isMissing { return [] }
-      throw SettingsError(.streams, "-b: \(error.clause).")
+      throw CommandError(.streams, "-b: \(error.clause).")
     }
   }
 
   /// Writes the jar to the file of `-c`.
   func save(in context: CommandContext) -> ExitStatus {
     guard let jar, let jarPath else { return .answered }
-    do throws(SettingsError) {
+    do throws(CommandError) {
       for cookie in try Self.write(jar, to: jarPath, in: context) {
         let name = cookie.name.isEmpty ? "of \(cookie.domain) without a name" : cookie.name.printable
         context.reportError("\(jarPath.printable): the cookie \(name) has no place in a cookie file.")
@@ -60,14 +60,14 @@ struct CookieFlags: Sendable {
 
   private static func write(
     _ jar: CookieJar, to path: String, in context: CommandContext
-  ) throws(SettingsError) -> [Cookie] {
+  ) throws(CommandError) -> [Cookie] {
     guard path != Pipeline.inputMark else {
       let (text, leftOut) = NetscapeCookieFile.text(jar.cookies)
       try context.print(text)
       return leftOut
     }
     do throws(DirectDNSError) { return try jar.save(to: NetscapeCookieFile(path: path)) } catch {
-      throw SettingsError(.streams, "-c: \(error.clause).")
+      throw CommandError(.streams, "-c: \(error.clause).")
     }
   }
 }

@@ -38,7 +38,7 @@ struct FetchJob: Sendable {
   /// Makes the jobs of a command line.
   static func all(
     _ texts: [String], _ request: RequestFlags, _ output: OutputFlags, cookie: String?, in context: CommandContext
-  ) throws(SettingsError) -> [FetchJob] {
+  ) throws(CommandError) -> [FetchJob] {
     let data = try request.formData(in: context)
     // With -G it becomes a part of the URL: encoded, so that a `#` in it does not end the query.
     let query = request.putsDataInURL ? data.map { PercentEncoding.encoded($0.bytes.span, .query) } : nil
@@ -46,22 +46,22 @@ struct FetchJob: Sendable {
     try check(request, output, hasData: sent != nil, urls: texts.count)
     let flags = try HeaderFlag.read(request.headers, readFile: context.readFile)
     if let host = HTTPField.Name("Host"), flags.contains(.leaveOut(host)) {
-      throw SettingsError(
+      throw CommandError(
         .usage, "-H Host: a request needs the field (RFC 9112 §3.2). Give it a value, or leave -H out.")
     }
     // The parts have one of ours between them: with another in the field, no server could tell them apart.
     if sent?.boundary != nil, flags.contains(where: \.namesBoundary) {
-      throw SettingsError(
+      throw CommandError(
         .usage, "-H Content-Type: -F makes a boundary of its own and adds it. Leave the boundary out of Content-Type.")
     }
     var urls: [WebURL] = []
     for (index, text) in texts.enumerated() {
-      do throws(SettingsError) {
+      do throws(CommandError) {
         urls.append(try url(text, upload: index < request.uploads.count ? request.uploads[index] : nil, query: query))
       } catch {
         guard texts.count > 1 else { throw error }
         // Named by its number, since the text may contain a password.
-        throw SettingsError(error.status, "URL \(index + 1) of \(texts.count): \(error.message)")
+        throw CommandError(error.status, "URL \(index + 1) of \(texts.count): \(error.message)")
       }
     }
     let range = try request.rangeValue(resumes: output.resumes)
@@ -93,38 +93,38 @@ struct FetchJob: Sendable {
   /// Refuses options that contradict each other.
   private static func check(
     _ request: RequestFlags, _ output: OutputFlags, hasData: Bool, urls: Int
-  ) throws(SettingsError) {
+  ) throws(CommandError) {
     for name in output.outputs { try InputFile.check(name, of: "-o") }
     for name in request.uploads { try InputFile.check(name, of: "-T") }
     if let name = output.headPath { try InputFile.check(name, of: "-D") }
     if let name = request.jarPath { try InputFile.check(name, of: "-c") }
     guard !hasData || request.uploads.isEmpty else {
-      throw SettingsError(
+      throw CommandError(
         .usage, "\(request.bodyOption) and -T do not go together: a request has one body.")
     }
     guard !request.putsDataInURL || request.uploads.isEmpty else {
-      throw SettingsError(.usage, "-G and -T do not go together: the one is a GET, the other a PUT.")
+      throw CommandError(.usage, "-G and -T do not go together: the one is a GET, the other a PUT.")
     }
     if let jar = request.jarPath, jar != Pipeline.inputMark, jar != "/dev/null" {
       let place = OutputFlags.plain(jar)
       guard output.headPath.map(OutputFlags.plain) != place else {
-        throw SettingsError(
+        throw CommandError(
           .usage, "-D and -c name one file, \(jar.printable): the cookies would be written over the heads.")
       }
       guard !output.outputs.map(OutputFlags.plain).contains(place) else {
-        throw SettingsError(
+        throw CommandError(
           .usage, "-o and -c name one file, \(jar.printable): the cookies would be written over the body.")
       }
     }
     guard !request.asksForHead || (!hasData && request.uploads.isEmpty) else {
-      throw SettingsError(
+      throw CommandError(
         .usage, "-I goes with neither \(request.bodyOption) nor -T: a request for the head has no body.")
     }
     guard !output.resumes || !(request.asksForHead || request.asksForCompression) else {
       let other = request.asksForHead ? "-I" : "--compressed"
-      throw SettingsError(.usage, "-C and \(other) do not go together: bytes of the file itself are needed.")
+      throw CommandError(.usage, "-C and \(other) do not go together: bytes of the file itself are needed.")
     }
-    guard request.uploads.count <= urls else { throw SettingsError(.usage, "there are more -T than URLs.") }
+    guard request.uploads.count <= urls else { throw CommandError(.usage, "there are more -T than URLs.") }
   }
 
   private static let userAgent = "dnsctl/\(Dnsctl.configuration.version)"
@@ -146,7 +146,7 @@ struct FetchJob: Sendable {
   ///   - query: what -G adds to the query.
   /// - Returns: the URL.
   /// - Throws: if it is not a URL.
-  static func url(_ text: String, upload: String?, query: String? = nil) throws(SettingsError) -> WebURL {
+  static func url(_ text: String, upload: String?, query: String? = nil) throws(CommandError) -> WebURL {
     let scheme = WebURL.schemeName(of: text)
     // `localhost:8080` only looks as if it had a scheme.
     let isWhole =
@@ -165,7 +165,7 @@ struct FetchJob: Sendable {
       let target = try WebURL("./" + PercentEncoding.encoded(name, .reserved), base: url)
       return try url.query.map { query throws(DirectDNSError) in try WebURL("\(target)?\(query)") } ?? target
     } catch {
-      throw SettingsError(ExitStatus(error), DirectDNSError.sentence(error.message))
+      throw CommandError(ExitStatus(error), DirectDNSError.sentence(error.message))
     }
   }
 
@@ -183,16 +183,16 @@ extension RequestFlags {
   fileprivate var bodyOption: String { formParts.isEmpty && formTexts.isEmpty ? "-d" : "-F" }
 
   /// `-r` as the value of `Range`.
-  fileprivate func rangeValue(resumes: Bool) throws(SettingsError) -> String? {
+  fileprivate func rangeValue(resumes: Bool) throws(CommandError) -> String? {
     guard let range else { return nil }
     guard !resumes else {
-      throw SettingsError(.usage, "-r and -C do not go together: -C asks for the range that is missing.")
+      throw CommandError(.usage, "-r and -C do not go together: -C asks for the range that is missing.")
     }
     let isRange = range.utf8.allSatisfy {
       (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) || "-,".utf8.contains($0)
     }
     guard isRange, range.contains(where: \.isNumber) else {
-      throw SettingsError(
+      throw CommandError(
         .usage, "-r: \"\(range.printable)\" is not a range. Write 0-499, 500-, -500, or several with commas.")
     }
     // A single number is the start, as in curl.
@@ -202,11 +202,11 @@ extension RequestFlags {
   /// `-u` as the value of `Authorization` (RFC 7617).
   fileprivate func credentials(
     _ readFile: (String) throws(StreamError) -> [UInt8]?
-  ) throws(SettingsError) -> String? {
+  ) throws(CommandError) -> String? {
     guard let text = user else { return nil }
     let user = try InputFile.secret(text, for: "-u", by: readFile)
     guard user.utf8.contains(UInt8(ascii: ":")) else {
-      throw SettingsError(.usage, "-u: write USER:PASSWORD; dnsctl does not ask for a password.")
+      throw CommandError(.usage, "-u: write USER:PASSWORD; dnsctl does not ask for a password.")
     }
     return "Basic " + Base64.encoded(Array(user.utf8))
   }

@@ -19,14 +19,14 @@ struct FormData: Sendable, Hashable {
   /// - Throws: what `file` throws, and what is wrong with a part.
   init(
     _ parts: [DataPart], boundary: String,
-    file: (_ path: String, _ option: String) throws(SettingsError) -> [UInt8]
-  ) throws(SettingsError) {
+    file: (_ path: String, _ option: String) throws(CommandError) -> [UInt8]
+  ) throws(CommandError) {
     bytes = []
     switch parts.first?.kind {
     case .formPart?, .formText?:
       for (index, part) in parts.enumerated() {
         let place = parts.count > 1 ? " (part \(index + 1) of \(parts.count))" : ""
-        bytes += try FormPart(part, at: place).bytes(boundary) { path throws(SettingsError) in
+        bytes += try FormPart(part, at: place).bytes(boundary) { path throws(CommandError) in
           try file(path, part.option)
         }
       }
@@ -44,8 +44,8 @@ struct FormData: Sendable, Hashable {
   }
 
   private static func bytes(
-    of part: DataPart, file: (_ path: String, _ option: String) throws(SettingsError) -> [UInt8]
-  ) throws(SettingsError) -> [UInt8] {
+    of part: DataPart, file: (_ path: String, _ option: String) throws(CommandError) -> [UInt8]
+  ) throws(CommandError) -> [UInt8] {
     if part.kind == .urlEncoded {
       let encoded = URLEncodedPart(part.text)
       let content =
@@ -63,18 +63,18 @@ struct FormData: Sendable, Hashable {
 
 extension RequestFlags {
   /// The data to send; nil without any.
-  func formData(in context: CommandContext) throws(SettingsError) -> FormData? {
+  func formData(in context: CommandContext) throws(CommandError) -> FormData? {
     let plain = (data + rawData + binaryData + encodedData).sorted { $0.order < $1.order }
     let form = (formParts + formTexts).sorted { $0.order < $1.order }
     let given = [plain, jsonData, form].filter { !$0.isEmpty }
     guard let parts = given.first else { return nil }
     guard given.count == 1 else {
-      throw SettingsError(.usage, "give -d and its kin, --json, or -F, one of them: a request has one body.")
+      throw CommandError(.usage, "give -d and its kin, --json, or -F, one of them: a request has one body.")
     }
     guard form.isEmpty || !putsDataInURL else {
-      throw SettingsError(.usage, "-G and -F do not go together: a query has no parts. Give -d or --data-urlencode.")
+      throw CommandError(.usage, "-G and -F do not go together: a query has no parts. Give -d or --data-urlencode.")
     }
-    return try FormData(parts, boundary: FormPart.newBoundary()) { path, option throws(SettingsError) in
+    return try FormData(parts, boundary: FormPart.newBoundary()) { path, option throws(CommandError) in
       try InputFile.read(path, for: option, by: context.readFile)
     }
   }

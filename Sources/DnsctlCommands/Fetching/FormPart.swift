@@ -22,9 +22,9 @@ struct FormPart: Sendable, Hashable {
   ///   - part: the option.
   ///   - place: which one it is, for errors: the text may be a secret.
   /// - Throws: what is wrong with it.
-  init(_ part: DataPart, at place: String = "") throws(SettingsError) {
+  init(_ part: DataPart, at place: String = "") throws(CommandError) {
     guard let equals = part.text.unicodeScalars.firstIndex(of: "=") else {
-      throw SettingsError(
+      throw CommandError(
         .usage, "\(part.option)\(place) has no =. Write NAME=CONTENT, NAME=@FILE or NAME=<FILE.")
     }
     name = String(part.text.unicodeScalars[..<equals])
@@ -43,14 +43,14 @@ struct FormPart: Sendable, Hashable {
       case "type": type = value
       case "filename": fileName = value
       default:
-        throw SettingsError(
+        throw CommandError(
           .usage, "-F \(name.printable): ;\(key.printable)= is not offered. Give ;type= or ;filename=.")
       }
     }
     switch mark {
     case "@"?:
       guard !value.unicodeScalars.contains(",") || wasQuoted else {
-        throw SettingsError(
+        throw CommandError(
           .usage, "-F \(name.printable): several files in one part are not offered: give -F once for each.")
       }
       let own = value.split(separator: "/").last.map(String.init) ?? value
@@ -63,27 +63,27 @@ struct FormPart: Sendable, Hashable {
     case "<"?: content = .content(of: value)
     default:
       guard fileName == nil else {
-        throw SettingsError(.usage, "-F \(name.printable): ;filename= goes with @FILE.")
+        throw CommandError(.usage, "-F \(name.printable): ;filename= goes with @FILE.")
       }
       content = .text(value)
     }
     if let type { try Self.check(type: type, of: name) }
   }
 
-  private static func check(type: String, of name: String) throws(SettingsError) {
+  private static func check(type: String, of name: String) throws(CommandError) {
     guard type.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f }) else {
-      throw SettingsError(.usage, "-F \(name.printable): the type has a character that no header field may have.")
+      throw CommandError(.usage, "-F \(name.printable): the type has a character that no header field may have.")
     }
     // As much as curl asks for.
     guard type.prefix(while: { $0 != ";" }).split(separator: "/").count > 1 else {
-      throw SettingsError(.usage, "-F \(name.printable): that is no media type: write ;type=text/plain, for example.")
+      throw CommandError(.usage, "-F \(name.printable): that is no media type: write ;type=text/plain, for example.")
     }
   }
 
   /// The part as it is sent, with the boundary before it.
   func bytes(
-    _ boundary: String, file: (String) throws(SettingsError) -> [UInt8]
-  ) throws(SettingsError) -> [UInt8] {
+    _ boundary: String, file: (String) throws(CommandError) -> [UInt8]
+  ) throws(CommandError) -> [UInt8] {
     var head = "--\(boundary)\r\nContent-Disposition: form-data; name=\"\(Self.escaped(name))\""
     let bytes: [UInt8]
     switch content {
@@ -141,7 +141,7 @@ extension FormPart {
     }
 
     /// The text up to a semicolon, without the blanks around it; or that in quotation marks, where a backslash escapes.
-    mutating func word(of name: String) throws(SettingsError) -> String {
+    mutating func word(of name: String) throws(CommandError) -> String {
       _ = takeBlanks()
       var word = String.UnicodeScalarView()
       guard rest.first == "\"" else {
@@ -156,7 +156,7 @@ extension FormPart {
       wasQuoted = true
       while true {
         guard let next = rest.popFirst() else {
-          throw SettingsError(.usage, "-F \(name.printable): a quotation mark is not closed.")
+          throw CommandError(.usage, "-F \(name.printable): a quotation mark is not closed.")
         }
         if next == "\"" { return String(word) }
         if next == "\\", rest.first == "\\" || rest.first == "\"", let escaped = rest.popFirst() {
@@ -168,12 +168,12 @@ extension FormPart {
     }
 
     /// `;key=value`; nil at the end.
-    mutating func attribute(of name: String) throws(SettingsError) -> (key: String, value: String)? {
+    mutating func attribute(of name: String) throws(CommandError) -> (key: String, value: String)? {
       _ = takeBlanks()
       guard let mark = rest.popFirst() else { return nil }
       _ = takeBlanks()
       guard mark == ";", let equals = rest.firstIndex(of: "=") else {
-        throw SettingsError(
+        throw CommandError(
           .usage,
           "-F \(name.printable): ;type= or ;filename= is expected after the content. Put quotation marks around a content with a semicolon, or use --form-string."
         )

@@ -13,23 +13,23 @@ enum HeaderFlag: Sendable, Hashable {
   ///   - line: the text.
   ///   - place: where it stands, for errors: the text may be a secret.
   /// - Throws: what is wrong with it.
-  init(_ line: String, at place: String = "") throws(SettingsError) {
+  init(_ line: String, at place: String = "") throws(CommandError) {
     // By code points: a combining mark after the sign would hide it from `Character`.
     let end = line.unicodeScalars.firstIndex { $0 == ":" || $0 == ";" }
     guard let end, let name = HTTPField.Name(String(line[..<end])) else {
-      throw SettingsError(.usage, "-H\(place): this is not a field. Write 'Name: value', 'Name:' or 'Name;'.")
+      throw CommandError(.usage, "-H\(place): this is not a field. Write 'Name: value', 'Name:' or 'Name;'.")
     }
     let value = Substring(line.unicodeScalars[line.unicodeScalars.index(after: end)...]).trimmed
     if line.unicodeScalars[end] == ";" {
       guard value.isEmpty else {
-        throw SettingsError(.usage, "-H \(name.rawName): 'Name;' is an empty field; write 'Name: value' for a value.")
+        throw CommandError(.usage, "-H \(name.rawName): 'Name;' is an empty field; write 'Name: value' for a value.")
       }
       self = .send(HTTPField(name: name, value: ""))
     } else if value.isEmpty {
       self = .leaveOut(name)
     } else {
       guard HTTPField.isValidValue(String(value)) else {
-        throw SettingsError(.usage, "-H \(name.rawName): the value has a character that no header field may have.")
+        throw CommandError(.usage, "-H \(name.rawName): the value has a character that no header field may have.")
       }
       self = .send(HTTPField(name: name, value: String(value)))
     }
@@ -44,7 +44,7 @@ enum HeaderFlag: Sendable, Hashable {
   /// Reads all values of the option, and the files that they name.
   static func read(
     _ texts: [String], readFile: (String) throws(StreamError) -> [UInt8]?
-  ) throws(SettingsError) -> [HeaderFlag] {
+  ) throws(CommandError) -> [HeaderFlag] {
     var flags: [HeaderFlag] = []
     for (index, text) in texts.enumerated() {
       guard text.hasPrefix("@") else {
@@ -56,7 +56,7 @@ enum HeaderFlag: Sendable, Hashable {
       for (number, line) in lines.enumerated() {
         let place = " \(text.printable), line \(number + 1)"
         guard let text = String(validating: line.last == UInt8(ascii: "\r") ? line.dropLast() : line, as: UTF8.self)
-        else { throw SettingsError(.usage, "-H\(place): it is not UTF-8.") }
+        else { throw CommandError(.usage, "-H\(place): it is not UTF-8.") }
         guard !text[...].trimmed.isEmpty else { continue }
         flags.append(try HeaderFlag(text, at: place))
       }
@@ -90,20 +90,20 @@ package enum InputFile {
   /// shows.
   static func secret(
     _ text: String, for option: String, by readFile: (String) throws(StreamError) -> [UInt8]?
-  ) throws(SettingsError) -> String {
+  ) throws(CommandError) -> String {
     guard text.hasPrefix("@") else { return text }
     let bytes = try read(String(text.dropFirst()), for: option, by: readFile)
     var line = bytes.prefix { $0 != UInt8(ascii: "\n") }
     if line.last == UInt8(ascii: "\r") { line.removeLast() }
     guard let secret = String(validating: line, as: UTF8.self), !secret.isEmpty else {
-      throw SettingsError(.streams, "\(option): the first line of \(text.dropFirst()) is empty, or not UTF-8.")
+      throw CommandError(.streams, "\(option): the first line of \(text.dropFirst()) is empty, or not UTF-8.")
     }
     return secret
   }
 
   /// Refuses an empty name, as a script's empty variable gives.
-  static func check(_ path: String, of option: String) throws(SettingsError) {
-    guard !path.isEmpty else { throw SettingsError(.usage, "\(option): the name of the file is empty.") }
+  static func check(_ path: String, of option: String) throws(CommandError) {
+    guard !path.isEmpty else { throw CommandError(.usage, "\(option): the name of the file is empty.") }
   }
 
   /// A file's content as curl puts it into an option: without line ends, and without NUL.
@@ -111,13 +111,13 @@ package enum InputFile {
 
   package static func read(
     _ path: String, for option: String, by readFile: (String) throws(StreamError) -> [UInt8]?
-  ) throws(SettingsError) -> [UInt8] {
+  ) throws(CommandError) -> [UInt8] {
     try check(path, of: option)
     let bytes: [UInt8]?
     do throws(StreamError) { bytes = try readFile(path) } catch {
-      throw SettingsError(.streams, "\(option): \(path.printable) cannot be read: \(error.reason).")
+      throw CommandError(.streams, "\(option): \(path.printable) cannot be read: \(error.reason).")
     }
-    guard let bytes else { throw SettingsError(.streams, "\(option): there is no file \(path.printable).") }
+    guard let bytes else { throw CommandError(.streams, "\(option): there is no file \(path.printable).") }
     return bytes
   }
 }

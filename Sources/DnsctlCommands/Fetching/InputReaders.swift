@@ -37,10 +37,10 @@ extension CommandContext {
   /// - Parameter readers: the options that read it.
   /// - Returns: the context.
   /// - Throws: if there are too many of them, or if it cannot be read.
-  func readingInput(for readers: [String]) async throws(SettingsError) -> CommandContext {
+  func readingInput(for readers: [String]) async throws(CommandError) -> CommandContext {
     guard let reader = readers.first else { return self }
     guard readers.count == 1 else {
-      throw SettingsError(
+      throw CommandError(
         .usage,
         "standard input can be read once, and \(readers.joined(separator: " and ")) read it: name files for the others."
       )
@@ -48,7 +48,7 @@ extension CommandContext {
     guard reader != InputReaders.upload else { return self }
     let content: [UInt8]
     do throws(StreamError) { content = try await input.readToEnd() } catch {
-      throw SettingsError(.streams, "\(reader): standard input cannot be read: \(error.reason).")
+      throw CommandError(.streams, "\(reader): standard input cannot be read: \(error.reason).")
     }
     let readFile = readFile
     var context = self

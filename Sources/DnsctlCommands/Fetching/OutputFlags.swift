@@ -87,14 +87,14 @@ extension OutputFlags {
   var isMute: Bool { isSilent && !showsErrors }
 
   /// Where each URL's body goes.
-  func destinations(_ urls: [WebURL]) throws(SettingsError) -> [Destination] {
+  func destinations(_ urls: [WebURL]) throws(CommandError) -> [Destination] {
     let named = namesAll ? urls.count : remoteNames
     guard outputs.isEmpty || named == 0 else {
-      throw SettingsError(.usage, "give -o or -O, not both: they would have to be paired with URLs.")
+      throw CommandError(.usage, "give -o or -O, not both: they would have to be paired with URLs.")
     }
     guard max(outputs.count, remoteNames) <= urls.count else {
       let option = outputs.isEmpty ? "-O" : "-o"
-      throw SettingsError(.usage, "there are more \(option) than URLs.")
+      throw CommandError(.usage, "there are more \(option) than URLs.")
     }
     var destinations: [Destination] = []
     var taken: Set<String> = []
@@ -108,7 +108,7 @@ extension OutputFlags {
         path = try Self.remoteName(of: url)
       }
       if let path, path != "/dev/null", !taken.insert(Self.plain(path)).inserted {
-        throw SettingsError(
+        throw CommandError(
           .usage,
           Self.plain(path) == heads
             ? "the heads of -D and a body would be written to \(path.printable): name two files."
@@ -117,10 +117,10 @@ extension OutputFlags {
       destinations.append(path.map { .file($0) } ?? .standardOutput)
     }
     guard !resumes || destinations.allSatisfy({ $0 != .standardOutput }) else {
-      throw SettingsError(.usage, "-C needs a file to continue: name it with -o or -O.")
+      throw CommandError(.usage, "-C needs a file to continue: name it with -o or -O.")
     }
     guard !resumes || !includesHeads else {
-      throw SettingsError(.usage, "-C and -i do not go together: a head has no place in the middle of a file.")
+      throw CommandError(.usage, "-C and -i do not go together: a head has no place in the middle of a file.")
     }
     return destinations
   }
@@ -132,10 +132,10 @@ extension OutputFlags {
   }
 
   /// The last part of a URL's path, still percent-encoded, so that it contains no slash and nothing invisible.
-  static func remoteName(of url: WebURL) throws(SettingsError) -> String {
+  static func remoteName(of url: WebURL) throws(CommandError) -> String {
     let name = url.path.split(separator: "/", omittingEmptySubsequences: false).last.map(String.init) ?? ""
     guard !name.allSatisfy({ $0 == "." }) else {
-      throw SettingsError(
+      throw CommandError(
         .usage, "\(Origin(url)): the URL's path does not end in a file's name. Name the file with -o.")
     }
     return name

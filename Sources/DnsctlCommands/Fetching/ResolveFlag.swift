@@ -10,8 +10,8 @@ struct ResolveFlag: Sendable, Hashable {
   /// Reads `[+]HOST:PORT:ADDRESS[,ADDRESS]…`, IPv6 with or without brackets.
   ///
   /// A plus sign makes curl's entry expire, which does not happen within one command.
-  init(_ text: String) throws(SettingsError) {
-    func fault(_ reason: String) -> SettingsError { SettingsError(.usage, "--resolve \(text.printable): \(reason)") }
+  init(_ text: String) throws(CommandError) {
+    func fault(_ reason: String) -> CommandError { CommandError(.usage, "--resolve \(text.printable): \(reason)") }
     let entry = text.hasPrefix("+") ? text.dropFirst() : text[...]
     guard !entry.hasPrefix("-") else {
       throw fault("an entry cannot be removed: a command begins without any. Leave it out.")
@@ -38,7 +38,7 @@ struct ResolveFlag: Sendable, Hashable {
   }
 
   /// The pins for entries; the last one counts for a host and port, and other ports are looked up, as in curl.
-  static func pins(_ texts: [String]) throws(SettingsError) -> [HostPort: [IPAddress]] {
+  static func pins(_ texts: [String]) throws(CommandError) -> [HostPort: [IPAddress]] {
     var pins: [HostPort: [IPAddress]] = [:]
     for text in texts {
       let entry = try ResolveFlag(text)

@@ -154,12 +154,12 @@ struct WriteOut: Sendable, Hashable {
 
 extension WriteOut {
   /// Reads the format of an option: `@FILE` names a file, whose lines are put together as those of `-d` are.
-  static func read(_ text: String, in context: CommandContext) throws(SettingsError) -> WriteOut {
+  static func read(_ text: String, in context: CommandContext) throws(CommandError) -> WriteOut {
     guard text.hasPrefix("@") else { return WriteOut(text) }
     let path = String(text.dropFirst())
     let bytes = InputFile.withoutLineEnds(try InputFile.read(path, for: "-w", by: context.readFile))
     guard let format = String(validating: bytes, as: UTF8.self) else {
-      throw SettingsError(.usage, "-w: \(path.printable) is not UTF-8.")
+      throw CommandError(.usage, "-w: \(path.printable) is not UTF-8.")
     }
     return WriteOut(format)
   }
@@ -172,7 +172,7 @@ extension WriteOut {
         continue
       }
       do throws(StreamError) { try context.output.write(text) } catch {
-        return SettingsError(error).status(in: context)
+        return CommandError(error).status(in: context)
       }
     }
     return .answered

@@ -25,10 +25,10 @@ struct NameLookups: Sendable {
     let names = hosts.filter { $0 != Pipeline.inputMark }
     let layout = TextTable(hosts: names, style: context.style)
     var writer = OutcomeWriter(context) { (outcome: LookupOutcome) in (format.render(outcome, layout), outcome.status) }
-    do throws(SettingsError) {
+    do throws(CommandError) {
       if let host = hosts.first, hosts.count == 1, host != Pipeline.inputMark {
         let only = await outcome(host)
-        do throws(StreamError) { try writer.write([only]) } catch { throw SettingsError(error) }
+        do throws(StreamError) { try writer.write([only]) } catch { throw CommandError(error) }
       } else {
         try await OrderedPipeline(input: context.input) { await outcome($0.text) }.run(hosts) {
           outcomes throws(StreamError) in

@@ -26,7 +26,7 @@ struct OrderedPipeline<Outcome: Sendable>: Sendable {
   /// - Throws: what `handOn` throws, or if the input cannot be read, once what came before was handed on.
   func run(
     _ arguments: [String], handOn: ([Outcome]) throws(StreamError) -> Void
-  ) async throws(SettingsError) {
+  ) async throws(CommandError) {
     let (events, feed) = AsyncStream.makeStream(of: Event.self)
     var iterator = events.makeAsyncIterator()
     var order = PipelineOrder<Outcome>(arguments, lines)
@@ -50,11 +50,11 @@ struct OrderedPipeline<Outcome: Sendable>: Sendable {
         case .ended(let number, let outcome)?:
           let ready = order.ended(number, outcome)
           guard !ready.isEmpty else { continue }
-          do throws(StreamError) { try handOn(ready) } catch { throw SettingsError(error) }
+          do throws(StreamError) { try handOn(ready) } catch { throw CommandError(error) }
         case nil: return
         }
       case .end:
-        if let failure { throw SettingsError(.streams, "standard input cannot be read: \(failure.reason).") }
+        if let failure { throw CommandError(.streams, "standard input cannot be read: \(failure.reason).") }
         return
       }
     }
@@ -72,7 +72,7 @@ struct OrderedPipeline<Outcome: Sendable>: Sendable {
     render: @escaping (Outcome) -> (RenderedOutcome, ExitStatus)
   ) async -> ExitStatus {
     var writer = OutcomeWriter(context, render: render)
-    do throws(SettingsError) {
+    do throws(CommandError) {
       try await run(arguments) { outcomes throws(StreamError) in try writer.write(outcomes) }
     } catch {
       return error.status(in: context)

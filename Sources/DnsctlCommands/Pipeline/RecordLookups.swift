@@ -48,7 +48,7 @@ struct RecordLookups: Sendable {
     }
     let style = context.style
     var writer = OutcomeWriter(context) { (outcome: RecordOutcome) in (format.render(outcome, style), outcome.status) }
-    do throws(SettingsError) {
+    do throws(CommandError) {
       try await pipeline.run(hosts) { outcomes throws(StreamError) in try writer.write(Array(outcomes.joined())) }
     } catch {
       return error.status(in: context)

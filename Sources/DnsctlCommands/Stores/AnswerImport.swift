@@ -19,10 +19,10 @@ enum AnswerImport {
   /// - Throws: what is wrong, with the numbers of lines.
   static func answers(
     _ bytes: [UInt8], _ place: String, at now: WallInstant
-  ) throws(SettingsError) -> [StoredAnswer] {
+  ) throws(CommandError) -> [StoredAnswer] {
     var lines = lines(bytes)[...]
     guard let head = lines.popFirst() else {
-      throw SettingsError(.noAnswer, "\(place) is empty. The first line of an export is \(AnswerFile.head.dropLast())")
+      throw CommandError(.noAnswer, "\(place) is empty. The first line of an export is \(AnswerFile.head.dropLast())")
     }
     var faults: [String] = []
     func read<Value>(_ line: LineReader.Line, _ read: (String) throws(DirectDNSError) -> Value) -> Value? {
@@ -52,10 +52,10 @@ enum AnswerImport {
     return reader.feed(bytes) + [reader.finish()].compactMap(\.self)
   }
 
-  private static func failure(_ faults: [String]) -> SettingsError {
+  private static func failure(_ faults: [String]) -> CommandError {
     let named = faults.prefix(namedFaults).joined(separator: "\ndnsctl: ")
     let rest = faults.count - namedFaults
     let more = rest > 0 ? "\ndnsctl: and \(rest.counted("more line")) \(rest == 1 ? "is" : "are") wrong" : ""
-    return SettingsError(.noAnswer, "\(named)\(more)\ndnsctl: nothing was stored.")
+    return CommandError(.noAnswer, "\(named)\(more)\ndnsctl: nothing was stored.")
   }
 }

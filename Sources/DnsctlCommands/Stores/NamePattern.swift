@@ -6,7 +6,7 @@ struct NamePattern: Sendable, Hashable {
   private let bytes: [UInt8]
 
   /// Reads a pattern; whole labels that are not ASCII are converted to the form in which names are stored.
-  init(_ text: String) throws(SettingsError) {
+  init(_ text: String) throws(CommandError) {
     var labels: [String] = []
     for label in text.split(separator: ".", omittingEmptySubsequences: false) {
       if label.utf8.allSatisfy({ $0 < 0x80 }) {
@@ -14,13 +14,13 @@ struct NamePattern: Sendable, Hashable {
         continue
       }
       guard !label.contains(where: { $0 == "*" || $0 == "?" }) else {
-        throw SettingsError(
+        throw CommandError(
           .usage,
           "\"\(text.printable)\": names are stored in ASCII, so * and ? stand for no part of an international label. Write the whole label, or a pattern of its ASCII form, such as xn--*."
         )
       }
       do throws(DirectDNSError) { labels.append(try HostName(String(label)).text) } catch {
-        throw SettingsError(.usage, "\"\(text.printable)\" can be no part of a name: \(error.clause).")
+        throw CommandError(.usage, "\"\(text.printable)\" can be no part of a name: \(error.clause).")
       }
     }
     let pattern = labels.joined(separator: ".")

@@ -22,10 +22,10 @@ struct OpenStore: Sendable {
   ///   - makesFile: whether a missing file is created. Otherwise it is an error if the file was named, and the one in
   ///     the cache folder counts as empty: reading creates nothing.
   /// - Throws: if there is no such store.
-  init(_ settings: DirectSettings, in context: CommandContext, makesFile: Bool) throws(SettingsError) {
+  init(_ settings: DirectSettings, in context: CommandContext, makesFile: Bool) throws(CommandError) {
     let setting = settings.store ?? StoreSetting(place: .file(nil), origin: "--store")
     guard let opened = try context.openStore(setting) else {
-      throw SettingsError(
+      throw CommandError(
         setting.fault(
           "a store in memory ends with its process, so there is nothing to look into. Name a file or a server."))
     }
@@ -38,7 +38,7 @@ struct OpenStore: Sendable {
       return
     }
     guard setting.place == .file(nil) else {
-      throw SettingsError(.streams, "there is no store at \(path.printable). Check the path.")
+      throw CommandError(.streams, "there is no store at \(path.printable). Check the path.")
     }
     store = MemoryAnswerStore()
   }
@@ -50,26 +50,26 @@ struct OpenStore: Sendable {
   // MARK: Calls
 
   /// The stored answers about a name, IPv4 first.
-  func rows(_ host: HostName) async throws(SettingsError) -> [StoredRow] {
+  func rows(_ host: HostName) async throws(CommandError) -> [StoredRow] {
     do throws(DirectDNSError) {
       let answers = try await store.read(IPAddress.Family.allCases.map { AddressQuestion(host, $0) })
       return answers.sorted { $0.question < $1.question }.map(row)
-    } catch { throw SettingsError(.streams, error.message) }
+    } catch { throw CommandError(.streams, error.message) }
   }
 
   /// Visits all answers, a page at a time.
   ///
   /// - Returns: `value`, changed by every page.
   func visit<Value: Sendable>(
-    _ value: Value, _ body: @Sendable (inout Value, [StoredRow]) throws(SettingsError) -> Void
-  ) async throws(SettingsError) -> Value {
-    let state = Mutex<Result<Value, SettingsError>>(.success(value))
+    _ value: Value, _ body: @Sendable (inout Value, [StoredRow]) throws(CommandError) -> Void
+  ) async throws(CommandError) -> Value {
+    let state = Mutex<Result<Value, CommandError>>(.success(value))
     do throws(DirectDNSError) {
       try await store.visit { page in
         let rows = page.map(row)
         return state.withLock { state in
           guard case .success(var value) = state else { return false }
-          do throws(SettingsError) {
+          do throws(CommandError) {
             try body(&value, rows)
             state = .success(value)
             return true
@@ -79,12 +79,12 @@ struct OpenStore: Sendable {
           }
         }
       }
-    } catch { throw SettingsError(.streams, error.message) }
+    } catch { throw CommandError(.streams, error.message) }
     return try state.withLock { $0 }.get()
   }
 
-  func call(_ body: (any AnswerStore) async throws(DirectDNSError) -> Void) async throws(SettingsError) {
-    do throws(DirectDNSError) { try await body(store) } catch { throw SettingsError(.streams, error.message) }
+  func call(_ body: (any AnswerStore) async throws(DirectDNSError) -> Void) async throws(CommandError) {
+    do throws(DirectDNSError) { try await body(store) } catch { throw CommandError(.streams, error.message) }
   }
 }
 

@@ -28,7 +28,7 @@ struct StoreOptions: ParsableArguments {
 
 extension CommandContext {
   /// The value of `--store`, which may be in a file, since a URL may contain a password.
-  func storeText(_ option: String?) throws(SettingsError) -> String? {
+  func storeText(_ option: String?) throws(CommandError) -> String? {
     guard let option else { return nil }
     return try InputFile.secret(option, for: "--store", by: readFile)
   }

@@ -16,7 +16,7 @@ extension StoreSetting {
   /// - Throws: if there can be no such store.
   func store(
     _ environment: [String: String], errors: any OutputSink
-  ) throws(SettingsError) -> (any AnswerStore)? {
+  ) throws(CommandError) -> (any AnswerStore)? {
     switch place {
     case .memory: return nil
     case .file:
@@ -26,24 +26,24 @@ extension StoreSetting {
       }
     case .server(let url):
       do throws(DirectDNSError) { return RedisAnswerStore(try RedisStoreConfiguration(url: url)) } catch {
-        throw SettingsError(fault(error.message))
+        throw CommandError(fault(error.message))
       }
     }
   }
 
   /// The file that the store is in; nil if there is none.
-  func path(_ environment: [String: String]) throws(SettingsError) -> String? {
+  func path(_ environment: [String: String]) throws(CommandError) -> String? {
     guard case .file(let named) = place else { return nil }
     if let named { return named }
     // The XDG Base Directory Specification ignores paths that are not absolute.
     let isNamed = environment["XDG_CACHE_HOME"]?.hasPrefix("/") == true
     do throws(ConfigurationFault) {
       try EnvironmentSettings.check(isNamed ? "XDG_CACHE_HOME" : "HOME", in: environment)
-    } catch { throw SettingsError(fault(error.message)) }
+    } catch { throw CommandError(fault(error.message)) }
     if isNamed, let folder = environment["XDG_CACHE_HOME"] { return folder + "/directdns/answers.sqlite" }
     guard let home = environment["HOME"], home.hasPrefix("/") else {
       let state = environment["HOME"] == nil ? "not set" : "not an absolute path"
-      throw SettingsError(fault("there is no cache folder, since HOME is \(state). Name a file: sqlite:PATH."))
+      throw CommandError(fault("there is no cache folder, since HOME is \(state). Name a file: sqlite:PATH."))
     }
     return home + "/.cache/directdns/answers.sqlite"
   }

@@ -15,13 +15,13 @@ struct HostLists {
   ///   - hosts: names, or the same mark.
   ///   - context: where files and standard input come from.
   /// - Throws: if there is no name, or if a file cannot be read.
-  init(files: [String], hosts: [String], in context: CommandContext) throws(SettingsError) {
+  init(files: [String], hosts: [String], in context: CommandContext) throws(CommandError) {
     var sources: [WarmupSource] = []
     var expected: Int? = 0
     let marks = (files + hosts).count { $0 == Pipeline.inputMark }
-    guard marks <= 1 else { throw SettingsError(.usage, "standard input can be read once: give one \"-\".") }
+    guard marks <= 1 else { throw CommandError(.usage, "standard input can be read once: give one \"-\".") }
     guard !files.isEmpty || !hosts.isEmpty else {
-      throw SettingsError(.usage, "there is nothing to warm: name hosts, or a file of them by --hosts.")
+      throw CommandError(.usage, "there is nothing to warm: name hosts, or a file of them by --hosts.")
     }
     // Pipes are read while names are looked up, after the names that are there already.
     let pipes = files.filter { $0 != Pipeline.inputMark && isPipe($0) }
@@ -52,7 +52,7 @@ struct HostLists {
   }
 
   /// All names of files at once, for commands that keep looking them up; standard input is read to its end.
-  static func names(_ files: [String], in context: CommandContext) async throws(SettingsError) -> [String] {
+  static func names(_ files: [String], in context: CommandContext) async throws(CommandError) -> [String] {
     var items: [Pipeline.Item] = []
     for path in files {
       var lines = LineSplitter(.name)
@@ -62,7 +62,7 @@ struct HostLists {
         do throws(StreamError) {
           while case let part = try await context.input.read(), !part.isEmpty { items += lines.feed(part) }
         } catch {
-          throw SettingsError(.streams, "standard input cannot be read: \(error.reason).")
+          throw CommandError(.streams, "standard input cannot be read: \(error.reason).")
         }
       }
       if let last = lines.finish() { items.append(last) }
@@ -70,14 +70,14 @@ struct HostLists {
     return items.map(\.text)
   }
 
-  private static func bytes(_ path: String, in context: CommandContext) throws(SettingsError) -> [UInt8] {
+  private static func bytes(_ path: String, in context: CommandContext) throws(CommandError) -> [UInt8] {
     try InputFile.check(path, of: "--hosts")
     let bytes: [UInt8]?
     do throws(StreamError) { bytes = try context.readFile(path) } catch {
-      throw SettingsError(.streams, "\(path.printable): the names cannot be read: \(error.reason).")
+      throw CommandError(.streams, "\(path.printable): the names cannot be read: \(error.reason).")
     }
     guard let bytes else {
-      throw SettingsError(.streams, "\(path.printable): there is no such file of names. Check --hosts.")
+      throw CommandError(.streams, "\(path.printable): there is no such file of names. Check --hosts.")
     }
     return bytes
   }

@@ -30,6 +30,6 @@ final class ContextFixture: OutputSink, InputSource {
       makeResolver: { configuration, _ throws(DirectDNSError) in try DirectResolver(configuration) },
       collectMetrics: { _ in }, interruption: { nil }, onTerminalStop: { _ in }, ignoreHangUp: {},
       packages: { SystemPackages() }, hasRoute: { _ in true }, systemSource: { SystemDNS(servers: $0) },
-      openStore: { _ throws(SettingsError) in nil })
+      openStore: { _ throws(CommandError) in nil })
   }
 }

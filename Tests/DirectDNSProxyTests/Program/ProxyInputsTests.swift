@@ -72,12 +72,12 @@ struct ProxyInputsTests {
   func `an empty name of a file is a mistake of the command line`(option: String, value: String) throws {
     let (route, proxy): ([String], [String]) =
       option == "--upstream" ? ([option, value], []) : ([], [option, value])
-    let error = #expect(throws: SettingsError.self) {
+    let error = #expect(throws: CommandError.self) {
       try ProxyInputs(
         DirectSettings(), RouteOptions.parse(route), ProxyOptions.parse(proxy), in: ContextFixture([:]).context
       ) { _, _, users in ProxyConfiguration(users: users) }
     }
-    #expect(error == SettingsError(.usage, "\(option): the name of the file is empty."))
+    #expect(error == CommandError(.usage, "\(option): the name of the file is empty."))
   }
 
   @Test func `another proxy that is this one stays out, and what else is new applies`() throws {
@@ -155,7 +155,7 @@ struct ProxyInputsTests {
     let resolver = try DirectResolver()
     defer { resolver.shutdown() }
     var said = DnsctlCommands.ExitStatus.answered
-    do throws(SettingsError) {
+    do throws(CommandError) {
       try await ProxyRun.serve(inputs, resolver, in: context) { _ in }
     } catch {
       said = error.status
@@ -179,7 +179,7 @@ struct ProxyInputsTests {
     }
     let resolver = try DirectResolver()
     defer { resolver.shutdown() }
-    let error = await #expect(throws: SettingsError.self) {
+    let error = await #expect(throws: CommandError.self) {
       try await ProxyRun.serve(inputs, resolver, in: context) { _ in }
     }
     #expect(error?.status == status && error?.message.hasPrefix(beginning) == true, "\(error?.message ?? "")")

@@ -19,7 +19,7 @@ import Testing
 struct ProxyRunTests {
   private func serve(
     _ listeners: [ListenAddress], inherited: [Int32] = [], threads: Int = 1,
-    _ body: (ProxyRun) async throws(SettingsError) -> Void,
+    _ body: (ProxyRun) async throws(CommandError) -> Void,
     stop: (ProxyServer) async -> Void = { await $0.stop() }
   ) async throws {
     let resolver = try DirectResolver()
@@ -33,17 +33,17 @@ struct ProxyRunTests {
 
   @Test(arguments: [true, false])
   func `it listens while it is used, and no longer, also where that fails`(_ fails: Bool) async throws {
-    let failure = SettingsError(.usage, "no")
+    let failure = CommandError(.usage, "no")
     var port: UInt16 = 0
-    var caught: SettingsError?
+    var caught: CommandError?
     do {
-      try await serve([.tcp(.loopback(), port: 0)]) { run throws(SettingsError) in
+      try await serve([.tcp(.loopback(), port: 0)]) { run throws(CommandError) in
         guard case .tcp(_, let chosen)? = run.places.first else { return }
         port = chosen
         if fails { throw failure }
       }
     } catch {
-      caught = error as? SettingsError
+      caught = error as? CommandError
     }
     #expect(caught == (fails ? failure : nil))
     // Nobody listens there any more.
@@ -54,16 +54,16 @@ struct ProxyRunTests {
   @Test(arguments: [true, false])
   func `a command stops it in its own way, also where its use fails`(_ fails: Bool) async throws {
     var stops = 0
-    var caught: SettingsError?
+    var caught: CommandError?
     do {
-      try await serve([.tcp(.loopback(), port: 0)]) { _ throws(SettingsError) in
-        if fails { throw SettingsError(.usage, "no") }
+      try await serve([.tcp(.loopback(), port: 0)]) { _ throws(CommandError) in
+        if fails { throw CommandError(.usage, "no") }
       } stop: { server in
         stops += 1
         await server.stop()
       }
     } catch {
-      caught = error as? SettingsError
+      caught = error as? CommandError
     }
     #expect(stops == 1 && (caught != nil) == fails)
   }
@@ -72,7 +72,7 @@ struct ProxyRunTests {
     let taken = try await RawListener.start()
     let place = ListenAddress.tcp(.loopback(), port: UInt16(taken.port))
     for (threads, status) in [(0, ExitStatus.usage), (1, .streams)] {
-      let error = await #expect(throws: SettingsError.self) { try await serve([place], threads: threads) { _ in } }
+      let error = await #expect(throws: CommandError.self) { try await serve([place], threads: threads) { _ in } }
       #expect(error?.status == status)
     }
     await taken.stop()
@@ -81,7 +81,7 @@ struct ProxyRunTests {
   @Test func `a socket of systemd's that other machines reach is a wrong configuration without users`() async throws {
     let descriptor = socket(AF_INET, Self.stream, 0)
     try #require(listen(descriptor, 16) == 0)
-    let error = await #expect(throws: SettingsError.self) { try await serve([], inherited: [descriptor]) { _ in } }
+    let error = await #expect(throws: CommandError.self) { try await serve([], inherited: [descriptor]) { _ in } }
     #expect(error?.status == .configuration && error?.message.contains("--users FILE") == true)
   }
 

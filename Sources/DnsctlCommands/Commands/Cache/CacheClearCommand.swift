@@ -23,14 +23,14 @@ struct CacheClearCommand: StoreCommand {
   @Flag(help: "Do not ask.")
   var yes = false
 
-  func run(_ store: OpenStore, in context: CommandContext) async throws(SettingsError) -> ExitStatus {
+  func run(_ store: OpenStore, in context: CommandContext) async throws(CommandError) -> ExitStatus {
     guard yes || context.isInputTerminal else {
-      throw SettingsError(
+      throw CommandError(
         .usage, "standard input is not a terminal, so nobody can confirm that everything is forgotten: add --yes.")
     }
     // What cannot be read can be forgotten all the same, but nobody can be told how much it is.
     var answers = "everything"
-    do throws(SettingsError) { answers = try await store.visit(0) { $0 += $1.count }.counted("answer") } catch {
+    do throws(CommandError) { answers = try await store.visit(0) { $0 += $1.count }.counted("answer") } catch {
       guard yes else { throw error }
     }
     if !yes {
@@ -46,10 +46,10 @@ struct CacheClearCommand: StoreCommand {
     return .answered
   }
 
-  private func isConfirmed(_ input: any InputSource) async throws(SettingsError) -> Bool {
+  private func isConfirmed(_ input: any InputSource) async throws(CommandError) -> Bool {
     let bytes: [UInt8]
     do throws(StreamError) { bytes = try await input.read() } catch {
-      throw SettingsError(.streams, "standard input cannot be read: \(error.reason).")
+      throw CommandError(.streams, "standard input cannot be read: \(error.reason).")
     }
     let word = String(decoding: bytes, as: UTF8.self).filter { !$0.isWhitespace }.lowercased()
     return word == "y" || word == "yes"

@@ -33,38 +33,38 @@ struct CacheExportCommand: StoreCommand {
     guard !file.isEmpty else { throw ValidationError("The name of the file is empty.") }
   }
 
-  func run(_ store: OpenStore, in context: CommandContext) async throws(SettingsError) -> ExitStatus {
+  func run(_ store: OpenStore, in context: CommandContext) async throws(CommandError) -> ExitStatus {
     guard file != Pipeline.inputMark else {
       try await write(store) { text throws(StreamError) in try context.output.write(text) }
       return .answered
     }
     try refuseStore(store.path)
     let target: ExportTarget
-    do throws(StreamError) { target = try ExportTarget(path: file) } catch { throw SettingsError(error, to: file) }
+    do throws(StreamError) { target = try ExportTarget(path: file) } catch { throw CommandError(error, to: file) }
     try await write(store) { text throws(StreamError) in try target.write(text) }
-    do throws(StreamError) { try target.finish() } catch { throw SettingsError(error, to: file) }
+    do throws(StreamError) { try target.finish() } catch { throw CommandError(error, to: file) }
     return .answered
   }
 
   /// Throws if the file is the store's, or what SQLite has beside it or will have: its log, and the log's index.
-  private func refuseStore(_ path: String?) throws(SettingsError) {
+  private func refuseStore(_ path: String?) throws(CommandError) {
     guard let path else { return }
     for (end, what) in [("", "the store itself"), ("-wal", "the store's log"), ("-shm", "the store's log")] {
       let isBeside = file.hasSuffix(end) && isSameFile(String(file.dropLast(end.count)), path)
       guard !isBeside, !isSameFile(file, path + end) else {
-        throw SettingsError(.usage, "\(file.printable) is \(what): name another file.")
+        throw CommandError(.usage, "\(file.printable) is \(what): name another file.")
       }
     }
   }
 
   private func write(
     _ store: OpenStore, _ sink: @Sendable (String) throws(StreamError) -> Void
-  ) async throws(SettingsError) {
+  ) async throws(CommandError) {
     let place = file == Pipeline.inputMark ? "standard output" : file
-    do throws(StreamError) { try sink(AnswerFile.head) } catch { throw SettingsError(error, to: place) }
-    _ = try await store.visit(()) { _, rows throws(SettingsError) in
+    do throws(StreamError) { try sink(AnswerFile.head) } catch { throw CommandError(error, to: place) }
+    _ = try await store.visit(()) { _, rows throws(CommandError) in
       let lines = rows.filter { $0.freshness != .gone }.map { JSONLine($0.answer).text }.joined()
-      do throws(StreamError) { try sink(lines) } catch { throw SettingsError(error, to: place) }
+      do throws(StreamError) { try sink(lines) } catch { throw CommandError(error, to: place) }
     }
   }
 }

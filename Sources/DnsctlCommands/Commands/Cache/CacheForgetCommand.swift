@@ -27,10 +27,10 @@ struct CacheForgetCommand: StoreCommand {
   private enum Outcome: Sendable {
     case forgotten(HostName, [AddressQuestion])
     case failed(String, DirectDNSError)
-    case storeFailed(SettingsError)
+    case storeFailed(CommandError)
   }
 
-  func run(_ store: OpenStore, in context: CommandContext) async throws(SettingsError) -> ExitStatus {
+  func run(_ store: OpenStore, in context: CommandContext) async throws(CommandError) -> ExitStatus {
     let pipeline = OrderedPipeline(input: context.input) { await Self.forget($0.text, in: store) }
     return await pipeline.run(hosts, in: context) { Self.render($0) }
   }
@@ -38,7 +38,7 @@ struct CacheForgetCommand: StoreCommand {
   private static func forget(_ text: String, in store: OpenStore) async -> Outcome {
     let host: HostName
     do throws(DirectDNSError) { host = try HostName(text) } catch { return .failed(text, error) }
-    do throws(SettingsError) {
+    do throws(CommandError) {
       let questions = try await store.rows(host).map(\.answer.question)
       if !questions.isEmpty {
         try await store.call { store throws(DirectDNSError) in try await store.remove(questions) }

@@ -31,7 +31,7 @@ struct CacheImportCommand: StoreCommand {
     guard !file.isEmpty else { throw ValidationError("The name of the file is empty.") }
   }
 
-  func run(_ store: OpenStore, in context: CommandContext) async throws(SettingsError) -> ExitStatus {
+  func run(_ store: OpenStore, in context: CommandContext) async throws(CommandError) -> ExitStatus {
     let place = file == Pipeline.inputMark ? "standard input" : file.printable
     let answers = try AnswerImport.answers(try await bytes(place, in: context), place, at: store.now)
     let usable = answers.filter { $0.gone > store.now }
@@ -55,7 +55,7 @@ struct CacheImportCommand: StoreCommand {
   }
 
   /// How many of the answers' questions the store has no answer to.
-  private func missing(_ answers: [StoredAnswer], in store: OpenStore) async throws(SettingsError) -> Int {
+  private func missing(_ answers: [StoredAnswer], in store: OpenStore) async throws(CommandError) -> Int {
     var found = 0
     for start in stride(from: 0, to: answers.count, by: AnswerImport.batch) {
       let batch = answers[start..<min(start + AnswerImport.batch, answers.count)].map(\.question)
@@ -64,13 +64,13 @@ struct CacheImportCommand: StoreCommand {
     return answers.count - found
   }
 
-  private func bytes(_ place: String, in context: CommandContext) async throws(SettingsError) -> [UInt8] {
+  private func bytes(_ place: String, in context: CommandContext) async throws(CommandError) -> [UInt8] {
     do throws(StreamError) {
       if file == Pipeline.inputMark { return try await context.input.readToEnd() }
       guard let bytes = try context.readFile(file) else { throw .failed("there is no such file") }
       return bytes
     } catch {
-      throw SettingsError(.streams, "\(place) cannot be read: \(error.reason).")
+      throw CommandError(.streams, "\(place) cannot be read: \(error.reason).")
     }
   }
 }

@@ -50,11 +50,11 @@ struct CacheListCommand: StoreCommand {
       "Names to list: a glob if there is a * or ?, any part of a name otherwise. (default: all)", valueName: "pattern"))
   var patterns: [String] = []
 
-  func run(_ store: OpenStore, in context: CommandContext) async throws(SettingsError) -> ExitStatus {
+  func run(_ store: OpenStore, in context: CommandContext) async throws(CommandError) -> ExitStatus {
     let context = context.coloured(colours)
     let filter = try filter()
     guard output.chosen != .json || sort != nil || reverse else {
-      _ = try await store.visit(()) { _, rows throws(SettingsError) in
+      _ = try await store.visit(()) { _, rows throws(CommandError) in
         try context.print(rows.filter(filter).map(\.json.text).joined())
       }
       return .answered
@@ -64,7 +64,7 @@ struct CacheListCommand: StoreCommand {
     return .answered
   }
 
-  private func filter() throws(SettingsError) -> @Sendable (StoredRow) -> Bool {
+  private func filter() throws(CommandError) -> @Sendable (StoredRow) -> Bool {
     var read: [NamePattern] = []
     for text in patterns { read.append(try NamePattern(text)) }
     return { [families = family.families, wanted = Set(freshness), patterns = read] row in

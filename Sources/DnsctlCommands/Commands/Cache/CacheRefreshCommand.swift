@@ -42,7 +42,7 @@ struct CacheRefreshCommand: ContextCommand {
   @Argument(help: ArgumentHelp("A name; - reads names from standard input, one a line.", valueName: "host"))
   var hosts: [String]
 
-  func run(in context: CommandContext) async throws(SettingsError) -> ExitStatus {
+  func run(in context: CommandContext) async throws(CommandError) -> ExitStatus {
     let context = context.coloured(colours)
     var settings = try lookupArguments.settings(in: context)
     settings.resolver.keepAlive = []

@@ -32,7 +32,7 @@ struct CacheShowCommand: StoreCommand {
   @Argument(help: ArgumentHelp("A name.", valueName: "host"))
   var hosts: [String]
 
-  func run(_ store: OpenStore, in context: CommandContext) async throws(SettingsError) -> ExitStatus {
+  func run(_ store: OpenStore, in context: CommandContext) async throws(CommandError) -> ExitStatus {
     var status = ExitStatus.answered
     let style = context.coloured(colours).style
     for text in hosts {

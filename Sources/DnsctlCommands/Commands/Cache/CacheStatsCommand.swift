@@ -37,7 +37,7 @@ struct CacheStatsCommand: StoreCommand {
   @OptionGroup
   var output: ShownFormatOptions
 
-  func run(_ store: OpenStore, in context: CommandContext) async throws(SettingsError) -> ExitStatus {
+  func run(_ store: OpenStore, in context: CommandContext) async throws(CommandError) -> ExitStatus {
     let statistics = try await store.visit(StoreStatistics()) { statistics, rows in
       for row in rows { statistics.add(row) }
     }

@@ -10,7 +10,7 @@ protocol StoreCommand: ContextCommand {
   /// Whether the store's file is created if it is missing.
   static var makesFile: Bool { get }
 
-  func run(_ store: OpenStore, in context: CommandContext) async throws(SettingsError) -> ExitStatus
+  func run(_ store: OpenStore, in context: CommandContext) async throws(CommandError) -> ExitStatus
 }
 
 extension StoreCommand {
@@ -18,7 +18,7 @@ extension StoreCommand {
 
   static var makesFile: Bool { false }
 
-  func run(in context: CommandContext) async throws(SettingsError) -> ExitStatus {
+  func run(in context: CommandContext) async throws(CommandError) -> ExitStatus {
     let settings = try context.settings(
       file: options.configurationPath, SettingsOverrides(store: try context.storeText(options.text)))
     let store = try OpenStore(settings, in: context, makesFile: Self.makesFile)
@@ -30,8 +30,8 @@ extension StoreCommand {
 
 extension CommandContext {
   /// Writes to standard output.
-  func print(_ text: String) throws(SettingsError) {
+  func print(_ text: String) throws(CommandError) {
     guard !text.isEmpty else { return }
-    do throws(StreamError) { try output.write(text) } catch { throw SettingsError(error) }
+    do throws(StreamError) { try output.write(text) } catch { throw CommandError(error) }
   }
 }

@@ -3,7 +3,7 @@ internal import DirectDNS
 package import DirectDNSConfiguration
 
 /// Why a command cannot start or ends early, for example since the command line or the configuration is wrong.
-package struct SettingsError: Error, Sendable, Hashable {
+package struct CommandError: Error, Sendable, Hashable {
   /// The command's; with `closedPipe` nobody is there to read the message.
   package var status: ExitStatus
   package var message: String
