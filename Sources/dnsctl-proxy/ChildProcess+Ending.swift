@@ -36,15 +36,25 @@ extension ChildProcess.Ending {
   ///   - program: its process id.
   ///   - reapsAll: whether all other children that end are let go: the first process of a container gets every process
   ///     there that has lost its parent.
+  ///   - reaping: calls its argument, which reaps a child and returns whether that was the program, while nobody sends
+  ///     signals to the program.
   ///   - stopped: called with the signal each time that the program was stopped.
   /// - Throws: that nobody tells how it ended.
-  init(of program: pid_t, reapsAll: Bool, stopped: (Int32) -> Void) throws(ChildProcess.Failure) {
-    var status: Int32 = 0
+  init(
+    of program: pid_t, reapsAll: Bool, reaping: (_ reap: () -> Bool) -> Void, stopped: (Int32) -> Void
+  ) throws(ChildProcess.Failure) {
     while true {
-      let child = unsafe waitpid(reapsAll ? -1 : program, &status, WUNTRACED)
-      if child < 0, errno != EINTR { throw .lost(unsafe String(cString: strerror(errno))) }
-      guard child == program else { continue }
+      var information = unsafe siginfo_t()
+      // Leaves the child to be reaped, and so its process id to it.
+      let wait = unsafe waitid(reapsAll ? P_ALL : P_PID, id_t(program), &information, WEXITED | WSTOPPED | WNOWAIT)
+      if wait < 0, errno != EINTR { throw .lost(unsafe String(cString: strerror(errno))) }
+      var (child, status): (pid_t, Int32) = (0, 0)
       // The bits that WIFSTOPPED and WTERMSIG look at, which are macros.
+      reaping {
+        child = unsafe waitpid(reapsAll ? -1 : program, &status, WUNTRACED | WNOHANG)
+        return child == program && status & 0x7f != 0x7f
+      }
+      guard child == program else { continue }
       switch status & 0x7f {
       case 0: self = .exited(status >> 8 & 0xff)
       case 0x7f:

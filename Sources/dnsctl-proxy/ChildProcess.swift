@@ -151,12 +151,15 @@ struct ChildProcess: Sendable {
     let ending: Result<Ending, Failure> = await withCheckedContinuation { continuation in
       DispatchQueue.global().async { [identifier, signals] in
         let ending = Result { () throws(Failure) in
-          try Ending(of: identifier, reapsAll: getpid() == 1) { signals.programStopped(by: $0) }
+          try Ending(of: identifier, reapsAll: getpid() == 1) {
+            signals.end($0)
+          } stopped: {
+            signals.programStopped(by: $0)
+          }
         }
         continuation.resume(returning: ending)
       }
     }
-    signals.end()
     return try ending.get()
   }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import DirectDNS
+internal import Dispatch
 internal import DnsctlCommands
 
 #if canImport(Darwin)
@@ -11,6 +12,8 @@ internal import DnsctlCommands
 #endif
 
 /// Passes the signals that this process gets on to a program; listens before the program starts, so that none is lost.
+///
+/// Once the program has ended, while its answers are stored, signals mean this process: a second one ends it at once.
 final class SignalRelay: Sendable {
   /// What a fault of our own raises (signal(7)), what our own children, pipes and files do, and what nobody can catch.
   private static let own: Set<Int32> = {
@@ -43,10 +46,40 @@ final class SignalRelay: Sendable {
     return Set(signals)
   }()
 
-  private struct State {
-    var program: pid_t?
-    /// Signals that came before the program.
-    var early: [Int32] = []
+  /// What asks a process to end.
+  private static let ending: Set<Int32> = [SIGHUP, SIGINT, SIGQUIT, SIGTERM]
+
+  /// What a signal does.
+  enum Effect: Equatable {
+    case nothing
+    case goes(to: pid_t)
+    /// It ends this process.
+    case ends
+  }
+
+  /// Whom signals mean; decides what each one does.
+  enum State {
+    /// The program, which has yet to begin, with those that came before it.
+    case beginning([Int32])
+    case running(pid_t)
+    /// This process.
+    case ended(EndRequests)
+
+    /// A signal has come, at a time of the monotonic clock in nanoseconds.
+    mutating func take(_ number: Int32, from sender: SignalListener.Sender, at now: UInt64) -> Effect {
+      switch self {
+      case .ended(var requests):
+        guard SignalRelay.ending.contains(number) else { return .nothing }
+        let meaning = requests.take(at: now)
+        self = .ended(requests)
+        return meaning == .second ? .ends : .nothing
+      case _ where sender == .kernel && SignalRelay.toGroup.contains(number): return .nothing
+      case .beginning(let early):
+        self = .beginning(early + [number])
+        return .nothing
+      case .running(let program): return .goes(to: program)
+      }
+    }
   }
 
   private let state: Locked<State>
@@ -56,19 +89,17 @@ final class SignalRelay: Sendable {
 
   /// Starts to listen; returns when every signal is listened to.
   init() {
-    let state = Locked(State())
+    let state = Locked(State.beginning([]))
     self.state = state
     signals = SignalListener(Self.passedOn) { Self.pass($0, from: $1, state) }
   }
 
   /// Passes signals on to a program from now on, starting with those that came before.
   func begin(_ program: pid_t) {
-    let early = state.withLock { state in
-      defer { state.early = [] }
-      state.program = program
-      return state.early
+    state.withLock { state in
+      if case .beginning(let early) = state { for number in early { kill(program, number) } }
+      state = .running(program)
     }
-    for number in early { kill(program, number) }
   }
 
   /// The program was stopped, as by Ctrl-Z: as a shell's job this process stops as well, since the shell watches this one.
@@ -79,19 +110,25 @@ final class SignalRelay: Sendable {
     SignalListener.afterSignals { kill(getpid(), SIGSTOP) }
   }
 
-  /// The program has ended: its process id may be reused.
-  func end() {
-    signals.end()
-    state.withLock { $0 = State() }
+  /// Passes nothing on from now on, if the program has ended.
+  ///
+  /// Whoever reaps it does so in `hasEnded`, while nothing is passed on: from then on another process may have its id.
+  func end(_ hasEnded: () -> Bool = { true }) {
+    state.withLock { state in
+      guard hasEnded() else { return }
+      if case .ended = state { return }
+      state = .ended(EndRequests())
+    }
   }
 
   private static func pass(_ number: Int32, from sender: SignalListener.Sender, _ state: Locked<State>) {
-    guard sender == .process || !toGroup.contains(number) else { return }
-    let program = state.withLock { state in
-      if state.program == nil { state.early.append(number) }
-      return state.program
+    let effect = state.withLock { state in
+      let effect = state.take(number, from: sender, at: DispatchTime.now().uptimeNanoseconds)
+      // Before anybody can reap it.
+      if case .goes(let program) = effect { kill(program, number) }
+      return effect
     }
-    if let program { kill(program, number) }
+    if effect == .ends { CommandSignals.end(by: number) }
   }
 
   /// Whether the process that started us can continue us: one at the same terminal with another process group, as shells

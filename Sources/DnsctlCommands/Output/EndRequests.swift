@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The signals by which a process is told to end: a pure function of when they come.
-struct EndRequests {
+package struct EndRequests: Sendable {
   /// What a signal means.
-  enum Meaning: Equatable {
+  package enum Meaning: Equatable {
     /// End in order.
     case first
     /// The same request once more.
@@ -16,8 +16,10 @@ struct EndRequests {
 
   private var first: UInt64?
 
+  package init() {}
+
   /// A signal has come, at a time of the monotonic clock in nanoseconds.
-  mutating func take(at now: UInt64) -> Meaning {
+  package mutating func take(at now: UInt64) -> Meaning {
     guard let first else {
       first = now
       return .first

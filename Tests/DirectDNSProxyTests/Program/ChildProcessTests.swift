@@ -43,7 +43,7 @@ struct ChildProcessTests {
   @Test func `an end of which nobody tells is an error, and never success`() {
     // The parent of this process is no child of it.
     let error = #expect(throws: ChildProcess.Failure.self) {
-      try ChildProcess.Ending(of: getppid(), reapsAll: false) { _ in }
+      try ChildProcess.Ending(of: getppid(), reapsAll: false, reaping: { _ = $0() }, stopped: { _ in })
     }
     #expect(error?.status == 125 && error?.message(for: Array("tool".utf8)).contains("not known") == true)
   }
