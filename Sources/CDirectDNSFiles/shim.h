@@ -5,6 +5,9 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/stat.h>
+#if defined(__linux__)
+#include <sys/syscall.h>
+#endif
 #include <sys/types.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -71,4 +74,19 @@ static inline int directdns_stamp(const char *path, struct directdns_file_stamp 
       (uint64_t)found.st_dev, (uint64_t)found.st_ino, (int64_t)found.st_size,
       {modified.tv_sec, modified.tv_nsec}, {changed.tv_sec, changed.tv_nsec}};
   return 1;
+}
+
+/// Whether a path itself is where something is mounted, as a single file of the host is in a container: no other file can
+/// take its place (EBUSY of rename(2)). Not known before Linux 5.8.
+///
+/// By its number: C libraries declare statx(2) with `_GNU_SOURCE` only.
+static inline int directdns_is_mount_point(const char *path) {
+#if defined(__linux__) && defined(SYS_statx)
+  // As long as `struct statx`; its second 64 bits are the attributes, one of which is STATX_ATTR_MOUNT_ROOT.
+  uint64_t found[32] = {0};
+  return syscall(SYS_statx, AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, 0, found) == 0 && (found[1] & 0x2000) != 0;
+#else
+  (void)path;
+  return 0;
+#endif
 }

@@ -57,8 +57,8 @@ public struct NetscapeCookieFile: Hashable, Sendable {
   /// Replaces the file, whole or not at all; only its owner can read it.
   ///
   /// Anything but a regular file is written in place: a device, a FIFO (which waits for its reader), or the target of a
-  /// link, which a failure may leave half written. A link that belongs neither to this process's user nor to root is
-  /// refused.
+  /// link, which a failure may leave half written; so is a file that is mounted by itself, as into a container. A link
+  /// that belongs neither to this process's user nor to root is refused.
   ///
   /// - Parameter cookies: what to write.
   /// - Returns: the cookies that the format has no way to write, which are left out: those without a name, and those
@@ -125,7 +125,8 @@ extension CookieJar {
 enum PrivateFile {
   /// Writes a new file of mode 0600 beside the one at `path`, and then puts it in its place: all of it or nothing.
   ///
-  /// Anything but a regular file is written in place, as curl does: it cannot be replaced.
+  /// Anything but a regular file, and one that is mounted by itself, is written in place, as curl does: it cannot be
+  /// replaced.
   static func write(_ bytes: [UInt8], to path: String) throws(FileFailure) {
     if case .inPlace(let isLink) = try PathTarget(path) {
       let file = try WritableFile.inPlace(path, isLink: isLink, isPrivate: true)

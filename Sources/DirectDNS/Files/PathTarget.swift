@@ -15,7 +15,7 @@ package enum PathTarget: Hashable, Sendable {
   case missing
   /// A regular file: another one can replace it, unless it is to keep its other names (hard links).
   case file(FileRights, hasOtherNames: Bool)
-  /// A FIFO, a device, a link or an own descriptor: it is written in place.
+  /// A FIFO, a device, a link, an own descriptor or a file that is mounted by itself: it is written in place.
   case inPlace(isLink: Bool)
 
   /// Looks at what is there.
@@ -35,6 +35,7 @@ package enum PathTarget: Hashable, Sendable {
       return
     }
     switch found.st_mode & S_IFMT {
+    case S_IFREG where unsafe directdns_is_mount_point(path) != 0: self = .inPlace(isLink: false)
     case S_IFREG: self = .file(FileRights(found), hasOtherNames: found.st_nlink > 1)
     case S_IFLNK:
       guard found.st_uid == 0 || found.st_uid == geteuid() else {

@@ -14,7 +14,8 @@ internal import DirectDNS
 /// A new file is written at its place, where an incomplete one stays, unless it is to appear only when complete. An
 /// existing file is replaced once the new one is complete, which is a draft beside it until then. Both can be
 /// continued. What cannot be replaced without changing more than its contents is written in place: a device, a FIFO, a
-/// link, a file with several names or of another owner; if it is to appear only when complete, not before that.
+/// link, a file that is mounted by itself, has several names or another owner; if it is to appear only when complete,
+/// not before that.
 final class OutputFile {
   /// What an earlier transfer has left.
   struct Beginning: Sendable, Hashable {
