@@ -83,6 +83,15 @@ struct ProxyFindingsTests {
     #expect(Finding.proxyTunnel(.success(reply), to: "x:443", hasPassword: false, after: .zero).detail == detail)
   }
 
+  @Test(arguments: ["error=x", "error=x; details=\"%\"", "error=%"])
+  func `a reason that is very long is cut`(field: String) throws {
+    let long = String(repeating: "\u{1b}", count: 60_000)
+    let head = "HTTP/1.1 502 \(long)\r\nProxy-Status: it; \(field.replacing("%", with: long))\r\n\r\n"
+    let reply = try #require(ProxyReply(head: head))
+    let detail = Finding.proxyTunnel(.success(reply), to: "x:443", hasPassword: false, after: .zero).detail
+    #expect(detail.count <= 1100 && detail.hasSuffix("…"))
+  }
+
   @Test(arguments: [(false, "wants a name and a password"), (true, "refuses the name and the password")])
   func `a password that is missing is told from one that is wrong`(hasPassword: Bool, detail: String) throws {
     let finding = Finding.proxyTunnel(try reply(407), to: "x:443", hasPassword: hasPassword, after: .zero)

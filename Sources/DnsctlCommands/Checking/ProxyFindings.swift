@@ -42,7 +42,9 @@ extension Finding {
         subject, "\(target): \(reply.status), as a server says that is no proxy",
         "Take the address in dnsctl proxy's line \"proxy at …\".")
     case .success(let reply):
-      let reason = [reply.error, reply.details ?? reply.phrase].compactMap(\.self).joined(separator: ": ").printable
+      // As long as a reason phrase of dnsctl proxy is at most; what answers there may send 64 KiB.
+      let reason = [reply.error, reply.details ?? reply.phrase].compactMap { $0?.printable.cut(to: 512) }
+        .joined(separator: ": ")
       return .fail(
         subject, "\(target): \(reply.status)\(reason.isEmpty ? "" : ", \(reason)")",
         reply.error?.hasPrefix("dns_") == true
