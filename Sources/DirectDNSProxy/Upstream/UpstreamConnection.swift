@@ -95,21 +95,21 @@ final class UpstreamConnection: Connector {
       self.handler = nil
       guard let failure else { return finish(.connected(handler)) }
       handler.close()
+      isAboutTarget = failure.isAboutTarget
       // It can come a second time with a name's other family.
       if failure.isAboutAddress, let address, !closed.addresses.contains(address) {
         closed.addresses.append(address)
         closed.refusal = failure.refusal
         return find()
       }
-      isAboutTarget = failure.isAboutTarget
       finish(.failed(failure.refusal))
     }
   }
 
   private func timedOut() {
     guard completion != nil else { return }
-    // It waits for the lookup of another address.
-    if let last = closed.refusal, handler == nil, dialer == nil { return finish(.failed(last)) }
+    // It waits for the lookup of another address, or for one after what may have been the target's fault.
+    if let last = closed.refusal, handler == nil, dialer == nil || isAboutTarget { return finish(.failed(last)) }
     isAboutTarget = handler != nil
     let what = handler == nil ? "answered" : "connected to \(target.map { "\($0)" } ?? "it")"
     handler?.close()
@@ -121,6 +121,8 @@ final class UpstreamConnection: Connector {
 
   /// The proxy itself cannot be reached.
   private func fail(_ refusal: ProxyRefusal) {
+    // It was reached at another address, where the target may have been the fault.
+    if let last = closed.refusal, isAboutTarget { return finish(.failed(last)) }
     let others = closed.addresses.map { "\($0) closed the connection; " }.joined()
     let text =
       refusal.error == "proxy_loop_detected"

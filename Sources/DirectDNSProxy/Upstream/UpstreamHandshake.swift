@@ -74,11 +74,13 @@ struct UpstreamHandshake {
   var cutOff: Failure {
     // It speaks SOCKS5, and was told the target: `ssh -D` ends so what cannot be connected to, without a reply.
     guard state != .reply else {
+      // A name has no next address that another connection could ask for.
+      let isName = if case .name = target.host { true } else { false }
       return Failure(
         refusal: ProxyRefusal(
           502, "connection_terminated",
           "The upstream proxy \(upstream) does not connect to \(target): it closed the connection, as ssh -D does."),
-        isAboutTarget: true)
+        isAboutTarget: true, isAboutAddress: isName)
     }
     var failure = broken("it closed the connection", "connection_terminated")
     failure.isAboutAddress = true

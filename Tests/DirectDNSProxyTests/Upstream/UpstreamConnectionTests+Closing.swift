@@ -78,6 +78,46 @@ extension UpstreamConnectionTests {
     await upstream.stop()
   }
 
+  /// Takes SOCKS5's request for `www.shop.test`, and ends the connection.
+  private func endTold(_ server: RawConnection) async throws {
+    await server.receive(count: 3)
+    try await server.send([5, 0])
+    await server.receive(count: 23)
+    await server.close()
+  }
+
+  @Test func `an address of it that closes once it knows a name is followed by the next one`() async throws {
+    let upstream = try await RawListener.start("0.0.0.0")
+    let records = RecordTable { $0.add(Self.name, "127.0.0.1", "127.0.0.2") }
+    let proxy = try await fixture(upstream, "socks5h", records: records) { $0.upstream?.host = .name(Self.name) }
+    let client = try await proxy.client()
+    try await client.send("CONNECT www.shop.test:443 HTTP/1.1\r\n\r\n")
+    try await endTold(try await upstream.connection())
+    try await serve(try await upstream.connection(1), "socks5")
+    #expect(await client.receive("\r\n\r\n").hasPrefix("HTTP/1.1 200 "))
+    #expect(upstream.count == 2)
+    await proxy.stop()
+    await upstream.stop()
+  }
+
+  @Test(arguments: ["127.0.0.1", "0.0.0.0"])
+  func `a name for which it ends the connection at each address that takes one is told of`(place: String) async throws {
+    let upstream = try await RawListener.start(place)
+    let records = RecordTable { $0.add(Self.name, "127.0.0.1", "127.0.0.2") }
+    let proxy = try await fixture(upstream, "socks5h", records: records) { $0.upstream?.host = .name(Self.name) }
+    let client = try await proxy.client()
+    try await client.send("CONNECT www.shop.test:443 HTTP/1.1\r\n\r\n")
+    let count = place == "0.0.0.0" ? 2 : 1
+    for number in 0..<count { try await endTold(try await upstream.connection(number)) }
+    let refusal = await client.receive("\r\n\r\n")
+    #expect(refusal.hasPrefix("HTTP/1.1 502 ") && refusal.contains("error=connection_terminated"), "\(refusal)")
+    let words = " does not connect to www.shop.test:443: it closed the connection, as ssh -D does"
+    #expect(refusal.contains(words), "\(refusal)")
+    #expect(upstream.count == count)
+    await proxy.stop()
+    await upstream.stop()
+  }
+
   @Test func `one that takes no second connection may still connect by the first`() async throws {
     let upstream = try await RawListener.start()
     let records = RecordTable { $0.add("www.shop.test", "192.0.2.1", "192.0.2.2") }

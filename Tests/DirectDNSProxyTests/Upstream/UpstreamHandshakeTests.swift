@@ -127,6 +127,19 @@ struct UpstreamHandshakeTests {
     #expect(failure.refusal.message.hasSuffix(words), "\(failure.refusal.message)")
   }
 
+  @Test func `SOCKS5 that closes the connection once it knows a name may be of no use at that address alone`() throws {
+    var handshake = try handshake("socks5h://proxy.example", to: ForwardOrigin(.name("a.test"), port: 80))
+    var buffer = ByteBuffer(bytes: [5, 0])
+    guard case .send = handshake.read(&buffer) else {
+      Issue.record("no target")
+      return
+    }
+    let failure = handshake.cutOff
+    #expect(failure.isAboutTarget && failure.isAboutAddress && failure.refusal.error == "connection_terminated")
+    let words = " does not connect to a.test:80: it closed the connection, as ssh -D does."
+    #expect(failure.refusal.message.hasSuffix(words), "\(failure.refusal.message)")
+  }
+
   @Test(arguments: [("502 Bad", "502 Bad."), ("502 Cut...", "502 Cut..."), ("502 ", "502."), ("502", "502.")])
   func `a refusal repeats the reason phrase, if there is one`(_ line: String, _ words: String) throws {
     let answer = Array("HTTP/1.1 \(line)\r\n\r\n".utf8)
