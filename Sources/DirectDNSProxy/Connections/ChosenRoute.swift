@@ -36,6 +36,21 @@ struct ChosenRoute {
     return isPlain && addresses.isEmpty && upstream.kind == .http ? .proxy(upstream) : .tunnel(upstream)
   }
 
+  /// The refusal of a plain request, with what may help where the other proxy has forbidden its tunnel: many open them
+  /// to port 443 alone, as Squid and Apache do unless they are told other ports.
+  ///
+  /// An address, and a name that is never looked up, would need a tunnel all the same.
+  func advised(_ refusal: ProxyRefusal, for origin: ForwardOrigin, _ resolver: DirectResolver) -> ProxyRefusal {
+    guard refusal.error == "http_request_denied", let upstream, upstream.kind == .http, !upstream.resolvesNames,
+      origin.port != 443, let name = try? HostName(origin.host), !resolver.answersItself(name)
+    else { return refusal }
+    return ProxyRefusal(
+      refusal.status, refusal.error,
+      refusal.message
+        + " If the upstream proxy opens tunnels to port 443 alone, --upstream-resolves sends it plain requests without "
+        + "one, by name.")
+  }
+
   /// What opens a connection that takes this route.
   func connection(
     to origin: ForwardOrigin, _ hop: Hop, _ loop: ProxyLoop, _ settings: ProxySettings

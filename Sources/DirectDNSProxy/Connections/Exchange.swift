@@ -99,7 +99,8 @@ final class Exchange {
       access.connect = Duration(.now() - began)
       switch outcome {
       case .connected(let handler): pass(to: handler)
-      case .failed(let refusal): refuse(refusal)
+      case .failed(let refusal):
+        refuse(isUpgrade ? refusal : route.advised(refusal, for: origin, loop.shared.resolver))
       }
     }
   }

@@ -117,17 +117,13 @@ struct UpstreamHandshake {
         ), isAboutTarget: false)
     }
     let answer = reason.isEmpty ? "\(status)" : "\(status) \(reason.printable)"
-    // As Squid and Apache do unless they are told other ports.
-    let advice =
-      status == 403 && target.port != 443 && !upstream.resolvesNames
-      ? "; if it opens tunnels to port 443 alone, --upstream-resolves sends it plain requests without one, by name" : ""
     return Failure(
       refusal: ProxyRefusal(
         status == 403 ? 403 : status == 504 ? 504 : 502,
         reported
           ?? (status == 403 ? "http_request_denied" : status == 504 ? "connection_timeout" : "destination_unavailable"),
         DirectDNSError.sentence(
-          "The upstream proxy \(upstream) does not connect to \(target): it answered \(answer)\(advice)")),
+          "The upstream proxy \(upstream) does not connect to \(target): it answered \(answer)")),
       isAboutTarget: true)
   }
 

@@ -150,25 +150,6 @@ struct UpstreamHandshakeTests {
     #expect(failure.refusal.message.hasSuffix(": it answered \(words)"), "\(failure.refusal.message)")
   }
 
-  @Test(
-    arguments: [
-      (80, "403 No", false, true), (443, "403 No", false, false), (80, "403 No", true, false),
-      (80, "502 No", false, false),
-    ] as [(UInt16, String, Bool, Bool)])
-  func `a tunnel for plain requests that is forbidden leads to the option that needs none`(
-    _ port: UInt16, _ line: String, _ resolvesNames: Bool, _ isAdvised: Bool
-  ) throws {
-    var upstream = try UpstreamProxy("http://proxy.example")
-    upstream.resolvesNames = resolvesNames
-    let target = ForwardOrigin(.address(.ipv4(0xC000_0201)), port: port)
-    let handshake = UpstreamHandshake(upstream, to: target, headSize: 1024)
-    guard case .failed(let failure) = run(handshake, Array("HTTP/1.1 \(line)\r\n\r\n".utf8)).end else {
-      Issue.record("no failure")
-      return
-    }
-    #expect(failure.refusal.message.contains("--upstream-resolves") == isAdvised, "\(failure.refusal.message)")
-  }
-
   @Test func `what a refusal says cannot do anything to a terminal`() throws {
     let answer = Array("HTTP/1.1 502 Bad\u{1b}[2J\r\n\r\n".utf8)
     guard case .failed(let failure) = run(try handshake("http://proxy.example"), answer).end else {
