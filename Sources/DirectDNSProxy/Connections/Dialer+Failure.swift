@@ -38,12 +38,14 @@ extension Dialer {
   func fail(isLate: Bool) {
     guard completion != nil else { return }
     let running = attempts.filter(\.isRunning)
-    if isLate, upstream == nil, case .name = origin.host {
+    // An address that was asked for is named once.
+    let isNamed = if case .name = origin.host { true } else { false }
+    if isLate, upstream == nil, isNamed {
       for attempt in running { loop.shared.died(attempt.address) }
     }
-    var reasons = failures.map { "\($0.address): \($0.failure.reason)" }
+    var reasons = failures.map { (isNamed ? "\($0.address): " : "") + $0.failure.reason }
     let silence = upstream.map { "the upstream proxy \($0) has not connected to it in time" } ?? "no answer in time"
-    reasons += running.map { "\($0.address): \(silence)" }
+    reasons += running.map { (isNamed ? "\($0.address): " : "") + silence }
     if let failure = others?.failure { reasons.append(failure) }
     if failures.contains(where: \.failure.isLackOfFiles) {
       let clients = loop.shared.clients.value
@@ -55,6 +57,6 @@ extension Dialer {
       .failed(
         ProxyRefusal(
           last?.status ?? 504, last?.type ?? "connection_timeout",
-          "\(origin) cannot be connected to. \(reasons.joined(separator: "; ")).")))
+          "\(origin) cannot be connected to\(isNamed ? "." : ":") \(reasons.joined(separator: "; ")).")))
   }
 }

@@ -96,6 +96,20 @@ extension DialerTests {
     #expect(loop.closeIdle(owned: true, at: now + OriginPool.recentAge) == 1)
   }
 
+  @Test func `an address that was asked for is named once, and those of a name each`() async throws {
+    let records = RecordTable { $0.add("own.test", "127.0.0.1") }
+    let proxy = try await ProxyFixture(records: records) { $0.lookup.families = .ipv4 }
+    for (host, words) in [("127.0.0.1", ": this proxy"), ("own.test", ". 127.0.0.1: this proxy")] {
+      let client = try await proxy.client()
+      try await client.send("CONNECT \(host):\(proxy.port) HTTP/1.1\r\n\r\n")
+      let refusal = await client.receive("\r\n\r\n")
+      let line = "HTTP/1.1 403 Forbidden: \(host):\(proxy.port) cannot be connected to\(words) itself listens there\r\n"
+      #expect(refusal.hasPrefix(line), "\(refusal)")
+      await client.close()
+    }
+    await proxy.stop()
+  }
+
   @Test func `an upstream proxy that says nothing is named where the time is over`() async throws {
     let silent = try await RawListener.start()
     let upstream = try UpstreamProxy("http://127.0.0.1:\(silent.port)")
