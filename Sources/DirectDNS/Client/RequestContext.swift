@@ -79,9 +79,9 @@ struct RequestContext: Sendable {
     case .malformedResponse(let reason): malformed(failure, reason, inBody)
     case .invalidRequest(let reason): "The request to \(origin) cannot be sent: \(reason)"
     case .bodyTooLarge:
-      "The response of \(origin) decodes to more than can be kept: ask for it without compression"
+      "The response of \(origin)\(way) decodes to more than can be kept: ask for it without compression"
     case .fieldsTooLarge:
-      "\(origin) sent header fields and trailers of more than \(ResponseLines.limit) bytes: no more are read"
+      "\(origin)\(way) sent header fields and trailers of more than \(ResponseLines.limit) bytes: no more are read"
     case .cancelled: "The request to \(origin) was cancelled"
     case .shutDown: "The client was shut down"
     }
@@ -95,6 +95,9 @@ struct RequestContext: Sendable {
 
   /// The proxy whose own responses and connections a request without a tunnel gets; nil if there is none.
   private var plainProxy: Origin? { origin.scheme.isSecure ? nil : proxy }
+
+  /// That a response comes through such a proxy, in which its fault may lie as well; empty if there is none.
+  private var way: String { plainProxy.map { " through the proxy \($0)" } ?? "" }
 
   private var peer: String { plainProxy.map { "the proxy \($0)" } ?? "\(origin)" }
 
@@ -128,9 +131,9 @@ struct RequestContext: Sendable {
     case .connect: silent(for: timeouts.connect)
     // It was the kernel that gave up, by a time of its own.
     case nil where failure.facts.delivery == .notSent: silent(for: nil)
-    case .firstByte: "\(origin) sent no response within \(timeouts.firstByte) of the request"
-    case .idle: "\(origin) has sent nothing more of its response for \(timeouts.idle ?? timeouts.total)"
-    case .total, nil: "The request to \(origin) was not done within \(timeouts.total)"
+    case .firstByte: "\(origin)\(way) sent no response within \(timeouts.firstByte) of the request"
+    case .idle: "\(origin)\(way) has sent nothing more of its response for \(timeouts.idle ?? timeouts.total)"
+    case .total, nil: "The request to \(origin)\(way) was not done within \(timeouts.total)"
     }
   }
 
@@ -145,8 +148,8 @@ struct RequestContext: Sendable {
       return "The proxy \(proxy) ended the connection before it had opened a tunnel to \(origin): \(reason)"
     }
     if failure.facts.delivery == .inPart {
-      return "\(origin) answered with success before it had the whole body of the request, and may have kept a part of "
-        + "it: \(reason)"
+      return "\(origin)\(way) answered with success before it had the whole body of the request, and may have kept a "
+        + "part of it: \(reason)"
     }
     if inBody { return "The connection to \(peer) ended in the middle of the body: \(reason)" }
     let advice =
@@ -156,7 +159,7 @@ struct RequestContext: Sendable {
   }
 
   private func malformed(_ failure: TransferFailure, _ reason: String, _ inBody: Bool) -> String {
-    if inBody { return "The body of \(origin)'s response cannot be read: \(reason)" }
+    if inBody { return "The body of \(origin)'s response\(way) cannot be read: \(reason)" }
     // What refuses a tunnel, or talks nonsense instead, is the proxy.
     if failure.facts.delivery == .notSent, let proxy {
       return "The proxy \(proxy) sent a response that cannot be read: \(reason)"

@@ -92,6 +92,30 @@ struct DirectClientFailureTests {
     #expect(error.message == "TLS with https://shop.test failed: \(reason); \(advice).")
   }
 
+  @Test(arguments: [("http://shop.test", " through the proxy http://proxy.test:3128"), ("https://shop.test", "")])
+  func `where a response without a tunnel is late, cut off or too large, the proxy is named beside the origin`(
+    _ origin: String, _ way: String
+  ) throws {
+    var configuration = DirectClientConfiguration()
+    configuration.proxy = .url(try WebURL("http://user:word@proxy.test:3128"))
+    let context = RequestContext(
+      try WebURL(origin + "/path"), RequestTimeouts(), try ClientSettings(configuration), isRetryable: true)
+    let failures: [(HTTPTransportError, TransferFailure.Timer?, TransferFailure.Delivery, Bool, String)] = [
+      (.timedOut, .firstByte, .mayHaveArrived, false, "\(way) sent no response within "),
+      (.timedOut, .idle, .mayHaveArrived, true, "\(way) has sent nothing more of its response for "),
+      (.timedOut, .total, .mayHaveArrived, true, "\(way) was not done within "),
+      (.fieldsTooLarge, nil, .mayHaveArrived, false, "\(way) sent header fields and trailers of more than "),
+      (.bodyTooLarge, nil, .mayHaveArrived, true, "\(way) decodes to more than can be kept: "),
+      (.connectionLost("x"), nil, .inPart, false, "\(way) answered with success before it had "),
+      (.malformedResponse("x"), nil, .mayHaveArrived, true, "'s response\(way) cannot be read: x."),
+    ]
+    for (reason, timer, delivery, inBody, words) in failures {
+      let failure = TransferFailure(.init(reason: reason, delivery: delivery, timer: timer))
+      let message = context.error(failure, inBody: inBody).message
+      #expect(message.contains("\(origin)\(words)"), "\(message)")
+    }
+  }
+
   @Test(arguments: [("http://shop.test/", false), ("https://shop.test/", true)])
   func `where it may be a proxy that wants a certificate, it is said that none is shown to it`(
     _ url: String, _ mayBeOrigin: Bool
