@@ -113,6 +113,19 @@ struct FieldLines: Sendable {
     return fields
   }
 
+  /// Whether HTTP/2 can carry them together with a URL.
+  ///
+  /// nghttp2 sends no larger head than 64 KiB (`NGHTTP2_MAX_HEADERSLEN`), for which it counts names and values, and 12
+  /// bytes for each field (`nghttp2_hd_deflate_bound`). libcurl takes that for a failure of the connection, or for the
+  /// server's refusal.
+  func fitHTTP2(with url: WebURL) -> Bool {
+    let length = bytes.count + url.href.utf8.count
+    // A line has three bytes at least: few heads are so long that theirs have to be counted.
+    guard length > 12 * 1024 else { return true }
+    // What libcurl adds is less than the last 1 KiB.
+    return length + 12 * bytes.count { $0 == 0 } <= 63 * 1024
+  }
+
   /// The lines of the fields that follow a body.
   init(trailers: HTTPFields) {
     for field in trailers { append(field) }

@@ -100,9 +100,9 @@ extension RequestTarget {
       method == .get && !hasFields && cookie == nil && body.kind == .none && body.trailerFields.isEmpty
       ? settings.plainLines : FieldLines(method, fields, body, cookie: cookie, settings.configuration)
     let version = call.options.httpVersion ?? settings.configuration.httpVersion
+    let mayBeHTTP2 = body.trailerFields.isEmpty && lines.fitHTTP2(with: url)
     let route = CurlRoute(
-      origin: url.originText, usesTLS: url.scheme.isSecure,
-      version: body.trailerFields.isEmpty ? version : .http1, proxy: proxy,
+      origin: url.originText, usesTLS: url.scheme.isSecure, version: mayBeHTTP2 ? version : .http1, proxy: proxy,
       showsIdentity: call.showsIdentity && settings.configuration.identity != nil)
     let watcher = watcher(of: method, lines, call.options, spans)
     let sent = body.sent(with: method, length: length)

@@ -175,6 +175,21 @@ struct ClientConnectionsTests {
     await origin.stop()
   }
 
+  @Test func `a head that HTTP/2 has no room for goes out over HTTP/1.1`() async throws {
+    let origin = try await secure { $0.httpVersions = [.http2, .http1] }
+    let client = try client()
+    var request = try ClientSample.get(origin.url("/", host: "shop.test"))
+    for (length, version) in [(1_000, 2), (66_000, 1)] {
+      request.headerFields[.accept] = String(repeating: "a", count: length)
+      let response = try await client.execute(request)
+      #expect(response.connection.httpVersion.major == version)
+      _ = try await response.body.collect(upTo: 1 << 20)
+    }
+    #expect(origin.requests.map { $0.fields[.accept]?.utf8.count } == [1_000, 66_000])
+    await client.shutdown()
+    await origin.stop()
+  }
+
   // libcurl 7.88 puts a request onto a busy connection of HTTP/1.1 where another one to that address speaks HTTP/2.
   @Test func `a request goes onto no busy connection of HTTP/1.1, whatever else is spoken there`() async throws {
     let gate = Gate()

@@ -114,6 +114,21 @@ struct FieldLinesTests {
       } == ["originalUrl: https://a.test/", "Accept: a"])
   }
 
+  @Test func `what HTTP/2 has no room for is known, the number of the fields included`() throws {
+    func fits(_ fields: HTTPFields, path: String = "") throws -> Bool {
+      FieldLines(.get, fields, .none, cookie: nil, DirectClientConfiguration())
+        .fitHTTP2(with: try WebURL("https://shop.test/\(path)"))
+    }
+    let long = String(repeating: "a", count: 64_000)
+    #expect(try fits([:]) && fits([.accept: long]) && fits([:], path: long))
+    let more = String(repeating: "a", count: 1_000)
+    #expect(try !fits([.accept: long + more]) && !fits([.accept: long], path: more))
+    func many(_ count: Int) -> HTTPFields {
+      HTTPFields(Array(repeating: HTTPField(name: .accept, value: "b"), count: count))
+    }
+    #expect(try fits(many(2_900)) && !fits(many(3_000)))
+  }
+
   @Test func `trailers are announced unless the caller did`() {
     var body = RequestBody.bytes([1])
     body.trailerFields = [.contentDisposition: "x"]
