@@ -83,13 +83,13 @@ struct JSONNames {
     return DNSName(presentation: text)
   }
 
-  /// The name that a record's data is, if no character in it has a meaning for data alone.
+  /// The name that a record's data is, if no character in it has a meaning for data alone; nothing at all is no name.
   fileprivate mutating func plainName(_ value: JSONToken?, in bytes: [UInt8]) -> DNSName? {
     let isPlain = value?.spelled(in: bytes) { text in
       for index in text.indices where text[index] <= ASCII.space || text[index] == PresentationText.quote {
         return false
       }
-      return true
+      return !text.isEmpty
     }
     return isPlain == true ? name(value, in: bytes) : nil
   }

@@ -14,8 +14,8 @@ enum PresentationText {
     /// The word as a number; nil for anything else.
     func number<Number: FixedWidthInteger>() -> Number? { Int64(ascii: bytes.span).flatMap { Number(exactly: $0) } }
 
-    /// The word as a name, in which an escaped dot separates no labels.
-    var name: DNSName? { DNSName(presentation: written.span) }
+    /// The word as a name, in which an escaped dot separates no labels; the root is a dot, and not an empty word.
+    var name: DNSName? { written.isEmpty ? nil : DNSName(presentation: written.span) }
   }
 
   /// The words of a text; nil if a quote is not closed, or if an escape is malformed.

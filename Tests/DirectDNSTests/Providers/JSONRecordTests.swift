@@ -69,6 +69,8 @@ struct JSONRecordTests {
   @Test(arguments: [
     (#""type":5,"TTL":9,"data":"b.test""#, "NODATA"), (#""type":5,"TTL":9,"data":"a..b""#, "response"),
     (#""type":5,"TTL":9,"data":"a b""#, "response"), (#""type":5,"TTL":9,"data":"a.test""#, "response"),
+    (#""type":5,"TTL":9,"data":".""#, "NODATA"), (#""type":5,"TTL":9,"data":"""#, "response"),
+    (#""type":5,"TTL":9,"data":"\"\"""#, "response"),
     // These are no data that anybody can have published.
     (#""type":5,"TTL":9,"data":7"#, "transport"), (#""type":5,"TTL":9"#, "transport"),
     (#""type":5,"data":"b.test""#, "transport"),

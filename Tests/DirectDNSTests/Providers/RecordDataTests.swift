@@ -77,7 +77,7 @@ struct RecordDataTextTests {
       (.caa, "0 issue"), (.caa, "256 issue x"), (.caa, #"0 i! x"#), (.https, "1"), (.https, "x ."),
       (.https, "1 . port=x"), (.https, "1 . alpn="), (.https, "1 . port=1 port=2"), (.https, "1 . nonsense=1"),
       (.https, "1 . ipv4hint=2001:db8::1"), (.https, "1 . key01=x"), (.https, "1 . ech=***"), (.a, ##"\# 4 c00002"##),
-      (.mx, #""open"#),
+      (.mx, #""open"#), (.cname, #""""#), (.mx, #"10 """#),
     ] as [(DNSRecordType, String)])
   func `what is no data of its type is none`(_ type: DNSRecordType, _ text: String) {
     #expect(RecordData(text, type: type) == nil)
