@@ -70,7 +70,7 @@ extension CurlQueries {
     func dialled(_ number: Int) { machine.dialled(number, at: driver.now) }
 
     func connected(_ number: Int, port: CInt, isHTTP2: Bool) -> Bool {
-      machine.connected(number, port: port, isHTTP2: isHTTP2)
+      machine.connected(number, port: port, isHTTP2: isHTTP2, at: driver.now)
     }
 
     func responded(_ number: Int) { machine.responded(number) }

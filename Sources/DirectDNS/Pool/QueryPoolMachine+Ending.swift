@@ -21,7 +21,8 @@ extension QueryPoolMachine {
       // Another attempt of its query may carry it.
       let winner = queries.read(id) { $0.race?.winner } ?? nil
       guard winner == nil || winner == handles[number].attempt else { return release(number) }
-      failed(id, by: number, error, end, at: now)
+      guard handles[number].isLost else { return failed(id, by: number, error, end, at: now) }
+      failed(id, by: number, .connectionLost("the connection ended before its reply"), .connectionEnded, at: now)
     }
   }
 
@@ -151,6 +152,21 @@ extension QueryPoolMachine {
       if isOver { actions.append(.endConnection(port: handle.port)) }
       if isOver, timedOut { endIdle(besides: handle.port, silentSince: silence.since) }
     }
+  }
+
+  /// libcurl has another connection for a handle's query, kept or new: ends the idle ones if it was sent before, on one
+  /// that is lost behind a silence.
+  ///
+  /// What was sent on a kept connection that ends before any response, libcurl sends again by itself, on the next one
+  /// that it keeps, up to five times.
+  ///
+  /// - Returns: whether that was so.
+  @discardableResult
+  mutating func noteLoss(of number: Int, at now: Int64) -> Bool {
+    let handle = handles[number]
+    guard handle.isOnConnection, now - handle.startedAt >= Self.silenceLimit else { return false }
+    endIdle(besides: handle.port, silentSince: handle.startedAt)
+    return true
   }
 
   /// Ends the idle connections where another one has been lost behind a silence, unless they have replied since.

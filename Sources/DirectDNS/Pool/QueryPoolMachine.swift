@@ -47,6 +47,8 @@ struct QueryPoolMachine {
     var startedAt = Int64.min
     /// When the last whole reply came.
     var repliedAt = Int64.min
+    /// Whether the connection that it was on is lost, and its query was not given to the next one.
+    var isLost = false
 
     /// Whether its query is on its connection.
     var isOnConnection: Bool { query != nil && stage == .sent }
@@ -239,6 +241,7 @@ struct QueryPoolMachine {
   /// A handle's transfer opens a connection.
   mutating func dialled(_ number: Int, at now: Int64) {
     guard let id = handles[number].query else { return }
+    noteLoss(of: number, at: now)
     handles[number].stage = .connecting
     if addresses.count > 1 { beginRace(of: id, by: number, at: now) }
   }
@@ -249,9 +252,15 @@ struct QueryPoolMachine {
   ///   - number: the handle's.
   ///   - port: the connection's local port.
   ///   - isHTTP2: whether it is known to speak HTTP/2.
+  ///   - now: the present instant.
   /// - Returns: whether the query may be sent on it: that happens once, on the connection that came first.
-  mutating func connected(_ number: Int, port: Int32, isHTTP2: Bool) -> Bool {
+  mutating func connected(_ number: Int, port: Int32, isHTTP2: Bool, at now: Int64) -> Bool {
     guard let id = handles[number].query else { return false }
+    if handles[number].port != port, noteLoss(of: number, at: now) {
+      // The next one has ended with it.
+      handles[number].isLost = true
+      return false
+    }
     let attempt = handles[number].attempt
     let wins = queries.change(id) { $0.race?.connected(attempt) } ?? nil
     guard wins != false else { return false }

@@ -119,6 +119,33 @@ final class QueryPoolMachineEndingTests: QueryPoolFixture {
     #expect(actions.last?.hasPrefix("begin") == true, "the query goes out behind that")
   }
 
+  @Test(arguments: [(3_000, false), (999, true)])
+  func `libcurl sends no query again by itself on a kept connection behind a silence`(
+    silence: Int64, mayBeSent: Bool
+  ) {
+    keepThree(repliedAt: 10)
+    start(deadline: 9_000, at: 20)
+    let handle = machine.handles.firstIndex { $0.query != nil } ?? 0
+    #expect(join(handle, port: 7, at: 20))
+    _ = taken()
+    #expect(join(handle, port: 8, at: 20 + silence) == mayBeSent)
+    guard !mayBeSent else { return }
+    machine.ended(handle, .failed(.cancelled, .other), at: 20 + silence)
+    let actions = taken()
+    #expect(actions.filter { $0.hasPrefix("end connection") } == ["end connection 8", "end connection 9"])
+    #expect(actions.last?.hasPrefix("begin") == true, "the query goes out on a new one")
+  }
+
+  @Test func `and where it opens a new one for it, the kept ones end`() {
+    keepThree(repliedAt: 10)
+    start(deadline: 9_000, at: 20)
+    let handle = machine.handles.firstIndex { $0.query != nil } ?? 0
+    #expect(join(handle, port: 7, at: 20))
+    _ = taken()
+    #expect(connect(handle, port: 10, at: 3_020))
+    #expect(taken() == ["end connection 8", "end connection 9"])
+  }
+
   @Test func `one that a query is on stays, and so do the others where a query was cancelled`() {
     keepThree(repliedAt: 10)
     let first = start(deadline: 9_000, at: 20)

@@ -81,7 +81,7 @@ extension QueryPoolWorld {
 
   private mutating func join(_ transfer: Transfer, _ port: Int32) {
     guard self.port(of: transfer) == nil, let query = current[transfer.handle]?.query else { return }
-    guard machine.connected(transfer.handle, port: port, isHTTP2: isHTTP2) || slips(.sendsAnyway, 1) else {
+    guard machine.connected(transfer.handle, port: port, isHTTP2: isHTTP2, at: now) || slips(.sendsAnyway, 1) else {
       return end(transfer, .failed(.cancelled, .other))
     }
     let sharing = current.values.filter { $0.query == query && self.port(of: $0.transfer) != nil }

@@ -30,12 +30,12 @@ class QueryPoolFixture {
   /// A handle's transfer opens a connection, and sends its query on it.
   func connect(_ handle: Int, port: Int32, isHTTP2: Bool = true, at now: Int64 = 1) -> Bool {
     machine.dialled(handle, at: now)
-    return join(handle, port: port, isHTTP2: isHTTP2)
+    return join(handle, port: port, isHTTP2: isHTTP2, at: now)
   }
 
   /// A handle's transfer has a connection that is there.
-  func join(_ handle: Int, port: Int32, isHTTP2: Bool = true) -> Bool {
-    machine.connected(handle, port: port, isHTTP2: isHTTP2)
+  func join(_ handle: Int, port: Int32, isHTTP2: Bool = true, at now: Int64 = 1) -> Bool {
+    machine.connected(handle, port: port, isHTTP2: isHTTP2, at: now)
   }
 
   func reply(_ handle: Int, isHTTP2: Bool = true, at now: Int64 = 2) {
