@@ -6,9 +6,9 @@ import Testing
 
 /// The pool of DNS requests against made-up worlds.
 ///
-/// Addresses refuse or are silent, connections are shared or carry one query at a time, end, or say nothing more, callers
-/// leave or run out of time. `DIRECTDNS_SEED=N` runs one world alone, and prints what happens; `DIRECTDNS_SEEDS=N` runs so
-/// many.
+/// Addresses refuse or are silent, connections are shared or carry one query at a time, end, say nothing more, or
+/// vanish all at once, callers leave or run out of time. `DIRECTDNS_SEED=N` runs one world alone, and prints what
+/// happens; `DIRECTDNS_SEEDS=N` runs so many.
 @Suite(.timeLimit(.minutes(5)))
 struct QueryPoolSimulationTests {
   private static var seeds: ClosedRange<UInt64> {

@@ -40,14 +40,14 @@ extension QueryPoolWorld {
     if let leaves = caller.leavesAt, leaves <= now { return }
     if caller.isDropped { return }
     guard error == .timedOut else {
-      if isReliable, reach.values.contains(.fine) {
+      if isReliable, reach.values.contains(.fine), !caller.isCaught {
         fault("caller \(number) failed, and an address was fine: \(error)")
       }
       return
     }
     if now < caller.deadline { fault("caller \(number) has timed out before its time") }
     // A server that answers, behind one good address at least.
-    guard isReliable, reach.values.contains(.fine), let dialledAt = caller.dialledAt else { return }
+    guard isReliable, reach.values.contains(.fine), !caller.isCaught, let dialledAt = caller.dialledAt else { return }
     let needed = Int64(reach.count) * (Machine.attemptDelay + 1) + Self.usualTime
     let retries = dropsSome ? 3 * Self.usualTime : 0
     if now - dialledAt > needed + retries { fault("caller \(number) had time for every address, and got nothing") }
@@ -58,7 +58,8 @@ extension QueryPoolWorld {
 
   /// Before each event.
   mutating func checkProgress() {
-    guard isReliable, reach.values.allSatisfy({ $0 == .fine }) else { return }
+    // Nothing does on a connection that has vanished: what must hold then, `checkFailure` asks.
+    guard isReliable, vanished.isEmpty, reach.values.allSatisfy({ $0 == .fine }) else { return }
     for (number, handle) in machine.handles.enumerated() where handle.query != nil {
       if now - handle.startedAt > Self.usualTime { fault("nothing happens to the transfer of handle \(number)") }
     }

@@ -13,21 +13,50 @@ extension QueryPoolWorld {
       end(transfer, .failed(.connect("refused"), .other))
       wakeWaiting()
     case .replied(let transfer):
-      guard isCurrent(transfer), let port = port(of: transfer) else { return }
+      guard isCurrent(transfer), let port = port(of: transfer), !vanished.contains(port) else { return }
       connections[port]?.users.remove(transfer)
       if chance(0.9) { machine.responded(transfer.handle) }
       end(transfer, .replied(isHTTP2: isHTTP2))
     case .dies(let port):
       guard let ended = connections.removeValue(forKey: port) else { return }
       for transfer in ended.users.sorted(by: { $0.number < $1.number }) {
+        if vanished.contains(port), transfer != ended.opener, !isCaught(transfer) {
+          sendAgain(transfer)
+          continue
+        }
         if chance(0.2) { machine.responded(transfer.handle) }
         end(transfer, .failed(.connectionLost("ended"), isHTTP2 && chance(0.3) ? .http2 : .connectionEnded))
+      }
+    case .vanish:
+      vanished = Set(connections.keys)
+      for (_, query, _) in current.values {
+        if let caller = callerOf[query] { callers[caller].isCaught = true }
+      }
+      // Where the server has acknowledged the query, nothing ends its connection.
+      for port in vanished.sorted() where connections[port]?.users.isEmpty == false && chance(0.5) {
+        plan(.dies(port), at: now + Self.silenceLimit)
       }
     case .arrive, .leave, .timer: break
     }
   }
 
+  /// How many milliseconds the kernel waits for an acknowledgement.
+  private static let silenceLimit: Int64 = 3_000
+
   private func isCurrent(_ transfer: Transfer) -> Bool { current[transfer.handle]?.transfer == transfer }
+
+  private func isCaught(_ transfer: Transfer) -> Bool {
+    current[transfer.handle].flatMap { callerOf[$0.query] }.map { callers[$0].isCaught } ?? false
+  }
+
+  /// libcurl sends a query again by itself whose kept connection has ended without a response: on the next one.
+  private mutating func sendAgain(_ transfer: Transfer) {
+    guard let query = current[transfer.handle]?.query else { return }
+    if let caller = callerOf[query] { callers[caller].dialledAt = now }
+    isLossKnown = true
+    begin(transfer)
+    perform()
+  }
 
   private func port(of transfer: Transfer) -> Int32? { connections.first { $0.value.users.contains(transfer) }?.key }
 
@@ -66,7 +95,7 @@ extension QueryPoolWorld {
   private mutating func established(_ transfer: Transfer) {
     dialling.remove(transfer)
     nextPort += 1
-    connections[nextPort] = (current[transfer.handle]?.address ?? nil, [])
+    connections[nextPort] = (current[transfer.handle]?.address ?? nil, [], transfer)
     join(transfer, nextPort)
     wakeWaiting()
   }
@@ -82,11 +111,18 @@ extension QueryPoolWorld {
   private mutating func join(_ transfer: Transfer, _ port: Int32) {
     guard self.port(of: transfer) == nil, let query = current[transfer.handle]?.query else { return }
     guard machine.connected(transfer.handle, port: port, isHTTP2: isHTTP2, at: now) || slips(.sendsAnyway, 1) else {
+      // libcurl keeps it, although nothing is sent on it, where several can share it.
+      if !isHTTP2 { connections[port] = nil }
       return end(transfer, .failed(.cancelled, .other))
     }
     let sharing = current.values.filter { $0.query == query && self.port(of: $0.transfer) != nil }
     if !sharing.isEmpty { fault("\(query) is sent on two connections at once") }
     connections[port]?.users.insert(transfer)
+    guard !vanished.contains(port) else {
+      if isLossKnown { fault("\(query) is sent on a connection that has vanished with one that was lost") }
+      if let caller = callerOf[query] { callers[caller].dialledAt = nil }
+      return plan(.dies(port), at: now + Self.silenceLimit)
+    }
     if let caller = callerOf[query] {
       callers[caller].sendings += 1
       if query == machine.abandoned { callers[caller].sendingsUnwanted += 1 }

@@ -31,8 +31,10 @@ struct QueryPoolWorld: SimulatedWorld {
     let leavesAt: Int64?
     var id: ID?
     var answers = 0
-    /// When a connection was opened for it first.
+    /// When a connection was opened for it first, or one was lost that had vanished.
     var dialledAt: Int64?
+    /// Whether its query was under way when the connections vanished.
+    var isCaught = false
     /// How many times its query reached the server.
     var sendings = 0
     /// How many times of these it had been cancelled.
@@ -50,6 +52,8 @@ struct QueryPoolWorld: SimulatedWorld {
     case refused(Transfer)
     case replied(Transfer)
     case dies(Int32)
+    /// All connections that are there vanish without a word, as behind a NAT that forgets them.
+    case vanish
     case timer
   }
 
@@ -78,8 +82,12 @@ struct QueryPoolWorld: SimulatedWorld {
   var dialling: Set<Transfer> = []
   /// The transfers that must not use a connection which is there.
   var alone: Set<Transfer> = []
-  /// The transfers on each connection, by its local port.
-  var connections: [Int32: (address: IPAddress?, users: Set<Transfer>)] = [:]
+  /// Each connection's transfers, and the one that it was opened for, by its local port.
+  var connections: [Int32: (address: IPAddress?, users: Set<Transfer>, opener: Transfer)] = [:]
+  /// The connections that have vanished: what is sent on them is not acknowledged.
+  var vanished: Set<Int32> = []
+  /// Whether one of them is lost, on which a query went out after that.
+  var isLossKnown = false
   var nextPort: Int32 = 40_000
   var begun = 0
   var agenda = Agenda<Event>()
@@ -94,8 +102,10 @@ struct QueryPoolWorld: SimulatedWorld {
     isHTTP2 = Bool.random(using: &random)
     isReliable = Bool.random(using: &random)
     dropsSome = isReliable && isHTTP2 && Bool.random(using: &random)
+    // Over HTTP/1.1 several are kept, each known to the machine as long as there is one address.
+    let vanishes = !isHTTP2 && Bool.random(using: &random)
     var reach: [IPAddress: Reach] = [:]
-    for place in 0..<Int.random(in: 1...4, using: &random) {
+    for place in 0..<(vanishes ? 1 : Int.random(in: 1...4, using: &random)) {
       let isFine = Double.random(in: 0..<1, using: &random) < 0.5
       let address: IPAddress = isFine ? .ipv4(UInt32(place)) : .ipv6(high: 1, low: UInt64(place))
       reach[address] = Bool.random(using: &random) ? .fine : Reach.allCases.randomElement(using: &random)
@@ -106,12 +116,15 @@ struct QueryPoolWorld: SimulatedWorld {
     machine = Machine(
       limits, isSerial: !isHTTP2 && Bool.random(using: &random),
       addresses: reach.keys.sorted { $0.description < $1.description }.shuffled(using: &random))
+    if vanishes { plan(.vanish, in: 1_000...4_000) }
     for number in 0..<Int.random(in: 1...60, using: &random) {
-      let arrival = Int64.random(in: 0...4_000, using: &random)
+      // Many at once, so that many connections are kept that few use later.
+      let isEarly = vanishes && chance(0.8)
+      let arrival = Int64.random(in: 0...(isEarly ? 500 : 4_000), using: &random)
       let leaves = chance(0.1) ? arrival + Int64.random(in: 0...2_000, using: &random) : nil
       callers.append(
         Caller(
-          deadline: arrival + Int64.random(in: 50...3_000, using: &random), leavesAt: leaves,
+          deadline: arrival + Int64.random(in: 50...(vanishes ? 5_000 : 3_000), using: &random), leavesAt: leaves,
           isDropped: dropsSome && number == 0))
       plan(.arrive(number), at: arrival)
       if let leaves { plan(.leave(number), at: leaves) }
@@ -174,7 +187,7 @@ struct QueryPoolWorld: SimulatedWorld {
     case .leave(let number):
       if let id = callers[number].id { machine.cancel(id, at: now) }
       perform()
-    case .begin, .established, .refused, .replied, .dies: carryOutByCurl(event)
+    case .begin, .established, .refused, .replied, .dies, .vanish: carryOutByCurl(event)
     case .timer: break
     }
   }
@@ -207,7 +220,9 @@ struct QueryPoolWorld: SimulatedWorld {
       checkFailure(of: number, error)
     case .leave(let id): answer(id)
     case .forget: break
-    case .endConnection(let port): plan(.dies(port), in: 0...2)
+    case .endConnection(let port):
+      // libcurl looks at an idle one before it uses it.
+      if connections[port]?.users.isEmpty == true { connections[port] = nil } else { plan(.dies(port), in: 0...2) }
     }
   }
 
