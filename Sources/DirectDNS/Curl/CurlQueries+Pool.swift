@@ -14,6 +14,9 @@ extension CurlQueries {
     private var handles: [QueryHandle] = []
     /// The requests that wait or are under way, by the index of their ids.
     private var queries: [CurlQuery?] = []
+    /// The sockets of the connections that its requests were sent on, by their local ports, until libcurl closes them:
+    /// from then on another connection may have that port.
+    private var sockets: [CInt: curl_socket_t] = [:]
     /// When a request came last.
     private(set) var usedAt = Int64.min
 
@@ -70,7 +73,12 @@ extension CurlQueries {
     func dialled(_ number: Int) { machine.dialled(number, at: driver.now) }
 
     func connected(_ number: Int, port: CInt, isHTTP2: Bool) -> Bool {
-      machine.connected(number, port: port, isHTTP2: isHTTP2, at: driver.now)
+      if sockets[port] == nil { sockets[port] = driver.sockets.socket(port: port, of: route) }
+      return machine.connected(number, port: port, isHTTP2: isHTTP2, at: driver.now)
+    }
+
+    func closed(_ socket: curl_socket_t) {
+      if let port = sockets.first(where: { $0.value == socket })?.key { sockets[port] = nil }
     }
 
     func responded(_ number: Int) { machine.responded(number) }
@@ -106,7 +114,7 @@ extension CurlQueries {
       // Its request is still needed for further attempts to connect.
       case .leave(let id): if let query = queries[id.index] { driver.finish(query, .failure(.cancelled)) }
       case .forget(let id): queries[id.index] = nil
-      case .endConnection(let port): driver.sockets.end(port: port, of: route)
+      case .endConnection(let port): if let socket = sockets[port] { directdns_end(socket) }
       }
     }
 

@@ -27,7 +27,10 @@ final class CurlQueries: CurlDriver {
     multi.sharesConnections = true
     limitConnections()
     // The sockets are this object's own.
-    sockets.closing = { [unowned self] in serial.remove($0) }
+    sockets.closing = { [unowned self] socket in
+      serial.remove(socket)
+      for pool in pools.values { pool.closed(socket) }
+    }
   }
 
   /// libcurl has one limit for all servers: it is set to what the largest pool needs; other pools stay below by the limit

@@ -58,15 +58,12 @@ internal import CDirectDNSCurl
     return address.map { ($0, port) }
   }
 
-  /// Ends a route's connection with that local port: what uses it fails.
-  ///
-  /// Connections to several servers may have that port, and so may a later one to another server.
-  func end(port: CInt, of route: QueryRoute) {
-    for socket in open where directdns_local_port(socket) == Int(port) {
-      guard let peer = peer(of: socket), peer.port == route.origin.port,
-        route.addresses.isEmpty || route.addresses.contains(peer.address)
-      else { continue }
-      directdns_end(socket)
+  /// The socket of a route's connection with that local port, which is established: one to another server may have that
+  /// port, too.
+  func socket(port: CInt, of route: QueryRoute) -> curl_socket_t? {
+    open.first { socket in
+      guard directdns_local_port(socket) == Int(port), let peer = peer(of: socket) else { return false }
+      return peer.port == route.origin.port && (route.addresses.isEmpty || route.addresses.contains(peer.address))
     }
   }
 
