@@ -106,6 +106,24 @@ struct StoreLinkTests {
     #expect(store.memory.takeLease(on: question, holder: "next", for: .seconds(6)))
   }
 
+  @Test(arguments: [true, false])
+  func `a cancellation before or during a flush ends neither writing nor the wait for leases`(
+    isBefore: Bool
+  ) async throws {
+    let lease = try await lease()
+    store.hang(.leasing)
+    link.write(entry(), to: question, provider: "one", lease: lease)
+    let flush = Task.immediate { [link, clock] in
+      if isBefore { unsafe withUnsafeCurrentTask { unsafe $0?.cancel() } }
+      return await link.flush(until: clock.now + .seconds(2))
+    }
+    flush.cancel()
+    await store.wait(for: .endLease(question))
+    store.hang()
+    #expect(await flush.value.unwritten == 0)
+    #expect(store.memory.takeLease(on: question, holder: "next", for: .seconds(6)))
+  }
+
   @Test func `a flush waits for leases no longer than a lookup does`() async throws {
     let lease = try await lease()
     let begun = clock.now
