@@ -29,9 +29,14 @@ extension CurlTransfers {
     if let attempt = carrier(on: socket) { attempt.endsConnection() } else { sockets.endUnread(socket) }
   }
 
-  /// Whether an attempt was given a kept connection, with that local port, that has ended; see ``CurlSockets``.
+  /// Whether an attempt was given a kept connection, with that local port, that has ended (see ``CurlSockets``), or has
+  /// vanished as far as one can tell.
   func hasEnded(_ port: CInt, of attempt: ConnectAttempt) -> Bool {
     guard attempt.dialled == nil, let pool = attempt.pool?.id else { return false }
+    // libcurl sends again, on the next one, what was lost with another one. Where that was silent for so long, a NAT
+    // has mostly forgotten both, or this machine has another address; and it is sent again only once.
+    let limit = Int64(Self.silenceLimit) / 2
+    if attempt.transfer?.carrier === attempt, machine.isSilent(attempt.id, for: limit, at: now) { return true }
     let ended = sockets.ended(port: port)
     return ended.contains { machine.isAlone($0) && machine.leads($0, into: pool, to: attempt.address) }
   }

@@ -128,6 +128,16 @@ extension PoolMachine {
     return .first(isReused: begun.attempt.socket == nil)
   }
 
+  /// Whether a request without a response, which had its connection to itself, has neither sent nor received anything
+  /// for so many milliseconds.
+  func isSilent(_ id: TransferID, for limit: Int64, at now: Int64) -> Bool {
+    // A copy does no harm here: libcurl seldom sends a request again.
+    guard let transfer = transfers[id], transfer.state.isAwaitingResponse, let carrier = transfer.state.carrier,
+      now - carrier.movedAt >= limit
+    else { return false }
+    return pools.read(transfer.pool) { $0.load.multiplexing == .never } ?? false
+  }
+
   /// Whether libcurl may send a request once more, on another connection.
   ///
   /// libcurl wants to in four cases: HTTP/2 refused the request unprocessed; a shared connection ended without a byte

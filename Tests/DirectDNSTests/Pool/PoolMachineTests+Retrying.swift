@@ -40,6 +40,21 @@ final class PoolMachineRetryingTests: PoolFixture {
     #expect(failure.facts.delivery == .refused && !failure.facts.wasRetried)
   }
 
+  @Test(arguments: [PoolLoad.Multiplexing.never, .always])
+  func `a request is silent that is alone on its connection, when nothing of it has moved for so long`(
+    _ multiplexing: PoolLoad.Multiplexing
+  ) {
+    let id = start(multiplexing)
+    #expect(!machine.isSilent(id, for: 0, at: 90_000), "it has no connection")
+    _ = connect(id, 7)
+    #expect(!machine.isSilent(id, for: 10_000, at: 10_000))
+    #expect(machine.isSilent(id, for: 10_000, at: 10_001) == (multiplexing == .never))
+    machine.moved(id, at: 5_000)
+    #expect(!machine.isSilent(id, for: 10_000, at: 14_999))
+    machine.headIsComplete(id, isMultiplexed: nil)
+    #expect(!machine.isSilent(id, for: 10_000, at: 90_000), "its response has come")
+  }
+
   // MARK: A server that is gone
 
   /// The failure that is to be told.
