@@ -91,6 +91,23 @@ struct ProviderNoticeTests {
     #expect(fixture.errors.text.hasPrefix("dnsctl: Provider one has failed 7 times in a row"))
   }
 
+  @Test func `of what comes at once, that it answers again is not told before that it has failed`() async throws {
+    let failures = try failures(6)
+    let answer = try answer()
+    for _ in 0..<200 {
+      let fixture = CommandFixture()
+      let notice = ProviderNotice(fixture.context)
+      notice.begin()
+      let observer = notice.observer(passingTo: nil)
+      failures.dropLast().forEach(observer)
+      await withTaskGroup(of: Void.self) { group in
+        for event in [failures[5], answer] { group.addTask { observer(event) } }
+      }
+      let lines = fixture.errors.text.split(separator: "\n")
+      #expect(lines.isEmpty || lines.count == 2 && lines[0].contains("has failed 6 times"), "\(lines)")
+    }
+  }
+
   @Test func `a reason from outside shows its invisible characters`() throws {
     let notice = ProviderNotice(fixture.context)
     notice.begin()

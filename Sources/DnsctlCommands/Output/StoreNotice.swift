@@ -36,11 +36,10 @@ final class StoreNotice: Sendable {
 
   private func say(_ message: String) {
     let now = context.clock.now
-    let isNew = said.withLock { said in
-      if let last = said[message], now - last < Self.pause { return false }
+    said.withLock { said in
+      if let last = said[message], now - last < Self.pause { return }
       said[message] = now
-      return true
+      context.reportError(message)
     }
-    if isNew { context.reportError(message) }
   }
 }

@@ -59,29 +59,28 @@ package final class ProviderNotice: Sendable {
 
   /// Reports from now on, and first what has failed already.
   package func begin() {
-    let objections = state.withLock { state in
+    state.withLock { state in
       state.isSilent = false
-      var objections: [String] = []
-      for name in state.providers.keys.sorted() {
-        if let objection = state.objection(to: name) { objections.append(objection) }
-      }
-      return objections
+      for name in state.providers.keys.sorted() { say(state.objection(to: name)) }
     }
-    for objection in objections { context.reportError(objection.printable) }
   }
 
   private func note(_ query: ResolverEvent.Query<AddressQuestion>) {
     guard query.provider != "system" else { return }
     let name = query.provider
-    let message: String? = state.withLock { state in
+    state.withLock { state in
       guard let failure = query.failure else {
-        return state.providers.removeValue(forKey: name)?.isTold == true ? "Provider \(name) answers again." : nil
+        return say(state.providers.removeValue(forKey: name)?.isTold == true ? "Provider \(name) answers again." : nil)
       }
-      guard state.providers[name, default: Standing()].counts(failure, of: query.question.host) else { return nil }
+      guard state.providers[name, default: Standing()].counts(failure, of: query.question.host) else { return }
       state.providers[name]?.failures += 1
       state.providers[name]?.reason = query.outcome
-      return state.objection(to: name)
+      say(state.objection(to: name))
     }
+  }
+
+  /// Writes with the lock held: of what two threads have to say, the older comes first.
+  private func say(_ message: String?) {
     if let message { context.reportError(message.printable) }
   }
 }
