@@ -8,9 +8,15 @@ extension CommandContext {
   /// - Parameters:
   ///   - path: the configuration file that the options name.
   ///   - overrides: what the options say.
+  ///   - tellsMisspelt: whether a variable that looks like a misspelt one is told.
   /// - Returns: the settings.
   /// - Throws: what is wrong, and where.
-  func settings(file path: String?, _ overrides: SettingsOverrides) throws(CommandError) -> DirectSettings {
+  func settings(
+    file path: String?, _ overrides: SettingsOverrides, tellsMisspelt: Bool = true
+  ) throws(CommandError) -> DirectSettings {
+    if tellsMisspelt {
+      for finding in Finding.variables(environment.keys) { reportError("\(finding.detail). \(finding.advice ?? "")") }
+    }
     if let path { try InputFile.check(path, of: "--config") }
     do throws(ConfigurationFault) {
       let variables = try EnvironmentSettings(environment)

@@ -87,8 +87,12 @@ extension LookupArguments {
   var families: AddressFamilies? { ipv4 ? .ipv4 : ipv6 ? .ipv6 : family?.families }
 
   /// The settings that result from these options, the environment and the configuration file.
-  package func settings(in context: CommandContext) throws(CommandError) -> DirectSettings {
-    try context.settings(file: configurationPath, overrides(in: context))
+  ///
+  /// A variable that looks like a misspelt one is told, but for a command that has a way of its own to tell it.
+  package func settings(
+    in context: CommandContext, tellsMisspelt: Bool = true
+  ) throws(CommandError) -> DirectSettings {
+    try context.settings(file: configurationPath, overrides(in: context), tellsMisspelt: tellsMisspelt)
   }
 
   /// Updates a resolver whenever the configuration file changes, for a command that keeps running.

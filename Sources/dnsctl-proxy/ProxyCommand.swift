@@ -23,7 +23,7 @@ struct ProxyCommand: ContextCommand {
     discussion: """
       Speaks HTTP (absolute-form requests, CONNECT, WebSockets), SOCKS5, SOCKS4 and SOCKS4a on one port. Names are looked up over HTTPS, every address is checked before it is connected to and again once it is connected, and dead addresses are skipped. What goes through a tunnel is not inspected: checking certificates is up to the client.
 
-      The line "proxy at …" on standard error says where it listens; nothing but warnings about files comes before it. Behind it stands what changes, and which providers fail again and again, or answer again. A browser finds what it needs at /proxy.pac; /live and /ready say whether it works.
+      The line "proxy at …" on standard error says where it listens; nothing but warnings about files and environment variables comes before it. Behind it stands what changes, and which providers fail again and again, or answer again. A browser finds what it needs at /proxy.pac; /live and /ready say whether it works.
 
       Only this machine can use it, unless there are users: other addresses are refused without --users or --token. Who may use a Unix socket depends on the mode of its file, and on --peer-uid.
 

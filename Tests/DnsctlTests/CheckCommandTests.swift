@@ -70,6 +70,16 @@ struct CheckCommandTests {
     await server.stop()
   }
 
+  @Test func `a misspelt variable is a finding, and told once`() async throws {
+    let server = try await provider(.init(clock: StillClock()))
+    var fixture = fixture()
+    fixture.environment["DIRECTDNS_TIMOUT"] = "3"
+    let outcome = await fixture.run(["check", "--provider", url(server)])
+    #expect(outcome.status == 0 && outcome.errors == "", "\(outcome)")
+    #expect(outcome.output.contains("DIRECTDNS_TIMOUT changes nothing"), "\(outcome)")
+    await server.stop()
+  }
+
   @Test(arguments: ["printer.local", "intranet", "localhost", "shop.onion", "a.invalid", "db.corp.example"])
   func `a name of this network is sent to nobody`(_ name: String) async throws {
     let server = try await provider(.init(clock: StillClock()))

@@ -151,6 +151,13 @@ struct FindingTests {
     #expect(Finding.variables(["HOME", name, "DIRECTDNS_STORE"]) == [finding])
   }
 
+  @Test(arguments: [["resolve", "192.0.2.1"], ["rewrite", "--allow", "192.0.2.0/24", "http://192.0.2.1/"]])
+  func `other commands tell it on standard error`(_ arguments: [String]) async {
+    let outcome = await CommandFixture(environment: ["DIRECTDNS_PROVIDER": "alidns"]).run(arguments)
+    #expect(outcome.status == 0, "\(outcome)")
+    #expect(outcome.errors == "dnsctl: DIRECTDNS_PROVIDER changes nothing. Did you mean DIRECTDNS_PROVIDERS?\n")
+  }
+
   @Test func `variables that are known, or of others, are none of its business`() {
     let others = ["HOME", "DIRECTDNS_X", "DIRECTDNS_SEED", "DIRECTDNS_TEST_TARGETS", "DIRECTDNS_", "PROVIDER"]
     #expect(Finding.variables(others + EnvironmentSettings.names).isEmpty)

@@ -86,7 +86,8 @@ struct CheckCommand: ContextCommand {
 
   private func lookupFindings(_ host: HostName, in context: CommandContext) async throws(CommandError) -> [Finding] {
     guard proxyUser == nil else { throw CommandError(.usage, "--proxy-user needs --proxy.") }
-    let settings = try lookupArguments.settings(in: context)
+    // It is one of the findings.
+    let settings = try lookupArguments.settings(in: context, tellsMisspelt: false)
     do throws(DirectDNSError) { try settings.resolver.validate() } catch { throw CommandError(error) }
     if let reason = LocalZones(suffixes: settings.resolver.localZones.suffixes).objection(to: host) {
       throw CommandError(.usage, "--name: providers cannot be asked for \(host): \(reason).")
