@@ -64,7 +64,7 @@ struct WatchCommandTests {
     let short = await fixture.run(["watch", "--count", "1", "www.example.com", "-"])
     #expect(short.output.contains("2 names") && short.output.contains("api.example.com"), "\(short)")
     let missing = await fixture.run(["watch", "--hosts", "/none"])
-    #expect(missing.status == 74 && missing.errors.contains("/none: there is no such file of names"))
+    #expect(missing.status == 74 && missing.errors.contains("--hosts: there is no file /none."))
   }
 
   @Test func `a name that does not exist is negative, and one that nobody could be asked about has failed`() async {

@@ -26,7 +26,7 @@ struct HostLists {
     // Pipes are read while names are looked up, after the names that are there already.
     let pipes = files.filter { $0 != Pipeline.inputMark && isPipe($0) }
     for path in files where path != Pipeline.inputMark && !pipes.contains(path) {
-      let bytes = try Self.bytes(path, in: context)
+      let bytes = try InputFile.read(path, for: "--hosts", by: context.readFile)
       sources.append(.lines(Self.pieces(bytes), name: path.printable))
       expected? += Self.lines(bytes)
     }
@@ -57,7 +57,7 @@ struct HostLists {
     for path in files {
       var lines = LineSplitter(.name)
       if path != Pipeline.inputMark {
-        items += lines.feed(try bytes(path, in: context))
+        items += lines.feed(try InputFile.read(path, for: "--hosts", by: context.readFile))
       } else {
         do throws(StreamError) {
           while case let part = try await context.input.read(), !part.isEmpty { items += lines.feed(part) }
@@ -68,18 +68,6 @@ struct HostLists {
       if let last = lines.finish() { items.append(last) }
     }
     return items.map(\.text)
-  }
-
-  private static func bytes(_ path: String, in context: CommandContext) throws(CommandError) -> [UInt8] {
-    try InputFile.check(path, of: "--hosts")
-    let bytes: [UInt8]?
-    do throws(StreamError) { bytes = try context.readFile(path) } catch {
-      throw CommandError(.streams, "\(path.printable): the names cannot be read: \(error.reason).")
-    }
-    guard let bytes else {
-      throw CommandError(.streams, "\(path.printable): there is no such file of names. Check --hosts.")
-    }
-    return bytes
   }
 
   /// The bytes in pieces, so that names are made only shortly before they are looked up.
