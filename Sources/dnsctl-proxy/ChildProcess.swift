@@ -43,17 +43,16 @@ struct ChildProcess: Sendable {
     /// - Parameters:
     ///   - code: what it says.
     ///   - program: the program's name.
-    ///   - path: the value of `PATH`.
+    ///   - path: the folders of `PATH`.
     ///   - error: finds out why there is no file with a path; 0 if there is one.
-    init(_ code: Int32, of program: [UInt8], in path: [UInt8], error: ([UInt8]) -> Int32) {
+    init(_ code: Int32, of program: [UInt8], in path: SearchPath, error: ([UInt8]) -> Int32) {
       self.init(code)
-      let slash = UInt8(ascii: "/")
-      guard code == EACCES, !program.contains(slash) else { return }
+      guard code == EACCES, !program.contains(UInt8(ascii: "/")) else { return }
       var closed: [UInt8]?
-      for folder in path.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false) {
-        switch error(folder.isEmpty ? program : folder + [slash] + program) {
+      for place in path.places(of: program) {
+        switch error(place) {
         case 0: return
-        case EACCES: closed = closed ?? Array(folder)
+        case EACCES: closed = closed ?? Array(place.dropLast(program.count + 1))
         default: break
         }
       }
@@ -62,7 +61,7 @@ struct ChildProcess: Sendable {
 
     /// What posix_spawnp(3) says of a program that gets these variables, each `NAME=VALUE`.
     init(_ code: Int32, of program: [UInt8], _ environment: [[UInt8]]) {
-      self.init(code, of: program, in: SearchPath(environment).value, error: SearchPath.error)
+      self.init(code, of: program, in: SearchPath(environment), error: SearchPath.error)
     }
 
     /// What to say of it.

@@ -12,7 +12,7 @@ internal import DnsctlCommands
 /// The folders in which a program is searched for.
 struct SearchPath {
   /// The value of `PATH`, byte for byte.
-  let value: [UInt8]
+  private let value: [UInt8]
 
   /// Finds it among variables, each `NAME=VALUE`; without it the folders are those of execvp(3).
   init(_ environment: [[UInt8]]) {

@@ -26,7 +26,8 @@ struct ChildProcessTests {
   func `a program that is in no folder of PATH was not found, also where one may not be searched`(
     program: String, files: [String: Int32], expected: ChildProcess.Failure
   ) {
-    let failure = ChildProcess.Failure(EACCES, of: Array(program.utf8), in: Array("/closed:/open:".utf8)) {
+    let path = SearchPath([Array("PATH=/closed:/open:".utf8)])
+    let failure = ChildProcess.Failure(EACCES, of: Array(program.utf8), in: path) {
       files[String(decoding: $0, as: UTF8.self)] ?? ENOENT
     }
     #expect(failure == expected)
