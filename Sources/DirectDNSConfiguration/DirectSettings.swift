@@ -53,7 +53,8 @@ public struct DirectSettings: Sendable {
         throw Self.fault(entries[index], error, in: file, environment)
       }
     }
-    Self.tellApart(&providers)
+    Self.tellApart(&providers, of: entries)
+    try Self.checkNames(of: providers, entries, in: file, environment)
     try Self.apply(environment.bootstraps, to: &providers, unused: nil)
     try Self.apply(overrides.bootstraps, to: &providers, unused: SettingsOverrides.bootstrapOrigin)
 
@@ -110,11 +111,11 @@ public struct DirectSettings: Sendable {
     }
   }
 
-  /// Adds the port to the names of providers with the same host, and a number to those with the same port, from the
-  /// second on; never the path or the query, which may be a secret.
+  /// Adds the port to the names of providers with the same host, and a number to those with the same port and to a
+  /// preset, from the second on; never the path or the query, which may be a secret.
   ///
   /// A name that was configured stays.
-  fileprivate static func tellApart(_ providers: inout [ProviderConfiguration]) {
+  fileprivate static func tellApart(_ providers: inout [ProviderConfiguration], of entries: [ProviderEntry]) {
     let hosts = providers.map(\.provider.name)
     for index in providers.indices where hosts.count(where: { $0 == hosts[index] }) > 1 {
       let url = providers[index].provider.url
@@ -125,9 +126,25 @@ public struct DirectSettings: Sendable {
       let name = providers[index].provider.name
       let number = seen[name, default: 0] + 1
       seen[name] = number
-      guard number > 1 else { continue }
-      let url = providers[index].provider.url
-      rename(&providers[index], from: "\(url.host):\(url.effectivePort)", to: "\(name)#\(number)")
+      guard number > 1, entries[index].name == nil else { continue }
+      rename(&providers[index], from: name, to: "\(name)#\(number)")
+    }
+  }
+
+  /// Refuses a name that was configured for one provider and that another one has: answers, metrics and `--provider`
+  /// could not tell them apart.
+  ///
+  /// The same entry may be asked for twice.
+  private static func checkNames(
+    of providers: [ProviderConfiguration], _ entries: [ProviderEntry], in file: ConfigurationFile,
+    _ environment: EnvironmentSettings
+  ) throws(ConfigurationFault) {
+    var owners: [String: ProviderEntry] = [:]
+    for (entry, provider) in zip(entries, providers) {
+      let name = provider.provider.name
+      guard let other = owners.updateValue(entry, forKey: name), other != entry else { continue }
+      let text = "Provider \(name): another provider has that name, too. Give it a name of its own."
+      throw fault(entry, DirectDNSError(.invalidConfiguration, text), in: file, environment)
     }
   }
 
@@ -193,7 +210,7 @@ extension [ProviderEntry] {
       (try? entry.overridden(by: environment).configuration()).map { (entry, $0) }
     }
     var configurations = usable.map(\.configuration)
-    DirectSettings.tellApart(&configurations)
+    DirectSettings.tellApart(&configurations, of: usable.map(\.entry))
     return zip(usable, configurations).first { $1.provider.name == name }?.0.entry
   }
 }

@@ -45,6 +45,31 @@ struct EnvironmentSettingsTests {
     #expect(settings.resolver.providers.map(\.provider.name) == ["one", "a.test"])
   }
 
+  @Test func `a preset that is there again is told apart by a number`() throws {
+    let twice = "{ providers: ['google', { provider: 'google', rateLimit: { perSecond: 5 } }, 'google'] }"
+    let settings = try DirectSettings(ConfigurationFile(Array(twice.utf8), name: "c.json5"))
+    #expect(settings.resolver.providers.map(\.provider.name) == ["google", "google#2", "google#3"])
+  }
+
+  @Test(arguments: [
+    "{ provider: 'doh+https://a.test/x', name: 'one' }, { provider: 'doh+https://b.test/x', name: 'one' }",
+    "'google', { provider: 'doh+https://b.test/x', name: 'google' }",
+  ])
+  func `a given name that another provider has is refused`(_ providers: String) throws {
+    let file = try ConfigurationFile(Array("{ providers: [\(providers)] }".utf8), name: "c.json5")
+    let error = #expect(throws: DirectDNSError.self) { try DirectSettings(file) }
+    let message = error?.message ?? ""
+    #expect(message.hasPrefix("c.json5: providers[1].provider: Provider "), "\(message)")
+    #expect(message.hasSuffix(": another provider has that name, too. Give it a name of its own."), "\(message)")
+  }
+
+  @Test func `a name that the file gives one provider may be asked for twice`() throws {
+    let named = "{ providers: [{ provider: 'doh+https://a.test/x', name: 'one' }] }"
+    let file = try ConfigurationFile(Array(named.utf8), name: "c.json5")
+    let settings = try DirectSettings(file, environment: ["DIRECTDNS_PROVIDERS": "one,one"])
+    #expect(settings.resolver.providers.map(\.provider.name) == ["one", "one"])
+  }
+
   @Test(arguments: [
     ("PROVIDERS", "google quad9", 1), ("PROVIDERS", "google,doh+https://a.test/?key=s3cret doh+https://b.test/", 2),
     ("PROVIDERS", "google\tquad9", 1), ("BOOTSTRAP", "a.test=192.0.2.1 b.test=192.0.2.2", 1),
