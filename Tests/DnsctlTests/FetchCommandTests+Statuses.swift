@@ -153,6 +153,22 @@ extension `dnsctl fetch` {
     }
   }
 
+  @Test(arguments: [("3601", true), ("86400", true), ("3600", false)])
+  func `--retry gives up where the server asks for more than an hour, and shows what it answered`(
+    _ asked: String, _ isLast: Bool
+  ) async throws {
+    try await FetchFixture.with(handler: { request in
+      request.number == 1
+        ? OriginResponse(.tooManyRequests, fields: [.retryAfter: asked], body: "later") : OriginResponse(body: "now")
+    }) { fixture in
+      let inner = CommandFixture()
+      let outcome = await fixture.fetch(["--retry", "1", fixture.url()], in: inner)
+      #expect(outcome.status == 0 && outcome.output == (isLast ? "later" : "now"), "\(outcome)")
+      #expect(inner.pauses.withLock { $0 } == (isLast ? [] : [.seconds(3600)]))
+      #expect(outcome.errors.contains("asks to wait \(asked) s, and --retry waits an hour at most.") == isLast)
+    }
+  }
+
   @Test(arguments: [(1, 0), (2, 22)] as [(Int, Int32)])
   func `--retry tells with -sS of the last try alone`(_ failures: Int, _ status: Int32) async throws {
     try await FetchFixture.with(handler: { request in

@@ -19,7 +19,7 @@ struct FetchCommand: ContextCommand {
 
       -m limits the time that the network takes. As with curl, it does not limit the wait for a reader of the output (a FIFO without a reader, a pipe that is not read): timeout(1) does. With -Z the wait for one's turn at standard output counts; a body that -o or -O puts into a file has no turn to wait for.
 
-      --retry retries nothing that may have reached the server unless its method is idempotent, and nothing read from standard input. It waits as Retry-After says, or 1 s, 2 s, 4 s and so on up to 10 min.
+      --retry retries nothing that may have reached the server unless its method is idempotent, and nothing read from standard input. It waits as Retry-After says, an hour at most, beyond which it gives up, or 1 s, 2 s, 4 s and so on up to 10 min.
 
       Wherever @FILE is allowed, @- is standard input; for -b and -T it is -. Only one option can read it.
 

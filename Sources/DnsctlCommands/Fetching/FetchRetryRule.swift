@@ -22,14 +22,17 @@ enum FetchRetryRule {
     return error.isTransient && (method.isIdempotent || !error.mayHaveReachedServer)
   }
 
+  /// The longest `Retry-After` that is waited out: where a server asks for more, an earlier try would be too early (RFC
+  /// 9110 §10.2.3), so there is none.
+  static let longestPause = Duration.seconds(3600)
+
   /// The pause before the next try: what the server asks for, or 1 s, 2 s, 4 s … up to 10 min.
   ///
   /// - Parameters:
   ///   - tries: the number of tries so far.
-  ///   - retryAfter: what the server asks for, if it does.
-  /// - Returns: the pause, 10 min at most.
+  ///   - retryAfter: what the server asks for, if it does; ``longestPause`` at most.
+  /// - Returns: the pause.
   static func pause(afterTries tries: Int, retryAfter: Duration?) -> Duration {
-    let doubled = Duration.seconds(Int64(1) << Int64(min(max(0, tries - 1), 10)))
-    return min(retryAfter ?? doubled, .seconds(600))
+    retryAfter ?? .seconds(min(Int64(1) << Int64(min(max(0, tries - 1), 10)), 600))
   }
 }

@@ -87,7 +87,13 @@ struct Fetcher: Sendable {
     if !isLast, FetchRetryRule.statuses.contains(response.status.code),
       FetchRetryRule.allows(request.method, isReplayable: job.isReplayable, after: nil)
     {
-      throw FetchFailure(status: response, isTransient: true)
+      guard let pause = response.retryAfter, pause > FetchRetryRule.longestPause else {
+        throw FetchFailure(status: response, isTransient: true)
+      }
+      if !output.isSilent {
+        let asked = "the server asks to wait \(pause.components.seconds) s, and --retry waits an hour at most"
+        say("\(mark(job))This was the last try: \(asked).")
+      }
     }
     // A file that is complete already is no failure (416), as in curl.
     if output.failsOnStatus, response.status.code >= 400, beginning == nil || response.status.code != 416 {
