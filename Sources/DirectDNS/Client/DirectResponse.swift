@@ -91,10 +91,20 @@ public struct DirectResponse: Sendable {
 
   /// Leaves its body before a redirect is followed.
   ///
-  /// Within an origin its end is waited for over HTTP/1.1: as long as there is more, the next request would open
-  /// another connection.
+  /// Within an origin its end is waited for on a connection of HTTP/1.1 that serves the next request then, which would
+  /// otherwise open another one.
   nonisolated(nonsending) package func leave(for next: Redirect) async {
-    if next.crossesOrigin || connection.httpVersion.major > 1 { body.discard() } else { await body.drain() }
+    if next.crossesOrigin || connection.httpVersion.major > 1 || isLast { body.discard() } else { await body.drain() }
+  }
+
+  /// Whether its connection ends with it, over HTTP/1 (RFC 9112 §6.3, §9.3).
+  var isLast: Bool {
+    let fields = headerFields
+    let options = (fields[.connection] ?? "").lowercased().split { ", \t".contains($0) }
+    guard !options.contains("close"), connection.httpVersion != .http1_0 || options.contains("keep-alive") else {
+      return true
+    }
+    return fields[.contentLength] == nil && fields[.transferEncoding] == nil
   }
 
   func following(_ hops: [Hop]) -> DirectResponse {

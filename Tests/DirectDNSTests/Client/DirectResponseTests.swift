@@ -24,4 +24,21 @@ struct DirectResponseTests {
       head: HTTPResponse(status: .serviceUnavailable, headerFields: fields), url: try WebURL("https://shop.test/"))
     #expect(response.retryAfter == seconds.map { Duration.seconds($0) })
   }
+
+  @Test(
+    arguments: [
+      ([.contentLength: "3"], .http1_1, false), ([.transferEncoding: "chunked"], .http1_1, false),
+      ([:], .http1_1, true), ([.contentLength: "3", .connection: "close"], .http1_1, true),
+      ([.contentLength: "3", .connection: "Keep-Alive,\tCLOSE"], .http1_1, true),
+      ([.contentLength: "3", .connection: "closed"], .http1_1, false), ([.contentLength: "3"], .http1_0, true),
+      ([.contentLength: "3", .connection: "Keep-Alive"], .http1_0, false),
+    ] as [(HTTPFields, ConnectionDetails.HTTPVersion, Bool)])
+  func `a redirect whose connection ends with it is not read to its end`(
+    _ fields: HTTPFields, _ version: ConnectionDetails.HTTPVersion, _ isLast: Bool
+  ) throws {
+    let response = DirectResponse(
+      head: HTTPResponse(status: .found, headerFields: fields), url: try WebURL("http://shop.test/"),
+      connection: ConnectionDetails(remotePort: 80, httpVersion: version))
+    #expect(response.isLast == isLast)
+  }
 }
