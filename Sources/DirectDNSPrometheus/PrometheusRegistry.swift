@@ -37,7 +37,7 @@ public final class PrometheusRegistry: MetricsFactory {
 
   /// Creates an empty registry.
   ///
-  /// - Parameter configuration: buckets, bounds and explanations; every part has a default.
+  /// - Parameter configuration: buckets, limits and help texts; every part has a default.
   public init(_ configuration: PrometheusConfiguration = PrometheusConfiguration()) {
     var configuration = configuration
     configuration.timeBuckets = Self.usable(configuration.timeBuckets)
