@@ -115,7 +115,7 @@ extension `dnsctl fetch` {
   }
 
   @Test(arguments: [
-    (["-k"], "dnsctl: certificates are always checked; add --cacert\n"),
+    (["-k"], "dnsctl: Certificates are always checked: add the authority by --cacert.\n"),
     (["-d", "a", "-T", "-"], "-d and -T"), (["-I", "-d", "a"], "-I"), (["-o", "a", "-O"], "-o or -O"),
     (["-o", "a", "-o", "b"], "more -o than URLs"), (["-C", "-"], "-C needs a file"),
     (["-C-", "-o", "f", "-I"], "-C and -I"),

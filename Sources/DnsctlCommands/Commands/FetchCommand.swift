@@ -86,7 +86,7 @@ struct FetchCommand: ContextCommand {
 
   func run(in context: CommandContext) async throws(CommandError) -> ExitStatus {
     guard !connection.isInsecure else {
-      context.reportError("certificates are always checked; add --cacert")
+      context.reportError("Certificates are always checked: add the authority by --cacert.")
       return .usage
     }
     // What is thrown here is told all the same: the command line or a file of it is wrong.
