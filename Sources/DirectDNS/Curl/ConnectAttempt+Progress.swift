@@ -22,6 +22,12 @@ extension ConnectAttempt {
     return receiving == .handingOver && handle.offset(CURLINFO_SIZE_DOWNLOAD_T) == length
   }
 
+  /// Whether the end of its connection would cut the response, as far as its length tells.
+  var lacksResponse: Bool {
+    guard lines?.isHeadComplete == true else { return true }
+    return handle.offset(CURLINFO_CONTENT_LENGTH_DOWNLOAD_T) >= 0 && !hasWholeBody
+  }
+
   /// Whether it carries the request, and the server has said that it has not processed it.
   var isUnprocessed: Bool { streamTrace.isUnprocessed && lines?.isUsed == false && transfer?.carrier === self }
 

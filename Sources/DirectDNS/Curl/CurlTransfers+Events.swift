@@ -25,8 +25,15 @@ extension CurlTransfers {
   /// or a body where there must be none. A connection that has only ended is noted, which libcurl may not notice.
   func receivedUnsolicited(on socket: CInt) {
     guard machine.isAlone(socket), !isHeldBack(socket) else { return }
-    // An upload may go on behind its response: libcurl does not watch its socket while the source has nothing to send.
-    if let attempt = carrier(on: socket) { attempt.endsConnection() } else { sockets.endUnread(socket) }
+    guard let attempt = carrier(on: socket) else { return sockets.endUnread(socket) }
+    // An upload may go on behind its response: libcurl does not watch its socket while the source has nothing to send,
+    // and notices nothing before the source goes on.
+    switch directdns_end_of(socket) {
+    case -1: noteEnd(of: attempt, CURLE_SEND_ERROR)
+    case 1 where attempt.lacksResponse:
+      noteEnd(of: attempt, attempt.lines?.isUsed == true ? CURLE_PARTIAL_FILE : CURLE_GOT_NOTHING)
+    default: attempt.endsConnection()
+    }
   }
 
   /// Whether an attempt was given a kept connection, with that local port, that has ended (see ``CurlSockets``), or has

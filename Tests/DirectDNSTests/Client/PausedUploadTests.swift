@@ -119,6 +119,40 @@ struct PausedUploadTests {
     server.stop()
   }
 
+  @Test(
+    arguments: [
+      ("", .writing), ("HTTP/1.1 200 OK\r\nServer: x\r\n", .writing), ("HTTP/1.1 103 Early Hints\r\n\r\n", .writing),
+      ("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nfi", .writing),
+      ("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", .all),
+    ] as [(String, ReadingServer.End)])
+  func `a connection that is of no more use to a request is lost at once, even while the body pauses`(
+    _ answer: String, _ end: ReadingServer.End
+  ) async throws {
+    let server = try #require(ReadingServer(answer, ending: end))
+    let client = try ClientSample.client()
+    let (body, source) = paused()
+    let error = await #expect(throws: DirectDNSError.self) {
+      try await client.post("http://shop.test:\(server.port)/", body: body).body.text()
+    }
+    #expect(error?.code == .connectionLost)
+    source.finish()
+    await client.shutdown()
+    _ = await server.body()
+  }
+
+  @Test func `one on which the server says no more behind the whole response is not: it may read on`() async throws {
+    let server = try #require(ReadingServer("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", ending: .writing))
+    let client = try ClientSample.client()
+    let (body, source) = paused()
+    let response = try await client.post("http://shop.test:\(server.port)/", body: body)
+    try await pass(client)
+    source.yield(Array(", second".utf8))
+    source.finish()
+    #expect(try await response.body.text() == "ok")
+    #expect(await server.body() == "5\r\nfirst\r\n8\r\n, second\r\n0\r\n\r\n")
+    await client.shutdown()
+  }
+
   /// RFC 9113 §8.1: the server may answer before it has the body, and may still want it.
   @Test func `over HTTP/2 an upload goes on behind its answer, however long its source pauses`() async throws {
     let authority = try TestCertificateAuthority()
