@@ -136,8 +136,11 @@ public struct RequestTimeouts: Hashable, Sendable {
   ///
   /// Default: 5 s.
   public var connect: Duration
-  /// For the response's head, counted from when there is a connection, or from when a part of the request's body was
-  /// last sent; the time does not run while the body has nothing to send.
+  /// For silence before the response's head is whole, counted from when there is a connection, from when a part of the
+  /// request's body was last sent, or from when a line of the head, or of an interim response (1xx), last came.
+  ///
+  /// The time does not run while the body has nothing to send. A server that sends a line now and then is bounded by
+  /// ``total`` alone.
   ///
   /// Default: 30 s.
   public var firstByte: Duration
