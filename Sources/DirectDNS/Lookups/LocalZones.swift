@@ -80,14 +80,20 @@ public struct LocalZones: Sendable, Hashable {
 }
 
 extension DNSName {
-  /// The host name that decides who may be asked; nil for the root.
+  /// The host name that decides who may be asked; nil for the root, and for a name that ends like an address.
   ///
-  /// Labels that no host name may have are replaced.
+  /// A label that no host has is replaced by what a host name would make of it alone, or by a letter: if the whole were
+  /// none for its sake, a local name would go to a public provider.
   fileprivate var routed: HostName? {
     if let hostName { return hostName }
-    let texts = labels.map { String(decoding: $0, as: UTF8.self) }.map { text in
-      // Tested with a letter in front, since a last label that is a number would make it an address.
-      (try? HostName("x" + text)) == nil ? "x" : text
+    // In ASCII it may be too long for a name.
+    return replacingLabels { (try? HostName($0))?.text ?? "x" } ?? replacingLabels { _ in "x" }
+  }
+
+  private func replacingLabels(by replacement: (String) -> String) -> HostName? {
+    let texts = labels.map { label in
+      let text = String(decoding: label, as: UTF8.self)
+      return label.allSatisfy(HostName.isNameByte) ? text : replacement(text)
     }
     return try? HostName(texts.joined(separator: "."))
   }

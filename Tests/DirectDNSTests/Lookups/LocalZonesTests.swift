@@ -25,6 +25,9 @@ struct LocalZonesTests {
 
   @Test(arguments: [
     (".", NameRoute.providers), ("*.example.net", .providers), (#"a\.b.example.net"#, .providers), ("*.local", .system),
+    (#"a\..internal"#, .system), (#"\.a.internal"#, .system), (#"\..internal"#, .system), (#"a\..onion"#, .refused),
+    (#"\195\188.xn--a.internal"#, .system), (#"\195\188.\215\144.internal"#, .system), ("1.*.internal", .system),
+    ("*.1", .providers),
     (#"a\.b.internal"#, .system), ("nas", .system), ("*.invalid", .neverExists), ("*.onion", .refused),
     ("localhost", .loopback),
   ])
