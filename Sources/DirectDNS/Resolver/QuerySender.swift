@@ -188,7 +188,11 @@ private final class Query: Sendable {
   private func reading(_ reply: HTTPReply) -> QueryMachine.Reply.Reading {
     switch subject {
     case .one(let question):
-      return .one(Result { () throws(ProviderFailure) in try provider.answer(from: reply, to: question) })
+      return .one(
+        Result { () throws(ProviderFailure) in
+          // A caller's own format may say anything.
+          try provider.answer(from: reply, to: question).fitting(question).get()
+        })
     case .records(let question):
       return .records(Result { () throws(ProviderFailure) in try provider.records(of: question, in: reply) })
     case .batch(let questions):

@@ -68,6 +68,13 @@ extension ResolverStoreTests {
     await #expect(throws: DirectDNSError.self) {
       _ = try await fixture.resolver.resolve(Sample.name("scanner.local"))
     }
+    // A provider, whose format may be a caller's own.
+    fixture.transport.answer { _ in .answer(Answer(.addresses(wrong + Sample.addresses("192.0.2.8")), ttl: 60)) }
+    #expect(try await fixture.resolver.resolve(Sample.name("both.example.net")).texts == ["192.0.2.8"])
+    for (name, unfit) in [("other.example.net", wrong), ("none.example.net", [])] as [(String, [IPAddress])] {
+      fixture.transport.answer { _ in .answer(Answer(.addresses(unfit), ttl: 60)) }
+      await #expect(throws: DirectDNSError.self) { _ = try await fixture.resolver.resolve(Sample.name(name)) }
+    }
   }
 
   @Test func `names that are the system's alone neither come from the store nor go there`() async throws {
