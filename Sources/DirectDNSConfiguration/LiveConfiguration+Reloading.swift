@@ -75,12 +75,16 @@ extension LiveConfiguration {
 
   private func report(_ outcome: Result<SettingsDifference, DirectDNSError>) {
     warnOfWriters()
+    let wasRefused = state.withLock { exchange(&$0.isRefused, with: (try? outcome.get()) == nil) }
     let label: Outcome
     switch outcome {
     case .success(let difference):
       label = difference.isEmpty ? .unchanged : .applied
       if difference.isEmpty {
-        logger.info("configuration read: nothing has changed", metadata: ["file": "\(path.printable)"])
+        // Whoever saw the refusal is told of its end.
+        logger.log(
+          level: wasRefused ? .notice : .info, "configuration read: nothing has changed",
+          metadata: ["file": "\(path.printable)"])
       }
       for change in difference.changes {
         logger.notice("configuration changed", metadata: ["file": "\(path.printable)", "change": "\(change)"])

@@ -38,6 +38,8 @@ public final class LiveConfiguration: Sendable {
     var stamp: FileStamp?
     /// Why that failed, if another try may succeed with the same file.
     var passing: String?
+    /// Whether the last reading that was reported changed nothing because the file cannot be used.
+    var isRefused = false
     /// Readings that the observer has yet to be told of; it is being told of the first.
     var untold: [Result<SettingsDifference, DirectDNSError>] = []
     var kept = ConfiguredObjects()

@@ -106,7 +106,7 @@ extension LookupArguments {
   ///   - resolver: the resolver that is updated.
   ///   - context: has the file, the clock and the environment.
   ///   - trapsHangUp: whether SIGHUP is for this; if not, it keeps its effect without a terminal, too.
-  ///   - report: called with what changed, and with the reason why a file changed nothing.
+  ///   - report: called with what changed, with the reason why a file cannot be used, and when it can again.
   ///   - changed: called with the settings that are in force, at first and after each reading.
   ///   - check: checks new settings before any of them is applied.
   ///   - begun: called as soon as changes and SIGHUP are followed; never if nil is returned.
@@ -127,11 +127,14 @@ extension LookupArguments {
     let store = storeText.flatMap { $0.hasPrefix("@") ? String($0.dropFirst()) : nil }
     let files = [context.askedConfiguration(configurationPath), store]
     guard files.compactMap(\.self).allSatisfy({ ReadableFile.mayBeRegular($0) }) else { return nil }
+    let isRefused = Locked(false)
     let live = try context.liveConfiguration(file: configurationPath, overrides(in: context), check: check) {
       outcome, settings in
+      let wasRefused = isRefused.withLock { exchange(&$0, with: (try? outcome.get()) == nil) }
       switch outcome {
       case .success(let difference):
         for change in difference.changes { report("configuration: \(change)") }
+        if wasRefused, difference.isEmpty { report("configuration: the file can be used again, and changes nothing") }
         // Without a difference too: what was missed at an earlier reading is made up for.
         changed(settings)
       case .failure(let error):

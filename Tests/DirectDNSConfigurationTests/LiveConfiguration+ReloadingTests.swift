@@ -45,6 +45,16 @@ final class LiveConfigurationReloadingTests: LiveConfigurationFixture {
     resolver.shutdown()
   }
 
+  @Test func `that a file says again what is in force is as visible as that it could not be used`() throws {
+    let live = try live("{ timeout: 2 }")
+    let line = "configuration read: nothing has changed file=\(path)"
+    for (timeout, logged) in [(2, ["info"]), (0, ["info"]), (2, ["info", "notice"])] {
+      try change("{ timeout: \(timeout) }")
+      live.reloadIfChanged()
+      #expect(["info", "notice"].filter { log.text.contains("\($0) \(line)") } == logged)
+    }
+  }
+
   @Test func `a change is taken on by all that are kept to the file, and logged`() throws {
     let live = try live("{ timeout: 2, direct: 'on' }")
     let resolver = try live.makeResolver { $0.capacity = 77 }

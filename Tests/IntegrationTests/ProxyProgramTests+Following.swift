@@ -22,6 +22,9 @@ extension ProxyProgramTests {
       let said = try lines()
       #expect(!said.contains { $0.hasPrefix("dnsctl: configuration: ") }, "\(said)")
       #expect(try await status(proxy, of: "a.test") == "502")
+      // Whoever saw that is told when the file is as before.
+      try write("", "} }")
+      try await becomes { try lines().contains { $0.contains("configuration: the file can be used again") } }
       try write("deny: ['a.test']", "} }")
       try await becomes { try await status(proxy, of: "a.test") == "403" }
     }
