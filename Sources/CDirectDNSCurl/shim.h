@@ -109,18 +109,37 @@ static inline curl_socket_t directdns_kept_socket(CURL *easy) {
   curl_socket_t socket = CURL_SOCKET_BAD;
   return curl_easy_getinfo(easy, CURLINFO_ACTIVESOCKET, &socket) == CURLE_OK ? socket : CURL_SOCKET_BAD;
 }
+#ifdef __linux__
+/// The TLS session of a transfer's connection, which is established; NULL without TLS.
+static inline const SSL *_Nullable directdns_session(CURL *easy) {
+  const struct curl_tlssessioninfo *session = NULL;
+  if (curl_easy_getinfo(easy, CURLINFO_TLS_SSL_PTR, &session) != CURLE_OK || !session ||
+      session->backend != CURLSSLBACKEND_OPENSSL)
+    return NULL;
+  return (const SSL *)session->internals;
+}
+#endif
 /// Whether a transfer's connection, which is established, speaks HTTP/2 by TLS (ALPN); 0 if that is not known, as elsewhere
 /// than on Linux, where libcurl may use another library than ours.
 static inline int directdns_has_agreed_on_http2(CURL *easy) {
 #ifdef __linux__
-  const struct curl_tlssessioninfo *session = NULL;
+  const SSL *session = directdns_session(easy);
   const unsigned char *name = NULL;
   unsigned int length = 0;
-  if (curl_easy_getinfo(easy, CURLINFO_TLS_SSL_PTR, &session) != CURLE_OK || !session || !session->internals ||
-      session->backend != CURLSSLBACKEND_OPENSSL)
-    return 0;
-  SSL_get0_alpn_selected((const SSL *)session->internals, &name, &length);
+  if (!session) return 0;
+  SSL_get0_alpn_selected(session, &name, &length);
   return length == 2 && memcmp(name, "h2", 2) == 0;
+#else
+  (void)easy;
+  return 0;
+#endif
+}
+/// Whether OpenSSL has decrypted what has come over a transfer's connection, and nobody has read it; 0 elsewhere than on
+/// Linux, as above.
+static inline int directdns_has_unread(CURL *easy) {
+#ifdef __linux__
+  const SSL *session = directdns_session(easy);
+  return session && SSL_pending(session) > 0;
 #else
   (void)easy;
   return 0;

@@ -109,7 +109,7 @@ extension ConnectAttempt {
   /// It has a connection, with that local port: whether the request may be sent on it.
   private func established(_ port: CInt) -> CInt {
     withEvents { $0.connected(self) }
-    needsNewConnection = withEvents { $0.hasEnded(port, of: self) }
+    needsNewConnection = withEvents { $0.mustNotUse(port, of: self) }
     guard handle.canReceive(overPlainHTTP2: speaksPlainHTTP2), !needsNewConnection else {
       needsNewHandle = true
       // libcurl retries a request that HTTP/2 did not carry: whether it may is asked now, while it says so.

@@ -36,7 +36,7 @@ internal import CDirectDNSCurl
   var isClean = true
   /// Whether the connection that it has got must be used by a new handle (see ``CurlVersion/forgetsFields``), or by none.
   var needsNewHandle = false
-  /// Whether that connection is a kept one that has ended; see ``CurlSockets``.
+  /// Whether that connection is a kept one that must not carry the request.
   var needsNewConnection = false
   /// Whether its request, which was sent before, may be sent once more by a new handle, as soon as that has a connection.
   var maySendAgain = false

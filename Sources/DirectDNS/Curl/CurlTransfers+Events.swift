@@ -36,10 +36,11 @@ extension CurlTransfers {
     }
   }
 
-  /// Whether an attempt was given a kept connection, with that local port, that has ended (see ``CurlSockets``), or has
-  /// vanished as far as one can tell.
-  func hasEnded(_ port: CInt, of attempt: ConnectAttempt) -> Bool {
+  /// Whether an attempt was given a kept connection, with that local port, that must not carry its request: it has
+  /// brought something unasked, has ended (see ``CurlSockets``), or has vanished as far as one can tell.
+  func mustNotUse(_ port: CInt, of attempt: ConnectAttempt) -> Bool {
     guard attempt.dialled == nil, let pool = attempt.pool?.id else { return false }
+    if attempt.handle.hasUnread { return true }
     // libcurl sends again, on the next one, what was lost with another one. Where that was silent for so long, a NAT
     // has mostly forgotten both, or this machine has another address; and it is sent again only once.
     let limit = Int64(Self.silenceLimit) / 2

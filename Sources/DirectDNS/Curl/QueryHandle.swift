@@ -18,8 +18,11 @@ internal import HTTPTypes
   /// What it sends at present, or has sent last.
   private var message: HTTPMessage?
   private var isPost = false
-  /// Whether the connection that it has got must be used by a new handle; see ``CurlVersion/forgetsFields``.
+  /// Whether the connection that it has got must be used by a new handle, see ``CurlVersion/forgetsFields``, or by
+  /// none: then libcurl ends it, and the new handle gets another one.
   private(set) var needsNewHandle = false
+  /// Whether its transfer has opened a connection.
+  private var hasDialled = false
 
   /// Called when a connection ends that this handle has opened.
   private let sockets: CurlSockets
@@ -119,10 +122,13 @@ internal import HTTPTypes
     handle.set(CURLOPT_FRESH_CONNECT, sharing == .own ? 1 : 0)
   }
 
-  private func dials() { pool?.dialled(number) }
+  private func dials() {
+    hasDialled = true
+    pool?.dialled(number)
+  }
 
   private func connected(_ port: CInt) -> CInt {
-    guard handle.canReceive(overPlainHTTP2: false) else {
+    guard handle.canReceive(overPlainHTTP2: false), hasDialled || !handle.hasUnread else {
       needsNewHandle = true
       return CURL_PREREQFUNC_ABORT
     }
@@ -181,7 +187,7 @@ internal import HTTPTypes
     if handle.lacksOption || (isHTTP1 && !handle.canBeginHTTP1) { guard renew() else { return false } }
     beginResponse()
     sessionLine = nil
-    needsNewHandle = false
+    (needsNewHandle, hasDialled) = (false, false)
     handle.forgetFailure()
     message = request.message
     setRequest(request.message)
@@ -210,7 +216,7 @@ internal import HTTPTypes
   ///
   /// - Returns: whether libcurl has memory for it.
   func startOver(on multi: CurlMulti) -> Bool {
-    needsNewHandle = false
+    (needsNewHandle, hasDialled) = (false, false)
     multi.remove(handle)
     handle.forgetFailure()
     guard let message, renew() else { return false }

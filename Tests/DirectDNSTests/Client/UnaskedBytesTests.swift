@@ -35,6 +35,30 @@ struct UnaskedBytesTests {
     server.stop()
   }
 
+  // libcurl reads a body to its length: what its last TLS record has beyond that stays with OpenSSL.
+  @Test func `nor is it in one TLS record with the end of a body`() async throws {
+    let authority = try TestCertificateAuthority()
+    let file = try authority.makeFile()
+    let configuration = FakeOriginConfiguration(
+      identity: try authority.issue(names: ["shop.test"]), httpVersions: [.http1])
+    let body = String(repeating: "a", count: 20_000)
+    let unasked = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nother"
+    let origin = try await FakeOrigin.start(configuration: configuration) { request in
+      guard request.path == "/first" else { return OriginResponse(body: "mine") }
+      return OriginResponse(length: 20_000) { try await $0.write(body + unasked) }
+    }
+    let client = try ClientSample.client {
+      $0.trust = TrustStore(privateAuthorities: [file.path], environment: [:])
+    }
+    let first = try await client.get(origin.url("/first", host: "shop.test"))
+    #expect(try await first.body.text() == body)
+    let second = try await client.post(origin.url("/", host: "shop.test"), body: .text("order"))
+    #expect(try await second.body.text() == "mine" && !second.connection.isReused)
+    await client.shutdown()
+    await origin.stop()
+    withExtendedLifetime(file) {}
+  }
+
   @Test
   func `nor is it while another response waits for its reader, whose connection stays`() async throws {
     let server = try #require(
