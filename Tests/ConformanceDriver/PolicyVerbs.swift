@@ -34,7 +34,7 @@ private func verdict(_ judge: () throws -> JSONObject) throws -> JSONObject {
 /// What each lookup of a host gives, in the order of time; nil when the case does not say.
 private func lookups(of host: WebURL.Host, scripted: [Any]?) throws -> [[IPAddress]]? {
   if case .address(let address) = host { return [[address]] }
-  if LocalZones().route(try HostName(host)) == .loopback {
+  if LocalZones().route(for: try HostName(host)) == .loopback {
     return [[.ipv4(0x7F00_0001), .ipv6(high: 0, low: 1)]]
   }
   return scripted.map { records in

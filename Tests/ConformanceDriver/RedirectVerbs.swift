@@ -69,7 +69,7 @@ enum RedirectCase {
     ]
     // A name is not looked up: any allowed address stands for it, and loopback for those that mean this machine.
     var addresses = [pinned ?? IPAddress("203.0.113.1")].compactMap(\.self)
-    if let name = try? HostName(redirect.url.host), LocalZones().route(name) == .loopback {
+    if let name = try? HostName(redirect.url.host), LocalZones().route(for: name) == .loopback {
       addresses = [.ipv4(0x7F00_0001)]
     }
     switch RequestRewriter(form: .literal, policy: policy).rewrite(redirect.request, using: addresses) {

@@ -170,7 +170,7 @@ extension DirectClient {
       let addresses = target.addresses
       try take(rewriter.decide(target.fields, url, host, name, addresses, throughProxy: proxy != nil), target, call)
     } catch {
-      let asksProviders = name.map { resolver.configuration.route($0) == .providers } ?? false
+      let asksProviders = name.map { resolver.configuration.route(for: $0) == .providers } ?? false
       throw target.namingSource(in: error, rewriter.policy, asksProviders: asksProviders)
     }
     return target

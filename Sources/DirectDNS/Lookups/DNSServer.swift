@@ -26,7 +26,7 @@ extension HTTPEndpoint {
       return
     }
     // Plain http is allowed to localhost because it is this machine, so no DNS may say otherwise (RFC 6761 §6.3).
-    guard let host = try? HostName(url.host), LocalZones().route(host) == .loopback else { return nil }
+    guard let host = try? HostName(url.host), LocalZones().route(for: host) == .loopback else { return nil }
     self.init(url: url, addresses: [.loopback(.ipv4), .loopback(.ipv6)])
   }
 }

@@ -62,7 +62,7 @@ public struct LocalZones: Sendable, Hashable {
   private static func names(_ texts: String...) -> [HostName] { texts.map(HostName.init(canonical:)) }
 
   /// Where a name is looked up.
-  public func route(_ host: HostName) -> NameRoute {
+  public func route(for host: HostName) -> NameRoute {
     if let addresses = pins[host] { return .pinned(addresses) }
     if host.hasSuffix(Self.localhost) || Self.loopbackNames.contains(host) { return .loopback }
     if host.hasSuffix(Self.invalid) { return .neverExists }
@@ -76,7 +76,7 @@ public struct LocalZones: Sendable, Hashable {
   }
 
   /// Where records of a name are looked up.
-  func route(_ name: DNSName) -> NameRoute { name.routed.map { route($0) } ?? .providers }
+  func route(for name: DNSName) -> NameRoute { name.routed.map { route(for: $0) } ?? .providers }
 }
 
 extension DNSName {

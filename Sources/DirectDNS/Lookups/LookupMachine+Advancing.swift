@@ -79,7 +79,7 @@ extension LookupMachine {
   func routed(_ request: LookupRequest, by settings: ResolverSettings?) -> LookupRequest {
     if settings === self.settings { return request }
     var request = request
-    request.route = self.settings.configuration.route(request.host)
+    request.route = self.settings.configuration.route(for: request.host)
     return request
   }
 

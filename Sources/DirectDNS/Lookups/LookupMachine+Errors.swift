@@ -72,7 +72,7 @@ extension LookupMachine {
     var attempts: [DirectDNSError.Attempt] = []
     for attempt in errors.flatMap(\.attempts) where !attempts.contains(attempt) { attempts.append(attempt) }
     let isTimeout = systemSays == nil && (errors.isEmpty || errors.allSatisfy { $0.code == .timedOut })
-    let isSystemsAlone = settings.configuration.localZones.route(request.host) == .system
+    let isSystemsAlone = settings.configuration.localZones.route(for: request.host) == .system
     let hasProviders = !isSystemsAlone && !settings.configuration.providers.isEmpty
     let who =
       switch systemSays {

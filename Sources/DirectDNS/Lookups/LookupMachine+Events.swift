@@ -74,7 +74,7 @@ extension LookupMachine {
     let deadlines = deadlines(nil, from: now)
     let batch: Number<QuestionBatch> = number()
     batches[batch] = QuestionBatch(deadlines)
-    for host in hosts where settings.configuration.route(host) == .providers {
+    for host in hosts where settings.configuration.route(for: host) == .providers {
       _ = startRefresh(host, families, .providers, deadlines, batch: batch, at: now)
     }
     batches[batch]?.close()
@@ -164,7 +164,9 @@ extension LookupMachine {
     }
     // The system's DNS is never asked for records: it is the zones that say whether anybody may be.
     let (former, zones) = (before.localZones, configuration.localZones)
-    for (number, name) in servers.recordNames where former.route(name) != zones.route(name) { servers.cancel(number) }
+    for (number, name) in servers.recordNames where former.route(for: name) != zones.route(for: name) {
+      servers.cancel(number)
+    }
   }
 
   /// Ends a question whose name is looked up elsewhere from now on.

@@ -34,7 +34,7 @@ extension LookupMachine {
 
   /// Asks for the families of a kept-alive name that are due, even if the cache has a fresh answer.
   mutating func refreshAhead(_ host: HostName, at now: ResolverInstant) {
-    let route = settings.configuration.route(host)
+    let route = settings.configuration.route(for: host)
     let mayAsk = route == .providers || route == .system && settings.system != nil
     let families = keptAlive.due(host, known(host, at: now), mayAsk: mayAsk, at: now)
     guard !families.isEmpty else { return }

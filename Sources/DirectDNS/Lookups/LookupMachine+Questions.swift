@@ -41,7 +41,7 @@ extension LookupMachine {
     case .providers: return true
     case .system:
       let configuration = settings.configuration
-      return configuration.providers.isEmpty && configuration.localZones.route(key.question.host) == .providers
+      return configuration.providers.isEmpty && configuration.localZones.route(for: key.question.host) == .providers
     case .systemAlone: return false
     }
   }
@@ -215,7 +215,7 @@ extension LookupMachine {
   private mutating func renewSystemAnswer(_ inFlight: InFlightQuestion, at now: ResolverInstant) {
     let question = inFlight.question
     guard !isShutDown, !inFlight.isInvalidated, settings.system != nil,
-      settings.configuration.localZones.route(question.host) == .providers,
+      settings.configuration.localZones.route(for: question.host) == .providers,
       let entry = cache.value(question.host)?[question.family].entry, entry.source == SourceNames.system,
       cache.phase(of: entry, at: now) != .fresh
     else { return }

@@ -131,7 +131,7 @@ extension LookupMachine {
     let question = inFlight.question
     systemFailures.forget(question)
     serverAnswered(.system, at: now)
-    let isItsOwn = settings.configuration.route(question.host) == .system
+    let isItsOwn = settings.configuration.route(for: question.host) == .system
     // For any other name a negative answer is not kept: it may come from a captive portal. None is once the system's
     // DNS has been switched off.
     let entry =
@@ -165,7 +165,7 @@ extension LookupMachine {
     }
     systemFailures.note(error, for: question, by: [.system], at: now)
     // Where the system alone is asked, this failure counts like one of the providers does elsewhere.
-    if settings.configuration.route(question.host) == .system {
+    if settings.configuration.route(for: question.host) == .system {
       cache.remember(error, for: question, by: [.system], now: now)
     }
     return .failed(error)

@@ -119,8 +119,8 @@ public struct ResolverConfiguration: Sendable {
   }
 
   /// Where a name is looked up: where there are no providers, the system's DNS has their place.
-  func route(_ host: HostName) -> NameRoute {
-    let route = localZones.route(host)
+  func route(for host: HostName) -> NameRoute {
+    let route = localZones.route(for: host)
     return route == .providers && providers.isEmpty ? .system : route
   }
 
@@ -138,10 +138,10 @@ public struct ResolverConfiguration: Sendable {
 
   /// What this configuration means for a name that was looked up by another one before.
   func routeChange(of host: HostName, from before: ResolverConfiguration) -> RouteChange {
-    switch (before.route(host), route(host)) {
+    switch (before.route(for: host), route(for: host)) {
     case (let former, let present) where former == present: .none
-    case (.providers, .system) where localZones.route(host) == .providers: .none
-    case (.system, .providers) where before.localZones.route(host) == .providers: .toProviders
+    case (.providers, .system) where localZones.route(for: host) == .providers: .none
+    case (.system, .providers) where before.localZones.route(for: host) == .providers: .toProviders
     default: .elsewhere
     }
   }

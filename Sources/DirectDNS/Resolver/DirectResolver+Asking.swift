@@ -6,7 +6,7 @@ extension DirectResolver {
     _ host: HostName, _ options: LookupOptions
   ) async throws(DirectDNSError) -> Resolution {
     let settings = settings
-    let request = try request(host, options, settings.configuration.route(host))
+    let request = try request(host, options, settings.configuration.route(for: host))
     if let own = try ownAnswer(request, settings) { return own }
     let isTimed = hasMetrics || tracer != nil
     let began = isTimed ? clock.now : ResolverInstant(nanoseconds: 0)
@@ -52,7 +52,7 @@ extension DirectResolver {
   package func resolveWithSystemDNS(_ host: HostName, options: LookupOptions) async throws(DirectDNSError) -> Resolution
   {
     let settings = settings
-    let request = try request(host, options, settings.configuration.route(host))
+    let request = try request(host, options, settings.configuration.route(for: host))
     if request.route != .system, let own = try ownAnswer(request, settings) { return own }
     let number = lookups.send { $0.askSystemAlone(request, routedBy: settings, at: $1) }
     return try await lookups.outcome(of: number).result.get()
@@ -60,7 +60,7 @@ extension DirectResolver {
 
   /// Whether a name is answered without asking anybody: it is pinned, this machine's, or one that is never looked up.
   package func answersItself(_ host: HostName) -> Bool {
-    switch settings.configuration.localZones.route(host) {
+    switch settings.configuration.localZones.route(for: host) {
     case .pinned, .loopback, .neverExists, .refused: true
     case .system, .providers: false
     }
@@ -82,7 +82,7 @@ extension DirectResolver {
     case .serve: return found?.resolution.map { .success($0) }
     case .negative(let negative, let left):
       let configuration = settings.configuration
-      let speaker = configuration.negativeSpeaker(for: configuration.route(host))
+      let speaker = configuration.negativeSpeaker(for: configuration.route(for: host))
       return .failure(DirectDNSError(negative, of: host, wanted, left: left, by: speaker))
     case .wait, .miss, nil: return nil
     }
@@ -133,7 +133,7 @@ extension DirectResolver {
     // A family that is not kept has nothing to be renewed.
     if readFresh(host, options.forConnecting, to: &found) { return Renewal(resolution: found, wasAsked: false) }
     let settings = settings
-    let request = try request(host, options, settings.configuration.route(host))
+    let request = try request(host, options, settings.configuration.route(for: host))
     if let own = try ownAnswer(request, settings) { return Renewal(resolution: own, wasAsked: false) }
     let number = lookups.send { $0.renew(request, routedBy: settings, isPatient: isPatient, at: $1) }
     let outcome = await lookups.outcome(of: number)

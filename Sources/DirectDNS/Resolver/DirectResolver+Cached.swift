@@ -66,7 +66,7 @@ extension DirectResolver {
     var found = Resolution()
     if readFresh(host, options, to: &found) { return found }
     let settings = settings
-    return try ownAnswer(request(host, options, settings.configuration.route(host)), settings)
+    return try ownAnswer(request(host, options, settings.configuration.route(for: host)), settings)
   }
 
   // MARK: Beyond fresh answers
@@ -91,7 +91,7 @@ extension DirectResolver {
   @inline(never)
   func cachedSlowly(_ host: HostName, _ options: LookupOptions, isLookup: Bool = false) -> Resolution? {
     let settings = settings
-    guard let request = try? request(host, options, settings.configuration.route(host)) else { return nil }
+    guard let request = try? request(host, options, settings.configuration.route(for: host)) else { return nil }
     if let own = try? ownAnswer(request, settings) { return own }
     guard request.route == .providers || request.route == .system else { return nil }
     let found = cache.find(request, at: clock.now)

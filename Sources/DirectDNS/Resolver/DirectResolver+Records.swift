@@ -59,7 +59,7 @@ extension DirectResolver {
   ///   - type: what is asked for.
   /// - Throws: why nobody is asked.
   private func checkZone(of name: DNSName, _ type: DNSRecordType) throws(DirectDNSError) {
-    switch settings.configuration.localZones.route(name) {
+    switch settings.configuration.localZones.route(for: name) {
     case .providers: return
     case .pinned, .loopback: throw DirectDNSError(noRecord: type, of: name)
     case .neverExists: throw .neverExists(name.shown)

@@ -114,7 +114,7 @@ extension DirectResolver {
       // Of a name that providers are asked for, only what the system has said: the other family may be a provider's.
       // Beside providers its word that there is no address is not believed, since it may be a captive portal's. A local
       // name is refused without it, and goes with those that are looked up elsewhere.
-      for (name, value) in all where present.route(name) == .providers {
+      for (name, value) in all where present.route(for: name) == .providers {
         for family in IPAddress.Family.allCases {
           guard let entry = value[family].entry, entry.source == SourceNames.system, isSystemGone || entry.isNegative
           else { continue }
@@ -126,7 +126,7 @@ extension DirectResolver {
       }
     }
     for (name, value) in all where value.ipv4 != .neverAsked || value.ipv6 != .neverAsked {
-      let isRefused = isSystemGone && present.route(name) == .system
+      let isRefused = isSystemGone && present.route(for: name) == .system
       guard isRefused || present.routeChange(of: name, from: before) == .elsewhere else { continue }
       cache.forget(name, now: clock.now)
       forgotten.insert(name)

@@ -107,7 +107,7 @@ struct Comparer: Sendable {
 extension LocalZones {
   /// Why no provider is asked for a name; nil if they are asked.
   func objection(to host: HostName) -> String? {
-    switch route(host) {
+    switch route(for: host) {
     case .providers: nil
     case .refused: ".onion names never go to DNS (RFC 7686)"
     case .neverExists: "such a name never exists (RFC 6761), and no server is asked for it"

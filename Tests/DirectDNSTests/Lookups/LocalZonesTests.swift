@@ -20,7 +20,7 @@ struct LocalZonesTests {
     ("a.localhost.localdomain", .providers),
   ])
   func `a name's spelling decides who is asked`(_ text: String, _ route: NameRoute) {
-    #expect(LocalZones().route(Sample.name(text)) == route)
+    #expect(LocalZones().route(for: Sample.name(text)) == route)
   }
 
   @Test(arguments: [
@@ -32,16 +32,16 @@ struct LocalZonesTests {
     ("localhost", .loopback),
   ])
   func `a name of records goes where the host name goes that stands for it`(_ text: String, _ route: NameRoute) throws {
-    #expect(LocalZones().route(try DNSName(asking: text)) == route)
+    #expect(LocalZones().route(for: try DNSName(asking: text)) == route)
   }
 
   @Test func `every suffix under localZones belongs to the system, itself and all below it`() {
     let zones = LocalZones(suffixes: [Sample.name("corp.example"), Sample.name("lan")])
     for text in ["corp.example", "a.corp.example", "a.b.corp.example", "host.lan", "lan"] {
-      #expect(zones.route(Sample.name(text)) == .system)
+      #expect(zones.route(for: Sample.name(text)) == .system)
     }
     for text in ["xcorp.example", "orp.example", "corp.example.net", "xlan.example", "a.lan.example"] {
-      #expect(zones.route(Sample.name(text)) == .providers, "\(text)")
+      #expect(zones.route(for: Sample.name(text)) == .providers, "\(text)")
     }
   }
 
@@ -52,15 +52,15 @@ struct LocalZonesTests {
   func `pins win over everything`(_ text: String) {
     let addresses = Sample.addresses("192.0.2.7")
     let zones = LocalZones(pins: [Sample.name(text): addresses], suffixes: [Sample.name("corp.example")])
-    #expect(zones.route(Sample.name(text)) == .pinned(addresses))
-    #expect(zones.route(Sample.name("x." + text)) != .pinned(addresses))
+    #expect(zones.route(for: Sample.name(text)) == .pinned(addresses))
+    #expect(zones.route(for: Sample.name("x." + text)) != .pinned(addresses))
   }
 
   @Test func `a suffix of one's own does not make reserved names public or private`() {
     let zones = LocalZones(suffixes: [Sample.name("onion"), Sample.name("invalid"), Sample.name("localhost")])
-    #expect(zones.route(Sample.name("a.onion")) == .refused)
-    #expect(zones.route(Sample.name("a.invalid")) == .neverExists)
-    #expect(zones.route(Sample.name("a.localhost")) == .loopback)
+    #expect(zones.route(for: Sample.name("a.onion")) == .refused)
+    #expect(zones.route(for: Sample.name("a.invalid")) == .neverExists)
+    #expect(zones.route(for: Sample.name("a.localhost")) == .loopback)
   }
 }
 

@@ -37,7 +37,7 @@ struct LookupMachineEndsTests {
   ) {
     _ = machine.begin(
       LookupRequest(
-        host: host, wanted: .ipv4, route: machine.settings.configuration.localZones.route(host), expired: .allowed,
+        host: host, wanted: .ipv4, route: machine.settings.configuration.localZones.route(for: host), expired: .allowed,
         timeout: timeout, purpose: .handingOut, prefersIPv6: true), at: Sample.at(seconds))
   }
 

@@ -26,7 +26,7 @@ extension LookupMachineTests {
     let script = LookupScript(providers: .fails, system: isOn ? .answers : nil)
     var machine = machine(for: script)
     let name = Sample.name(host)
-    let way = way(script, &machine) { ($0.host, $0.route) = (name, LocalZones().route(name)) }
+    let way = way(script, &machine) { ($0.host, $0.route) = (name, LocalZones().route(for: name)) }
     #expect(way == expected)
   }
 

@@ -54,7 +54,8 @@ struct LookupTests {
     let ranking = AnswerCache(policy: CachePolicy(), capacity: 10).ranking
     let name = Sample.name(text)
     let request = LookupRequest(
-      host: name, wanted: wanted, route: zones.route(name), expired: .allowed, purpose: .handingOut, prefersIPv6: true)
+      host: name, wanted: wanted, route: zones.route(for: name), expired: .allowed, purpose: .handingOut,
+      prefersIPv6: true)
     var told: String
     do throws(DirectDNSError) {
       let answer = try request.ownAnswer(ranking, hasSystem: hasSystem, at: Sample.at(0))

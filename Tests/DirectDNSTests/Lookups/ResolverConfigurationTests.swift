@@ -85,8 +85,8 @@ struct ResolverConfigurationTests {
   func `a public name is looked up by the providers, and without any by the system's DNS`(
     _ host: String, _ route: NameRoute, _ without: NameRoute
   ) {
-    #expect(ResolverFixture.configuration(["one"]).route(Sample.name(host)) == route)
-    #expect(ResolverConfiguration(providers: []).route(Sample.name(host)) == without)
+    #expect(ResolverFixture.configuration(["one"]).route(for: Sample.name(host)) == route)
+    #expect(ResolverConfiguration(providers: []).route(for: Sample.name(host)) == without)
   }
 
   @Test func `what another configuration means for a name goes by where both look it up`() {

@@ -62,7 +62,7 @@ extension LookupWorld {
       machine.update(ResolverSettings(changed, system: NoSystem()), at: now)
       for number in sent.keys { sent[number]?.isForgotten = true }
       // As the resolver does.
-      for host in hosts where before.route(host) != changed.localZones.route(host) {
+      for host in hosts where before.route(for: host) != changed.localZones.route(for: host) {
         machine.cache.forget(host, now: now)
       }
     case 2:

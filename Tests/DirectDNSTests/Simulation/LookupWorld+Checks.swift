@@ -93,7 +93,7 @@ extension LookupWorld {
     let questions = subject.questions
     let zones = machine.settings.configuration.localZones
     for question in questions {
-      try expect(zones.route(question.host) == .providers, "\(question) was asked of a provider, and may not be")
+      try expect(zones.route(for: question.host) == .providers, "\(question) was asked of a provider, and may not be")
     }
     let isHedge = machine.servers.queries[number]?.isHedge == true
     let isForgotten = questions.contains { wasForgotten($0, before: number) }
