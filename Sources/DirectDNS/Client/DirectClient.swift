@@ -74,8 +74,8 @@ public final class DirectClient: Sendable {
   /// - Returns: the response, whatever its status, as soon as its head has come.
   /// - Throws: why there is no response: `connectFailed`, `tlsFailed`, `connectionLost`, `malformedResponse`,
   ///   `fieldsTooLarge`, `timedOut`, `addressForbidden`, `bodyFailed` or the error of the body's own, `cancelled`,
-  ///   `shutDown`; `invalidURL`, `invalidName` or `invalidRequest` for what cannot be sent; `invalidConfiguration` for
-  ///   ``RequestOptions/timeouts`` that leave no time; and what
+  ///   `shutDown`; `invalidURL`, `invalidName` or `invalidRequest` for what cannot be sent, or has options that it
+  ///   cannot be sent with; and what
   ///   ``DirectResolver/resolve(_:options:)-(HostName,_)`` and
   ///   ``Redirect/next(after:to:body:hops:configuration:)`` throw.
   nonisolated(nonsending) public func execute(
@@ -89,7 +89,7 @@ public final class DirectClient: Sendable {
   ) async throws(DirectDNSError) -> DirectResponse {
     guard inFlight.enter() else { throw DirectDNSError(.shutDown, "The client was shut down.") }
     defer { inFlight.leave() }
-    if let timeouts = options.timeouts { try timeouts.validate() }
+    if let timeouts = options.timeouts { try timeouts.validate(.invalidRequest) }
     return try await follow(request, body, Call(options, settings))
   }
 

@@ -153,10 +153,10 @@ public struct DirectClientConfiguration: Sendable {
 }
 
 extension RequestTimeouts {
-  func validate() throws(DirectDNSError) {
+  func validate(_ code: DirectDNSError.Code = .invalidConfiguration) throws(DirectDNSError) {
     let times: KeyValuePairs = ["connect": connect, "firstByte": firstByte, "total": total, "idle": idle ?? total]
     guard let (name, value) = times.first(where: { $0.value <= .zero }) else { return }
-    throw DirectDNSError(.invalidConfiguration, "timeouts.\(name) is \(value): give it some time.")
+    throw DirectDNSError(code, "timeouts.\(name) is \(value): give it some time.")
   }
 }
 

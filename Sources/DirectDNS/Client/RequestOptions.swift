@@ -127,7 +127,8 @@ public enum RequestEvent: Sendable {
 
 /// How long a request may take.
 ///
-/// Each time has to be more than 0: with another one no client is made, and no request sent (`invalidConfiguration`).
+/// Each time has to be more than 0: with another one no client is made (`invalidConfiguration`), and no request sent
+/// (`invalidRequest`).
 public struct RequestTimeouts: Hashable, Sendable {
   /// For connecting, over all addresses that are tried; waiting for a connection to become free does not count.
   ///

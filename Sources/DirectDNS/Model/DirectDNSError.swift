@@ -25,7 +25,7 @@ public struct DirectDNSError: Error, Sendable, CustomStringConvertible {
     public static let invalidName = Code("invalidName")
     /// The text is not a URL that this library can send a request to.
     public static let invalidURL = Code("invalidURL")
-    /// The request cannot be sent as it is.
+    /// The request cannot be sent as it is, or the lookup cannot be made: the call or one of its options is wrong.
     public static let invalidRequest = Code("invalidRequest")
     /// A configuration value cannot be used.
     public static let invalidConfiguration = Code("invalidConfiguration")

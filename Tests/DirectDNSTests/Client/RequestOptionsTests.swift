@@ -89,4 +89,22 @@ struct RequestOptionsTests {
     await client.shutdown()
     for origin in origins { await origin.stop() }
   }
+
+  @Test(arguments: [
+    ("timeouts.connect", RequestTimeouts(connect: .zero)), ("timeouts.firstByte", RequestTimeouts(firstByte: .zero)),
+    ("timeouts.idle", RequestTimeouts(idle: .seconds(-1))), ("timeouts.total", RequestTimeouts(total: .zero)),
+  ])
+  func `a request whose own timeouts leave no time is refused by their name, and not sent`(
+    _ name: String, _ timeouts: RequestTimeouts
+  ) async throws {
+    let origin = try await FakeOrigin.start()
+    let client = try ClientSample.client()
+    let error = await #expect(throws: DirectDNSError.self) {
+      try await client.get(origin.url("/", host: "shop.test"), options: RequestOptions(timeouts: timeouts))
+    }
+    #expect(error?.code == .invalidRequest && error?.message.contains(name) == true)
+    #expect(origin.connectionCount == 0)
+    await client.shutdown()
+    await origin.stop()
+  }
 }
