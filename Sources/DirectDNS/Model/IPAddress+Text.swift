@@ -7,6 +7,20 @@ extension IPAddress: LosslessStringConvertible {
   /// spellings that a URL may use (`0x7f.1`) are read by ``WebURL/Host`` alone.
   public init?(_ description: String) { self.init(ascii: description.utf8.span) }
 
+  /// Reads an address from a configuration, where a mistake must not count as "none".
+  ///
+  /// - Parameter text: an address, in the same form.
+  /// - Throws: an error of code ``DirectDNSError/Code/invalidConfiguration`` that shows the text.
+  public init(parsing text: String) throws(DirectDNSError) {
+    guard let address = IPAddress(text) else {
+      throw DirectDNSError(
+        .invalidConfiguration,
+        "\(DirectDNSError.quoted(text)) is not an IP address: write 192.0.2.1 or 2001:db8::1, without brackets, port and zone."
+      )
+    }
+    self = address
+  }
+
   /// Reads an address from the ASCII bytes of its standard text form.
   init?(ascii text: Span<UInt8>) {
     if let value = IPAddress.dottedQuad(text) {

@@ -5,6 +5,13 @@ import Testing
 @testable import DirectDNS
 
 struct IPAddressTests {
+  @Test(arguments: ["", "192.0.2.256", "[::1]", "192.0.2.1:53", "fe80::1%eth0", "0x7f.1", "example.com"])
+  func `an address of a configuration is read, or refused by its text`(_ text: String) throws {
+    #expect(try IPAddress(parsing: "2001:DB8::1") == IPAddress("2001:db8::1"))
+    let error = #expect(throws: DirectDNSError.self) { try IPAddress(parsing: text) }
+    #expect(error?.code == .invalidConfiguration && error?.message.contains("\"\(text)\" is not an IP address") == true)
+  }
+
   @Test(arguments: [
     ("198.51.100.7", 0xC633_6407), ("0.0.0.0", 0), ("255.255.255.255", UInt32.max),
     ("10.20.30.40", 0x0A14_1E28),
