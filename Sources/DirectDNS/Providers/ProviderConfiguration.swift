@@ -34,13 +34,14 @@ public struct ProviderConfiguration: Sendable {
   ///
   /// - Parameters:
   ///   - text: the name or the URL.
+  ///   - bootstrap: the value of ``bootstrap``; by default nil, for a preset's own addresses, and none for a URL.
   ///   - credentials: the account and its secrets; none by default.
   ///   - clientSubnet: the network that the provider is told (ECS); none by default.
   ///   - plainHTTP: which servers may be asked over plain http; by default only those on this machine.
   /// - Throws: an error of code ``DirectDNSError/Code/invalidConfiguration`` that names the part that is wrong.
   public init(
-    _ text: String, credentials: ProviderCredentials = ProviderCredentials(), clientSubnet: IPNetwork? = nil,
-    plainHTTP: PlainHTTP = .loopbackOnly
+    _ text: String, bootstrap: [IPAddress]? = nil, credentials: ProviderCredentials = ProviderCredentials(),
+    clientSubnet: IPNetwork? = nil, plainHTTP: PlainHTTP = .loopbackOnly
   ) throws(DirectDNSError) {
     if let preset = Preset(rawValue: text) {
       self = try preset.configuration(credentials, clientSubnet)
@@ -48,6 +49,7 @@ public struct ProviderConfiguration: Sendable {
       let endpoint = try ProviderEndpoint(text)
       self.init(provider: try endpoint.provider(credentials, clientSubnet, plainHTTP))
     }
+    if let bootstrap { self.bootstrap = bootstrap }
   }
 }
 

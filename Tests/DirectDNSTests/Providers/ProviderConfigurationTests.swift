@@ -35,6 +35,14 @@ struct ProviderConfigurationTests {
     #expect(configuration.provider.name == "\(configuration.provider.url.host)")
   }
 
+  @Test(arguments: ["doh+https://doh.test/q", "google"])
+  func `addresses that are given are those of the host, in place of a preset's own`(_ text: String) throws {
+    let address = try IPAddress(parsing: "192.0.2.53")
+    #expect(try ProviderConfiguration(text, bootstrap: [address]).bootstrap == [address])
+    #expect(try ProviderConfiguration(text, bootstrap: []).bootstrap.isEmpty)
+    #expect(try ProviderConfiguration(text).bootstrap.isEmpty == (text != "google"))
+  }
+
   @Test func `doh-post sends a POST, doh a GET`() throws {
     #expect(try request("doh-post+https://doh.test/q").method == .post)
     #expect(try request("doh+https://doh.test/q").method == .get)
