@@ -34,11 +34,11 @@ public struct RequestBody: Sendable {
   /// A body of bytes, which is replayable.
   ///
   /// - Parameters:
-  ///   - bytes: the bytes.
+  ///   - bytes: the bytes, such as an array or Foundation's `Data`.
   ///   - contentType: the value of ``contentType``; nil by default.
   /// - Returns: the body.
-  public static func bytes(_ bytes: [UInt8], contentType: String? = nil) -> RequestBody {
-    RequestBody(content: .bytes(bytes), contentType: contentType)
+  public static func bytes(_ bytes: some Sequence<UInt8>, contentType: String? = nil) -> RequestBody {
+    RequestBody(content: .bytes(Array(bytes)), contentType: contentType)
   }
 
   /// A body of text in UTF-8, which is replayable.

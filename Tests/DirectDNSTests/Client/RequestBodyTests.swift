@@ -36,6 +36,15 @@ struct RequestBodyTests {
     await origin.stop()
   }
 
+  @Test func `bytes may be an array, Foundation's data or the bytes of a text`() async throws {
+    let origin = try await FakeOrigin.start()
+    for body in [RequestBody.bytes([1, 2, 3]), .bytes(Data([1, 2, 3])), .bytes("\u{1}\u{2}\u{3}".utf8)] {
+      _ = try await send(body, to: origin)
+    }
+    #expect(origin.requests.map(\.body) == Array(repeating: [1, 2, 3], count: 3))
+    await origin.stop()
+  }
+
   @Test(arguments: ["/no/such/file", "/", "/dev/null/x"]) func `a file that cannot be read is refused`(_ path: String) {
     let error = #expect(throws: DirectDNSError.self) { try RequestBody.file(path) }
     #expect(error?.code == .fileUnusable && error?.message.contains(path) == true)
