@@ -131,9 +131,14 @@ struct RequestContext: Sendable {
     case .connect: silent(for: timeouts.connect)
     // It was the kernel that gave up, by a time of its own.
     case nil where failure.facts.delivery == .notSent: silent(for: nil)
-    case .firstByte: "\(origin)\(way) sent no response within \(timeouts.firstByte) of the request"
-    case .idle: "\(origin)\(way) has sent nothing more of its response for \(timeouts.idle ?? timeouts.total)"
-    case .total, nil: "The request to \(origin)\(way) was not done within \(timeouts.total)"
+    case .firstByte:
+      "\(origin)\(way) sent no response within \(timeouts.firstByte) of the request (timeouts.firstByte; dnsctl: "
+        + "--max-time)"
+    case .idle:
+      "\(origin)\(way) has sent nothing more of its response for \(timeouts.idle ?? timeouts.total) (timeouts.idle; "
+        + "dnsctl: --speed-time)"
+    case .total, nil:
+      "The request to \(origin)\(way) was not done within \(timeouts.total) (timeouts.total; dnsctl: --max-time)"
     }
   }
 

@@ -106,14 +106,22 @@ public struct ResponseBody: AsyncSequence, Sendable {
     while let piece = try await pieces.next() {
       guard bytes.count + piece.count <= limit else {
         cancel()
-        throw DirectDNSError(
-          .bodyTooLarge,
-          "The response's body has more than \(limit) bytes: read it piece by piece, or raise the limit."
-        ).reachingServer
+        throw tooLarge(limit)
       }
       if bytes.isEmpty { bytes = piece } else { bytes.append(contentsOf: piece) }
     }
     return bytes
+  }
+
+  /// The error of a reader that takes no more than `limit` bytes.
+  func tooLarge(_ limit: Int) -> DirectDNSError {
+    let body =
+      if case .transfer(let reader) = source { "The body that \(reader.context.origin) sent" } else {
+        "The response's body"
+      }
+    return DirectDNSError(
+      .bodyTooLarge, "\(body) has more than \(limit) bytes: read it piece by piece, or raise the limit."
+    ).reachingServer
   }
 
   /// The most bytes that ``text(upTo:)`` reads by default: 10 MiB.

@@ -29,6 +29,19 @@ extension DirectClientFailureTests {
     #expect(ours.message == "No connection to http://shop.test within 5.0 seconds: its addresses are silent.")
   }
 
+  @Test func `a request whose time is over names the timeout that is to be raised`() throws {
+    let timeouts = RequestTimeouts(firstByte: .seconds(1), idle: .seconds(2), total: .seconds(3))
+    let settings = try ClientSettings(DirectClientConfiguration())
+    let context = RequestContext(try WebURL("http://shop.test/"), timeouts, settings, isRetryable: true)
+    for (timer, words) in [
+      (TransferFailure.Timer.firstByte, "within 1.0 seconds of the request (timeouts.firstByte;"),
+      (.idle, "for 2.0 seconds (timeouts.idle;"), (.total, "within 3.0 seconds (timeouts.total;"),
+    ] {
+      let message = context.error(TransferFailure(.init(reason: .timedOut, timer: timer))).message
+      #expect(message.contains(words), "\(message)")
+    }
+  }
+
   @Test func `a body that goes silent costs the time that its pauses may take`() async throws {
     let server = try #require(TalkativeServer("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nfirst", then: ""))
     let client = try ClientSample.client { $0.timeouts.idle = .milliseconds(300) }
