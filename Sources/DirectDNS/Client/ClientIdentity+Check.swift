@@ -10,6 +10,11 @@ extension ClientIdentity {
   /// - Throws: `invalidConfiguration` that names the file which is wrong.
   func check() throws(DirectDNSError) {
     let keyFile = key ?? certificate
+    guard !certificate.isPEM, !keyFile.isPEM else {
+      throw Self.invalid(
+        "the \(keyFile.isPEM ? "key" : "certificate") is given by its text in PEM form: write that into a file, and give the file's path."
+      )
+    }
     guard let certificateText = try Self.text(certificate), let keyText = try Self.text(keyFile) else { return }
     // OpenSSL's list of errors is per thread: what is left there would be taken for the failure of another call.
     defer { ERR_clear_error() }

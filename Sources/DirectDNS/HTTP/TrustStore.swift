@@ -93,6 +93,11 @@ public struct TrustStore: Sendable, Hashable {
     var areFiles = true
     var all: [UInt8] = []
     for path in privateAuthorities {
+      guard !path.isPEM else {
+        throw DirectDNSError(
+          .invalidConfiguration,
+          "A private authority is given by its text in PEM form: write that into a file, and give the file's path.")
+      }
       let bytes: [UInt8]
       do throws(FileFailure) {
         let file = try ReadableFile(path, waits: waits)
@@ -136,4 +141,9 @@ public struct TrustStore: Sendable, Hashable {
     guard let names = try? FileManager.default.contentsOfDirectory(atPath: folder) else { return false }
     return names.contains { $0.utf8.count == 10 && $0.hasSuffix(".0") }
   }
+}
+
+extension String {
+  /// Whether it is a text in PEM form (RFC 7468) where the path of a file with one is wanted: no error may repeat a key.
+  var isPEM: Bool { contains("-----BEGIN ") }
 }

@@ -54,6 +54,21 @@ struct ClientIdentityCheckTests {
     #expect(try complaint(identity.certificates[0], nil)?.contains("cert.pem holds no key") == true)
   }
 
+  @Test func `a text in place of a file's path is refused, and not repeated, since it may be a key`() throws {
+    let identity = try TestCertificateAuthority().issueClient(name: "pipeline")
+    let both = identity.certificates[0] + "\n" + identity.privateKey
+    for (given, what) in [
+      (ClientIdentity(certificate: both), "key"),
+      (ClientIdentity(certificate: "/cert.pem", key: identity.privateKey), "key"),
+      (ClientIdentity(certificate: identity.certificates[0], key: "/key.pem"), "certificate"),
+    ] {
+      let error = #expect(throws: DirectDNSError.self) { try given.check() }
+      #expect(error?.code == .invalidConfiguration)
+      #expect(error?.message.hasPrefix("Client certificate: the \(what) is given by its text") == true)
+      #expect(error?.message.contains("-----") == false)
+    }
+  }
+
   @Test func `a client is not made of a key that is another certificate's`() throws {
     let authority = try TestCertificateAuthority()
     let pem = FileManager.default.temporaryDirectory.appending(path: "client-\(UUID().uuidString).pem")

@@ -61,6 +61,13 @@ struct TrustStoreTests {
     #expect(try resolved(files.map(\.path), ["SSL_CERT_DIR": "/certs"]) != before)
   }
 
+  @Test func `a text in place of a file's path is refused, and not repeated`() throws {
+    let text = try TestCertificateAuthority().certificate
+    let error = #expect(throws: DirectDNSError.self) { try resolved([text]) }
+    #expect(error?.code == .invalidConfiguration && error?.message.contains("given by its text") == true)
+    #expect(error?.message.contains("-----") == false)
+  }
+
   @Test func `several files become one text, the system's with them`() throws {
     let authorities = try (0..<3).map { _ in try TestCertificateAuthority() }
     let files = try authorities.map { try $0.makeFile() }
