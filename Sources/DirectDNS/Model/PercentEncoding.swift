@@ -64,6 +64,12 @@ package enum PercentEncoding {
     return String(decoding: output, as: UTF8.self)
   }
 
+  /// The bytes as a form has them: percent-encoded, but for a blank, which is a plus sign (WHATWG URL §5.2).
+  package static func formEncoded(_ bytes: [UInt8]) -> String {
+    let words = bytes.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
+    return words.map { encoded(Array($0).span, .reserved) }.joined(separator: "+")
+  }
+
   /// The bytes with each `%XX` replaced by the byte it stands for; a lone `%` stays.
   package static func decoded(_ bytes: Span<UInt8>) -> [UInt8] {
     var output: [UInt8] = []

@@ -75,9 +75,6 @@ struct URLEncodedPart: Sendable, Hashable {
     content = scalars[sign] == "=" ? .text(rest) : .file(rest)
   }
 
-  /// The encoding of forms, in which a blank is a plus sign.
-  static func encoded(_ bytes: [UInt8]) -> [UInt8] {
-    let words = bytes.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
-    return Array(words.map { PercentEncoding.encoded(Array($0).span, .reserved) }.joined(separator: "+").utf8)
-  }
+  /// The encoding of forms.
+  static func encoded(_ bytes: [UInt8]) -> [UInt8] { Array(PercentEncoding.formEncoded(bytes).utf8) }
 }

@@ -19,4 +19,9 @@ struct PercentEncodingTests {
     let text = String(String.UnicodeScalarView((UInt32(0)..<0x180).compactMap { Unicode.Scalar($0) }))
     #expect(PercentEncoding.decodedText(PercentEncoding.encoded(text, .reserved)) == text)
   }
+
+  @Test(arguments: [("", ""), (" ", "+"), (" a  b ", "+a++b+"), ("a+b%20", "a%2Bb%2520"), ("ü&=", "%C3%BC%26%3D")])
+  func `a form has a plus sign for a blank, and all else as a URL has it`(_ text: String, _ encoded: String) {
+    #expect(PercentEncoding.formEncoded(Array(text.utf8)) == encoded)
+  }
 }
