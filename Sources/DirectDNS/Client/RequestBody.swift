@@ -164,9 +164,13 @@ public struct RequestBody: Sendable {
   }
 }
 
+extension BlockingPool {
+  /// Reads and writes bodies.
+  static let files = BlockingPool("files", width: 4)
+}
+
 /// A file that is sent; it is read piece by piece on threads that may block.
 private struct SentFile: Sendable {
-  private static let threads = BlockingPool("files", width: 4)
   private static let pieceSize: Int64 = 128 * 1024
 
   let path: String
@@ -187,7 +191,7 @@ private struct SentFile: Sendable {
     var left = length
     while left > 0 {
       let size = Int(min(left, Self.pieceSize))
-      let piece = await Self.threads.run { (try? file.read(size)) ?? [] }
+      let piece = await BlockingPool.files.run { (try? file.read(size)) ?? [] }
       guard !piece.isEmpty else { throw unusable("became shorter while it was sent") }
       left -= Int64(piece.count)
       guard await write(piece) else { return }

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+import DirectDNSTesting
+import Foundation
+import Testing
+
+@testable import DirectDNS
+
+@Suite("Bodies that are received into files", .timeLimit(.minutes(1)))
+struct ReceivedFileTests {
+  private let folder: FileFolder
+  init() throws { folder = try FileFolder() }
+
+  /// Writes a body to the file `it`, and gives what came of it.
+  private func write(
+    _ response: OriginResponse, upTo limit: Int = 1 << 20, to name: String = "it"
+  ) async throws -> Result<Int, DirectDNSError> {
+    let origin = try await FakeOrigin.start { _ in response }
+    let client = try ClientSample.client()
+    let body = try await client.get(origin.url("/", host: "shop.test")).body
+    let result: Result<Int, DirectDNSError>
+    do throws(DirectDNSError) {
+      result = .success(try await body.write(toFile: folder / name, upTo: limit))
+    } catch { result = .failure(error) }
+    await client.shutdown()
+    await origin.stop()
+    return result
+  }
+
+  private func code(_ result: Result<Int, DirectDNSError>) -> DirectDNSError.Code? {
+    if case .failure(let error) = result { error.code } else { nil }
+  }
+
+  @Test(arguments: [0, 1, 700_000]) func `a body is written whole, up to the limit`(_ count: Int) async throws {
+    #expect(try await write(OriginResponse(generating: count), upTo: count) == .success(count))
+    #expect(try [UInt8](Data(contentsOf: URL(filePath: folder / "it"))) == GeneratedBody.bytes(count))
+    #expect(try folder.names == ["it"])
+  }
+
+  @Test func `a file that is there is replaced and keeps its permissions`() async throws {
+    try folder.write("an old and longer text", to: "it", mode: 0o640)
+    #expect(try await write(OriginResponse(body: "new")) == .success(3))
+    #expect(try folder.read("it") == "new" && folder.kind("it") & 0o777 == 0o640)
+    #expect(try folder.names == ["it"])
+  }
+
+  @Test(arguments: [false, true])
+  func `of a body that is too long nothing stays, and what was there does`(_ isThere: Bool) async throws {
+    if isThere { try folder.write("old", to: "it") }
+    let result = try await write(OriginResponse(generating: 100_000), upTo: 99_999)
+    #expect(code(result) == .bodyTooLarge)
+    #expect(try folder.names == (isThere ? ["it"] : []))
+    if isThere { #expect(try folder.read("it") == "old") }
+  }
+
+  @Test func `of a body that breaks off nothing stays`() async throws {
+    let result = try await write(OriginResponse(length: 10) { try await $0.write("early") })
+    #expect(code(result) == .connectionLost)
+    #expect(try folder.names.isEmpty)
+  }
+
+  @Test func `a link, a folder and a file with two names are not written, and the body can still be read`() async throws
+  {
+    try folder.write("old", to: "target")
+    let manager = FileManager.default
+    try manager.createSymbolicLink(atPath: folder / "link", withDestinationPath: folder / "target")
+    try manager.createDirectory(atPath: folder / "folder", withIntermediateDirectories: false)
+    try folder.write("two", to: "first")
+    try manager.linkItem(atPath: folder / "first", toPath: folder / "second")
+    let names = try folder.names
+    let origin = try await FakeOrigin.start { _ in OriginResponse(body: "new") }
+    let client = try ClientSample.client()
+    for name in ["link", "folder", "first", "nowhere/it", "folder/"] {
+      let body = try await client.get(origin.url("/", host: "shop.test")).body
+      let error = await #expect(throws: DirectDNSError.self) {
+        try await body.write(toFile: folder / name, upTo: 100)
+      }
+      #expect(error?.code == .fileUnusable && error?.message.contains(folder / name) == true)
+      #expect(try await body.text() == "new")
+    }
+    #expect(try folder.names == names && folder.read("target") == "old" && folder.read("first") == "two")
+    await client.shutdown()
+    await origin.stop()
+  }
+
+  @Test func `a reader that is cancelled leaves no file`() async throws {
+    let gate = Gate()
+    let origin = try await FakeOrigin.start { _ in
+      OriginResponse { body in
+        try await body.write("early")
+        try await gate.pass()
+      }
+    }
+    let client = try ClientSample.client()
+    let body = try await client.get(origin.url("/", host: "shop.test")).body
+    let path = folder / "it"
+    let reader = Task { try await body.write(toFile: path, upTo: 100) }
+    #expect(await gate.waitForArrivals())
+    reader.cancel()
+    let error = await #expect(throws: DirectDNSError.self) { try await reader.value }
+    #expect(error?.code == .cancelled)
+    #expect(try folder.names.isEmpty)
+    gate.open()
+    await client.shutdown()
+    await origin.stop()
+  }
+}
