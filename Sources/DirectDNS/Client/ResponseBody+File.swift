@@ -82,7 +82,8 @@ private struct ReceivedFile: Sendable {
     } catch {
       throw DirectDNSError(
         .fileUnusable, "The file \(path) cannot be written: \(error.reason). Check its path, or take another one.",
-        underlying: error)
+        underlying: error
+      ).reachingServer
     }
   }
 }

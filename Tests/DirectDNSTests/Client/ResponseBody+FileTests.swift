@@ -75,6 +75,7 @@ struct ReceivedFileTests {
         try await body.write(toFile: folder / name, upTo: 100)
       }
       #expect(error?.code == .fileUnusable && error?.message.contains(folder / name) == true)
+      #expect(error?.mayHaveReachedServer == true)
       #expect(try await body.text() == "new")
     }
     #expect(try folder.names == names && folder.read("target") == "old" && folder.read("first") == "two")
