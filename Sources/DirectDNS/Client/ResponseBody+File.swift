@@ -31,7 +31,8 @@ extension ResponseBody {
       try await file.finish()
       return count
     } catch {
-      cancel()
+      // Where there is another reader, the transfer is that one's.
+      if error.code != .invalidRequest { cancel() }
       await file.discard()
       throw error
     }

@@ -83,6 +83,36 @@ struct ReceivedFileTests {
     await origin.stop()
   }
 
+  @Test func `a second reader gets an error and leaves no file, and the first one gets the body`() async throws {
+    let gate = Gate()
+    let origin = try await FakeOrigin.start { _ in
+      OriginResponse { body in
+        try await gate.pass()
+        try await body.write("late")
+      }
+    }
+    let client = try ClientSample.client()
+    let body = try await client.get(origin.url("/", host: "shop.test")).body
+    // One of them waits; which of them came first does not matter.
+    let readers = [folder / "a", folder / "b"].map { path in Task { try await body.write(toFile: path, upTo: 100) } }
+    let results = await withTaskGroup(of: Result<Int, any Error>.self) { group in
+      for reader in readers { group.addTask { await reader.result } }
+      let first = await group.next()
+      gate.open()
+      return (first, await group.next())
+    }
+    guard case .failure(let error as DirectDNSError)? = results.0, case .success(4)? = results.1 else {
+      Issue.record("\(results)")
+      return
+    }
+    #expect(error.code == .invalidRequest)
+    let names = try folder.names
+    #expect(names == ["a"] || names == ["b"])
+    #expect(try names.map(folder.read) == ["late"])
+    await client.shutdown()
+    await origin.stop()
+  }
+
   @Test func `a reader that is cancelled leaves no file`() async throws {
     let gate = Gate()
     let origin = try await FakeOrigin.start { _ in
