@@ -7,12 +7,14 @@ extension ResponseBody {
   /// too long is removed.
   ///
   /// ```swift
-  /// try await client.get("https://www.example.com/report").body.write(toFile: "report.pdf", upTo: 100 << 20)
+  /// let response = try await client.get("https://www.example.com/report")
+  /// if response.status == .ok { try await response.body.write(toFile: "report.pdf", upTo: 100 << 20) }
   /// ```
   ///
   /// - Parameters:
-  ///   - path: the file. One that is there is replaced if it is a regular file of this process's user with no other
-  ///     name; nothing is written to a device, or through a symbolic link.
+  ///   - path: the file. What is there is replaced if it is a regular file of this process's user, who may write it,
+  ///     has no other name, and is not mounted by itself, as into a container; all else is refused, such as a device,
+  ///     a FIFO or a symbolic link.
   ///   - limit: the most bytes to read.
   /// - Returns: the number of bytes.
   /// - Throws: `bodyTooLarge` if there are more, which ends the transfer; `fileUnusable` if the file cannot be written,
@@ -55,7 +57,7 @@ private struct ReceivedFile: Sendable {
         try WritableFile.check(path)
         return Locked(try .draft(name, inPlaceOf: rights))
       case .file, .inPlace:
-        throw FileFailure("it is a link, a device, a folder, or another user's file, or has a second name")
+        throw FileFailure("it is no regular file, or another user's, has a second name, or is mounted by itself")
       }
     }
   }

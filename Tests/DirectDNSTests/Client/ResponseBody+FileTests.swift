@@ -58,18 +58,18 @@ struct ReceivedFileTests {
     #expect(try folder.names.isEmpty)
   }
 
-  @Test func `a link, a folder and a file with two names are not written, and the body can still be read`() async throws
-  {
+  @Test func `what is no regular file or has two names is not written, and the body can still be read`() async throws {
     try folder.write("old", to: "target")
     let manager = FileManager.default
     try manager.createSymbolicLink(atPath: folder / "link", withDestinationPath: folder / "target")
     try manager.createDirectory(atPath: folder / "folder", withIntermediateDirectories: false)
+    close(folder.makeFIFO("fifo"))
     try folder.write("two", to: "first")
     try manager.linkItem(atPath: folder / "first", toPath: folder / "second")
     let names = try folder.names
     let origin = try await FakeOrigin.start { _ in OriginResponse(body: "new") }
     let client = try ClientSample.client()
-    for name in ["link", "folder", "first", "nowhere/it", "folder/"] {
+    for name in ["link", "folder", "fifo", "first", "nowhere/it", "folder/"] {
       let body = try await client.get(origin.url("/", host: "shop.test")).body
       let error = await #expect(throws: DirectDNSError.self) {
         try await body.write(toFile: folder / name, upTo: 100)
