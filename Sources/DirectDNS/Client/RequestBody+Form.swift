@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 extension RequestBody {
-  /// The fields of a form, as a browser sends them by `application/x-www-form-urlencoded`; they can be replayed.
+  /// The fields of a form, as `application/x-www-form-urlencoded` (WHATWG URL §5), which can be replayed.
   ///
-  /// Names and values are percent-encoded, in UTF-8, and a blank is a plus sign (WHATWG URL §5.2).
+  /// Names and values are percent-encoded in UTF-8, all but RFC 3986's unreserved characters; a blank is a plus sign.
   ///
   /// ```swift
   /// let body = RequestBody.form([("amount", "7.50"), ("currency", "EUR")])

@@ -9,7 +9,7 @@ extension IPAddress: LosslessStringConvertible {
 
   /// Reads an address from a configuration, where a mistake must not count as "none".
   ///
-  /// - Parameter text: an address, in the same form.
+  /// - Parameter text: an address in its standard text form, without zone, brackets, port and blanks.
   /// - Throws: an error of code ``DirectDNSError/Code/invalidConfiguration`` that shows the text.
   public init(parsing text: String) throws(DirectDNSError) {
     guard let address = IPAddress(text) else {

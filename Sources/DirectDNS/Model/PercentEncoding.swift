@@ -64,7 +64,9 @@ package enum PercentEncoding {
     return String(decoding: output, as: UTF8.self)
   }
 
-  /// The bytes as a form has them: percent-encoded, but for a blank, which is a plus sign (WHATWG URL §5.2).
+  /// The bytes as a form has them: a blank is a plus sign, all else but unreserved characters is percent-encoded.
+  ///
+  /// A browser leaves `*` and encodes `~` (WHATWG URL §5.2), which is read alike.
   package static func formEncoded(_ bytes: [UInt8]) -> String {
     let words = bytes.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
     return words.map { encoded(Array($0).span, .reserved) }.joined(separator: "+")
