@@ -99,6 +99,9 @@ struct RequestContext: Sendable {
   /// That a response comes through such a proxy, in which its fault may lie as well; empty if there is none.
   private var way: String { plainProxy.map { " through the proxy \($0)" } ?? "" }
 
+  /// The response's body, for the beginning of a message.
+  var body: String { "The body of \(origin)'s response\(way)" }
+
   private var peer: String { plainProxy.map { "the proxy \($0)" } ?? "\(origin)" }
 
   private func unconnected(_ failure: TransferFailure, _ reason: String) -> String {
@@ -164,7 +167,7 @@ struct RequestContext: Sendable {
   }
 
   private func malformed(_ failure: TransferFailure, _ reason: String, _ inBody: Bool) -> String {
-    if inBody { return "The body of \(origin)'s response\(way) cannot be read: \(reason)" }
+    if inBody { return "\(body) cannot be read: \(reason)" }
     // What refuses a tunnel, or talks nonsense instead, is the proxy.
     if failure.facts.delivery == .notSent, let proxy {
       return "The proxy \(proxy) sent a response that cannot be read: \(reason)"

@@ -115,10 +115,7 @@ public struct ResponseBody: AsyncSequence, Sendable {
 
   /// The error of a reader that takes no more than `limit` bytes.
   func tooLarge(_ limit: Int) -> DirectDNSError {
-    let body =
-      if case .transfer(let reader) = source { "The body that \(reader.context.origin) sent" } else {
-        "The response's body"
-      }
+    let body = if case .transfer(let reader) = source { reader.context.body } else { "The response's body" }
     return DirectDNSError(
       .bodyTooLarge, "\(body) has more than \(limit) bytes: read it piece by piece, or raise the limit."
     ).reachingServer

@@ -30,6 +30,19 @@ extension ClientConnectionsTests {
     await proxy.stop()
   }
 
+  @Test func `a body that is too long may be the proxy's, which is named`() async throws {
+    let proxy = try await FakeOrigin.start { _ in OriginResponse(body: "long") }
+    let url = try WebURL("http://user:word@127.0.0.1:\(proxy.port)")
+    let client = try client { $0.proxy = .url(url) }
+    let error = await #expect(throws: DirectDNSError.self) {
+      try await client.get("http://shop.test/").body.collect(upTo: 3)
+    }
+    let words = "The body of http://shop.test's response through the proxy http://127.0.0.1:\(proxy.port) has more than"
+    #expect(error?.code == .bodyTooLarge && error?.message.hasPrefix(words) == true)
+    await client.shutdown()
+    await proxy.stop()
+  }
+
   @Test func `an address that is given for a proxy's name and port is used for it`() async throws {
     let proxy = try await FakeOrigin.start { request in OriginResponse(body: request.target) }
     let url = try WebURL("http://proxy.invalid:\(proxy.port)")

@@ -102,7 +102,7 @@ struct ResponseBodyTests {
     let error = await #expect(throws: DirectDNSError.self) {
       try await client.execute(request).body.collect(upTo: 99_999)
     }
-    let words = "The body that http://shop.test:\(origin.port) sent has more than 99999 bytes:"
+    let words = "The body of http://shop.test:\(origin.port)'s response has more than 99999 bytes:"
     #expect(error?.code == .bodyTooLarge && error?.message.hasPrefix(words) == true)
     await client.shutdown()
     await origin.stop()
