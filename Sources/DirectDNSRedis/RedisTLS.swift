@@ -114,6 +114,9 @@ internal import DirectDNS
   ///
   /// Asked where OpenSSL has failed, and not before: what a pipe holds can be read once.
   private static func unreadable(_ path: String) -> String? {
+    guard !path.isPEM else {
+      return "a text in PEM form stands in place of a file's path: write that into a file, and give the file's path"
+    }
     do throws(FileFailure) {
       _ = try ReadableFile(path, waits: false)
       return nil

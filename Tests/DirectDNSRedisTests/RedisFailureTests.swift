@@ -132,6 +132,26 @@ struct RedisFailureTests {
     #expect(RedisTLS.serverName("redis.test") == "redis.test")
   }
 
+  @Test func `a text in place of a file's path is refused, and not repeated, since it may be a key`() throws {
+    let key = "-----BEGIN PRIVATE KEY-----\nsecret\n-----END PRIVATE KEY-----\n"
+    let file = try TestCertificateAuthority().makeFile()
+    for given in [
+      RedisStoreConfiguration.TLS(authorities: key),
+      RedisStoreConfiguration.TLS(identity: .init(certificate: key, key: "/key.pem")),
+      RedisStoreConfiguration.TLS(identity: .init(certificate: file.path, key: key)),
+    ] {
+      let failure = #expect(throws: RedisConnection.Failure.self) {
+        _ = try RedisTLS.open(given, host: .name("redis.test"), socket: -1, limit: .seconds(1))
+      }
+      guard case .setting(let words)? = failure else {
+        Issue.record("\(String(describing: failure))")
+        continue
+      }
+      #expect(words.hasPrefix("a text in PEM form stands in place of a file's path") && !words.contains("secret"))
+    }
+    withExtendedLifetime(file) {}
+  }
+
   @Test func `a handshake that comes byte by byte ends in time`() throws {
     let server = try DrippingServer()
     let failure = #expect(throws: RedisConnection.Failure.self) {

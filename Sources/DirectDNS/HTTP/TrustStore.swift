@@ -145,5 +145,5 @@ public struct TrustStore: Sendable, Hashable {
 
 extension String {
   /// Whether it is a text in PEM form (RFC 7468) where the path of a file with one is wanted: no error may repeat a key.
-  var isPEM: Bool { contains("-----BEGIN ") }
+  package var isPEM: Bool { contains("-----BEGIN ") }
 }
