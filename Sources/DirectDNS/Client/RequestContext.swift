@@ -135,8 +135,8 @@ struct RequestContext: Sendable {
     // It was the kernel that gave up, by a time of its own.
     case nil where failure.facts.delivery == .notSent: silent(for: nil)
     case .firstByte:
-      "\(origin)\(way) sent no response within \(timeouts.firstByte) of the request (timeouts.firstByte; dnsctl: "
-        + "--max-time)"
+      "\(origin)\(way) was silent for \(timeouts.firstByte) before the head of its response was whole "
+        + "(timeouts.firstByte; dnsctl: --max-time)"
     case .idle:
       "\(origin)\(way) has sent nothing more of its response for \(timeouts.idle ?? timeouts.total) (timeouts.idle; "
         + "dnsctl: --speed-time)"

@@ -101,7 +101,7 @@ struct DirectClientFailureTests {
     let context = RequestContext(
       try WebURL(origin + "/path"), RequestTimeouts(), try ClientSettings(configuration), isRetryable: true)
     let failures: [(HTTPTransportError, TransferFailure.Timer?, TransferFailure.Delivery, Bool, String)] = [
-      (.timedOut, .firstByte, .mayHaveArrived, false, "\(way) sent no response within "),
+      (.timedOut, .firstByte, .mayHaveArrived, false, "\(way) was silent for "),
       (.timedOut, .idle, .mayHaveArrived, true, "\(way) has sent nothing more of its response for "),
       (.timedOut, .total, .mayHaveArrived, true, "\(way) was not done within "),
       (.fieldsTooLarge, nil, .mayHaveArrived, false, "\(way) sent header fields and trailers of more than "),
