@@ -4,7 +4,7 @@ extension ResponseBody {
   ///
   /// Until all has come it is a draft beside that file, which then takes its place and survives a power failure. A file
   /// that was there before stays until then, and its group and permissions stay. The draft of a body that fails or is
-  /// too long is removed.
+  /// too long is removed; a process that is killed leaves it, as `NAME.NUMBER.part`.
   ///
   /// ```swift
   /// let response = try await client.get("https://www.example.com/report")
