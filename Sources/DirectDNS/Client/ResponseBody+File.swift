@@ -49,6 +49,8 @@ private struct ReceivedFile: Sendable {
   nonisolated(nonsending) init(_ path: String) async throws(DirectDNSError) {
     self.path = path
     draft = try await Self.run(path) { () throws(FileFailure) in
+      // A draft could be made beside it, in the working folder.
+      guard !path.isEmpty else { throw FileFailure("its path is empty") }
       let name = WritableFile.draftPath(of: path, ending: ".\(UInt64.random(in: 0 ... .max)).part")
       switch try PathTarget(path) {
       case .missing: return Locked(try .new(name, mode: WritableFile.ordinaryMode))

@@ -31,14 +31,14 @@ struct ReceivedFileTests {
   }
 
   @Test(arguments: [0, 1, 700_000]) func `a body is written whole, up to the limit`(_ count: Int) async throws {
-    #expect(try await write(OriginResponse(generating: count), upTo: count) == .success(count))
+    #expect(try await write(OriginResponse(generating: count), upTo: count).get() == count)
     #expect(try [UInt8](Data(contentsOf: URL(filePath: folder / "it"))) == GeneratedBody.bytes(count))
     #expect(try folder.names == ["it"])
   }
 
   @Test func `a file that is there is replaced and keeps its permissions`() async throws {
     try folder.write("an old and longer text", to: "it", mode: 0o640)
-    #expect(try await write(OriginResponse(body: "new")) == .success(3))
+    #expect(try await write(OriginResponse(body: "new")).get() == 3)
     #expect(try folder.read("it") == "new" && folder.kind("it") & 0o777 == 0o640)
     #expect(try folder.names == ["it"])
   }
@@ -79,6 +79,17 @@ struct ReceivedFileTests {
       #expect(try await body.text() == "new")
     }
     #expect(try folder.names == names && folder.read("target") == "old" && folder.read("first") == "two")
+    await client.shutdown()
+    await origin.stop()
+  }
+
+  @Test func `an empty path is refused before anything is received`() async throws {
+    let origin = try await FakeOrigin.start { _ in OriginResponse(body: "new") }
+    let client = try ClientSample.client()
+    let body = try await client.get(origin.url("/", host: "shop.test")).body
+    let error = await #expect(throws: DirectDNSError.self) { try await body.write(toFile: "", upTo: 100) }
+    #expect(error?.code == .fileUnusable && error?.message.contains("its path is empty") == true)
+    #expect(try await body.text() == "new")
     await client.shutdown()
     await origin.stop()
   }
