@@ -180,6 +180,9 @@ public struct ClientIdentity: Sendable, Hashable {
 }
 
 /// A version of TLS.
+#if hasAttribute(nonexhaustive)
+  @nonexhaustive
+#endif
 public enum TLSVersion: String, Sendable, Hashable, CaseIterable {
   /// TLS 1.2 (RFC 5246).
   case v12 = "1.2"

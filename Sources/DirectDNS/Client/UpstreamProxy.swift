@@ -2,6 +2,9 @@
 /// Another proxy, by which a proxy reaches hosts that it cannot or may not reach itself.
 public struct UpstreamProxy: Sendable, Hashable, CustomStringConvertible {
   /// A protocol of proxies.
+  #if hasAttribute(nonexhaustive)
+    @nonexhaustive
+  #endif
   public enum Kind: String, Sendable, Hashable {
     /// HTTP/1.1 without TLS: CONNECT, and requests with the whole URL.
     case http

@@ -67,6 +67,9 @@ struct CurlProxy: Hashable, Sendable {
 }
 
 /// Which versions of HTTP a client speaks.
+#if hasAttribute(nonexhaustive)
+  @nonexhaustive
+#endif
 public enum HTTPVersionChoice: String, Sendable, Hashable, CaseIterable {
   /// HTTP/2 if the TLS handshake agrees on it, otherwise HTTP/1.1.
   case automatic

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Where a name is looked up, decided from its spelling alone.
+#if hasAttribute(nonexhaustive)
+  @nonexhaustive
+#endif
 public enum NameRoute: Sendable, Hashable {
   /// Nowhere: its addresses are configured.
   case pinned([IPAddress])
