@@ -139,6 +139,14 @@ import Testing
     #expect(FetchRetryRule.pause(afterTries: tries, retryAfter: retryAfter) == .seconds(seconds))
   }
 
+  @Test(arguments: ["a", "\u{80}", "\u{200b}"])
+  func `a reason phrase that is very long is cut in the message`(_ character: String) throws {
+    let status = HTTPResponse.Status(code: 503, reasonPhrase: String(repeating: character, count: 30_000))
+    let response = DirectResponse(head: HTTPResponse(status: status), url: try WebURL("http://shop.test/"))
+    let message = try #require(FetchFailure(status: response, isTransient: false).message)
+    #expect(message.count < 600 && message.hasSuffix("…."), "\(message.prefix(600))")
+  }
+
   @Test(arguments: [
     ("-sSo file", "-s -S -o file"), ("-ofile -fL", "-o file -f -L"), ("-da=b=c", "-d a=b=c"), ("-d -ab", "-d -ab"),
     ("--data -ab -ab", "--data -ab -a -b"), ("--data=x -ab", "--data=x -a -b"), ("--silent -vZ", "--silent -v -Z"),

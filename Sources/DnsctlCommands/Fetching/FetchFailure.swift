@@ -27,8 +27,8 @@ struct FetchFailure: Error, Sendable {
   init(status response: DirectResponse, isTransient: Bool) {
     response.body.cancel()
     status = .httpError
-    // HTTP/2 has no reason phrases, and those of HTTP/1.1 have no limit.
-    let answer = "\(response.status.code) \(response.status.reasonPhrase.cut(to: 512))"[...].trimmed
+    // HTTP/2 has no reason phrases, and those of HTTP/1.1 have no limit. What is shown escaped takes no column before.
+    let answer = "\(response.status.code) \(response.status.reasonPhrase.printable.cut(to: 512))"[...].trimmed
     message = "\(Origin(response.url))\(response.url.path) answered \(answer)."
     self.isTransient = isTransient
     retryAfter = response.retryAfter
