@@ -117,17 +117,16 @@ public struct DirectSettings: Sendable {
   /// A name that was configured stays.
   fileprivate static func tellApart(_ providers: inout [ProviderConfiguration], of entries: [ProviderEntry]) {
     let hosts = providers.map(\.provider.name)
-    for index in providers.indices where hosts.count(where: { $0 == hosts[index] }) > 1 {
+    for index in providers.indices where entries[index].name == nil && hosts.count(where: { $0 == hosts[index] }) > 1 {
       let url = providers[index].provider.url
       rename(&providers[index], from: "\(url.host)", to: "\(url.host):\(url.effectivePort)")
     }
     var seen: [String: Int] = [:]
-    for index in providers.indices {
+    for index in providers.indices where entries[index].name == nil {
       let name = providers[index].provider.name
       let number = seen[name, default: 0] + 1
       seen[name] = number
-      guard number > 1, entries[index].name == nil else { continue }
-      rename(&providers[index], from: name, to: "\(name)#\(number)")
+      if number > 1 { rename(&providers[index], from: name, to: "\(name)#\(number)") }
     }
   }
 
