@@ -95,14 +95,20 @@ final class UpstreamConnection: Connector {
       self.handler = nil
       guard let failure else { return finish(.connected(handler)) }
       handler.close()
-      isAboutTarget = failure.isAboutTarget
+      var refusal = failure.refusal
+      // What an address did that knew the target says more than that another one closes at once.
+      if failure.isAboutAddress, isAboutTarget, let last = closed.refusal {
+        refusal = last
+      } else {
+        isAboutTarget = failure.isAboutTarget
+      }
       // It can come a second time with a name's other family.
       if failure.isAboutAddress, let address, !closed.addresses.contains(address) {
         closed.addresses.append(address)
-        closed.refusal = failure.refusal
+        closed.refusal = refusal
         return find()
       }
-      finish(.failed(failure.refusal))
+      finish(.failed(refusal))
     }
   }
 

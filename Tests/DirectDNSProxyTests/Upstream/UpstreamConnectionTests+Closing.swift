@@ -118,6 +118,23 @@ extension UpstreamConnectionTests {
     await upstream.stop()
   }
 
+  @Test func `an address that closes once it knows a name is told of though another one closes at once`() async throws {
+    let upstream = try await RawListener.start("0.0.0.0")
+    let records = RecordTable { $0.add(Self.name, "127.0.0.1", "127.0.0.2") }
+    let proxy = try await fixture(upstream, "socks5h", records: records) { $0.upstream?.host = .name(Self.name) }
+    let client = try await proxy.client()
+    try await client.send("CONNECT www.shop.test:443 HTTP/1.1\r\n\r\n")
+    try await endTold(try await upstream.connection())
+    let second = try await upstream.connection(1)
+    await second.receive(count: 3)
+    await second.close()
+    let refusal = await client.receive("\r\n\r\n")
+    #expect(refusal.contains(" does not connect to www.shop.test:443: it closed the connection"), "\(refusal)")
+    #expect(upstream.count == 2)
+    await proxy.stop()
+    await upstream.stop()
+  }
+
   @Test func `one that takes no second connection may still connect by the first`() async throws {
     let upstream = try await RawListener.start()
     let records = RecordTable { $0.add("www.shop.test", "192.0.2.1", "192.0.2.2") }
