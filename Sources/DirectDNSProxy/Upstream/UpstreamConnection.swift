@@ -134,7 +134,14 @@ final class UpstreamConnection: Connector {
       refusal.error == "proxy_loop_detected"
       ? "The upstream proxy \(upstream) is this proxy itself: give --upstream another one."
       : "The upstream proxy \(upstream) cannot be used: \(others)\(DirectDNSError.clause(of: refusal.message))."
-    finish(.failed(ProxyRefusal(refusal.error == "proxy_loop_detected" ? 403 : refusal.status, refusal.error, text)))
+    let (status, error): (Int, String?) =
+      switch refusal.error {
+      case "proxy_loop_detected"?: (403, refusal.error)
+      // The other proxy's name is not looked up; nobody has denied the client's request.
+      case "http_request_denied"?: (502, "proxy_configuration_error")
+      default: (refusal.status, refusal.error)
+      }
+    finish(.failed(ProxyRefusal(status, error, text)))
   }
 
   private func finish(_ outcome: Dialer.Outcome) {

@@ -33,6 +33,17 @@ extension UpstreamConnectionTests {
     await upstream.stop()
   }
 
+  @Test func `one whose own name may not be looked up has forbidden nothing`() async throws {
+    // A name of this network, where the system's DNS is off.
+    let proxy = try await ProxyFixture(records: Self.records) { $0.upstream = try UpstreamProxy("http://squid:3128") }
+    let client = try await proxy.client()
+    try await client.send("GET http://www.shop.test/ HTTP/1.1\r\nHost: x\r\n\r\n")
+    let refusal = await client.receive("\r\n\r\n")
+    #expect(refusal.hasPrefix("HTTP/1.1 502 ") && refusal.contains("error=proxy_configuration_error"), "\(refusal)")
+    #expect(!refusal.contains("--upstream-resolves"), "\(refusal)")
+    await proxy.stop()
+  }
+
   @Test func `what the rules of SOCKS5 forbid, they forbid by name too`() async throws {
     let upstream = try await RawListener.start()
     let proxy = try await fixture(upstream, "socks5")
