@@ -134,12 +134,12 @@ static inline int directdns_has_agreed_on_http2(CURL *easy) {
   return 0;
 #endif
 }
-/// Whether OpenSSL has decrypted what has come over a transfer's connection, and nobody has read it; 0 elsewhere than on
-/// Linux, as above.
+/// Whether OpenSSL holds what has come over a transfer's connection, and nobody has read it; 0 elsewhere than on Linux,
+/// as above.
 static inline int directdns_has_unread(CURL *easy) {
 #ifdef __linux__
   const SSL *session = directdns_session(easy);
-  return session && SSL_pending(session) > 0;
+  return session && SSL_has_pending(session);
 #else
   (void)easy;
   return 0;

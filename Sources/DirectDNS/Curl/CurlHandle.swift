@@ -47,11 +47,11 @@ internal import CDirectDNSCurl
   /// Whether its transfer's connection, which is established, speaks HTTP/2 by TLS, as far as that can be told.
   var hasAgreedOnHTTP2: Bool { unsafe directdns_has_agreed_on_http2(pointer) != 0 }
 
-  /// Whether its transfer's connection, which is established, has brought what nobody has read, over HTTP/1.1 by TLS: it
-  /// would be taken for the next response (RFC 9112 §6.3).
+  /// Whether its transfer's connection, which is established, has brought what nobody has read, over HTTP/1.1 by TLS:
+  /// it would be taken for the next response (RFC 9112 §6.3).
   ///
-  /// libcurl reads a body to its length. What its last TLS record has beyond that stays with OpenSSL, where no socket
-  /// tells of it.
+  /// libcurl reads a body to its length. What its last TLS record has beyond that stays with OpenSSL, and since 8.15,
+  /// where OpenSSL reads ahead, so do further records: no socket tells of them.
   var hasUnread: Bool { unsafe directdns_has_unread(pointer) != 0 && !hasAgreedOnHTTP2 }
 
   /// Whether its connection speaks HTTP/2, once the response has begun.
