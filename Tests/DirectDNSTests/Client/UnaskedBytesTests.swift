@@ -131,4 +131,29 @@ struct UnaskedBytesTests {
     resolver.shutdown()
     server.stop()
   }
+
+  @Test func `nor is it in one TLS record with the provider's reply`() async throws {
+    let authority = try TestCertificateAuthority()
+    let file = try authority.makeFile()
+    let identity = try authority.issue(names: [], addresses: [.ipv4(0x7F00_0001)])
+    let server = try await FakeOrigin.start(
+      configuration: FakeOriginConfiguration(identity: identity, httpVersions: [.http1])
+    ) { request in
+      guard request.target.contains("a.test") else { return OriginResponse(body: "192.0.2.20,600") }
+      let unasked = "HTTP/1.1 200 OK\r\nContent-Length: 14\r\n\r\n192.0.2.66,600"
+      return OriginResponse(length: 14) { try await $0.write("192.0.2.10,600" + unasked) }
+    }
+    var configuration = ResolverConfiguration(providers: [
+      try ProviderConfiguration("dnspod+https://127.0.0.1:\(server.port)/d")
+    ])
+    configuration.families = .ipv4
+    configuration.usesSystemDNS = false
+    configuration.trust = TrustStore(privateAuthorities: [file.path], environment: [:])
+    let resolver = try DirectResolver(configuration)
+    #expect(try await resolver.resolve("a.test").addresses.map(\.description) == ["192.0.2.10"])
+    #expect(try await resolver.resolve("b.test").addresses.map(\.description) == ["192.0.2.20"])
+    resolver.shutdown()
+    await server.stop()
+    withExtendedLifetime(file) {}
+  }
 }
