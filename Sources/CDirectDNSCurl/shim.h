@@ -230,13 +230,11 @@ static inline void directdns_end_unread(curl_socket_t socket) {
   while (recv(socket, bytes, sizeof bytes, MSG_DONTWAIT) > 0) continue;
 }
 
-/// What has become of a connection: 1 once the other side says nothing more, and all that it had said was read, -1 once
-/// it is broken off, and 0 otherwise.
-static inline int directdns_end_of(curl_socket_t socket) {
+/// Whether the other side has ended a connection or broken it off, and all that it had said was read.
+static inline int directdns_has_ended(curl_socket_t socket) {
   char byte;
   ssize_t count = recv(socket, &byte, sizeof byte, MSG_PEEK | MSG_DONTWAIT);
-  if (count == 0) return 1;
-  return count < 0 && errno != EAGAIN && errno != EINTR ? -1 : 0;
+  return count == 0 || (count < 0 && errno != EAGAIN && errno != EINTR);
 }
 
 /// Whether the kernel takes more of what a socket is to send.

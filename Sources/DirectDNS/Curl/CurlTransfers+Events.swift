@@ -28,12 +28,8 @@ extension CurlTransfers {
     guard let attempt = carrier(on: socket) else { return sockets.endUnread(socket) }
     // An upload may go on behind its response: libcurl does not watch its socket while the source has nothing to send,
     // and notices nothing before the source goes on.
-    switch directdns_end_of(socket) {
-    case -1: noteEnd(of: attempt, CURLE_SEND_ERROR)
-    case 1 where attempt.lacksResponse:
-      noteEnd(of: attempt, attempt.lines?.isUsed == true ? CURLE_PARTIAL_FILE : CURLE_GOT_NOTHING)
-    default: attempt.endsConnection()
-    }
+    guard attempt.lacksResponse, directdns_has_ended(socket) != 0 else { return attempt.endsConnection() }
+    noteEnd(of: attempt, attempt.lines?.isUsed == true ? CURLE_PARTIAL_FILE : CURLE_GOT_NOTHING)
   }
 
   /// Whether an attempt was given a kept connection, with that local port, that must not carry its request: it has

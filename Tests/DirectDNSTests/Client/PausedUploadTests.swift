@@ -123,7 +123,7 @@ struct PausedUploadTests {
     arguments: [
       ("", .writing), ("HTTP/1.1 200 OK\r\nServer: x\r\n", .writing), ("HTTP/1.1 103 Early Hints\r\n\r\n", .writing),
       ("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nfi", .writing),
-      ("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", .all),
+      ("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nfi", .all),
     ] as [(String, ReadingServer.End)])
   func `a connection that is of no more use to a request is lost at once, even while the body pauses`(
     _ answer: String, _ end: ReadingServer.End
