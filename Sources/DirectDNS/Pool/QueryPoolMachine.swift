@@ -283,7 +283,8 @@ struct QueryPoolMachine {
     (handles[other].port, handles[other].repliedAt) = (own, repliedAt)
   }
 
-  /// A handle's transfer has a connection of HTTP/1.1, which it takes a new handle of libcurl's to use.
+  /// A handle's transfer has a connection of HTTP/1.1, which it takes a new handle of libcurl's to use, or which none
+  /// may use.
   ///
   /// - Returns: whether it is begun once more by one; not for the sake of a query that was cancelled, since all further
   ///   ones are begun by new handles.
