@@ -53,7 +53,11 @@ struct ReceivedFileTests {
   }
 
   @Test func `of a body that breaks off nothing stays`() async throws {
-    let result = try await write(OriginResponse(length: 10) { try await $0.write("early") })
+    let response = OriginResponse(length: 10) { body in
+      try await body.write("early")
+      throw OriginFault.close
+    }
+    let result = try await write(response)
     #expect(code(result) == .connectionLost)
     #expect(try folder.names.isEmpty)
   }

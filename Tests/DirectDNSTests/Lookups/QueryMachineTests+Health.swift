@@ -113,7 +113,10 @@ extension QueryMachineTests {
 
   @Test func `one lookup counts at most once per server, be it for two families`() async {
     let upstreams = upstreams("one", "two")
-    transport.reply { $0.provider == "one" ? .error(.connect("refused"), after: .seconds(1)) : Self.good }
+    transport.reply { sent in
+      if sent.provider == "one" { return .error(.connect("refused"), after: .seconds(1)) }
+      return sent.question.family == .ipv6 ? .answer(.addresses("2001:db8::1")) : Self.good
+    }
     for number in 0..<2 {
       let lookups = [IPAddress.Family.ipv6, .ipv4].map { begin(upstreams, "n\(number).example", $0) }
       await transport.waitForSent(4 * number + 2)
