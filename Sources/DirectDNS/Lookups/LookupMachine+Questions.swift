@@ -186,7 +186,11 @@ extension LookupMachine {
       let entry = CacheEntry(
         answered.answer, source: source, policy: settings.configuration.cache, asked: answered.asked, now: now)
       // Callers of before a reload get what a provider says that is gone since; the next ones ask those that are there.
-      let isKept = mayKeep(inFlight) && (inFlight.generation == generation || servers.has(answered.server.number))
+      // Without `&&` and `||`, as in `mayKeep`.
+      let isKept =
+        if !mayKeep(inFlight) { false } else if inFlight.generation == generation { true } else {
+          servers.has(answered.server.number)
+        }
       if !isKept {
         endLease(of: number)
       } else if hasStore {
