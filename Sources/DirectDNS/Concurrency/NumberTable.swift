@@ -22,6 +22,8 @@ struct NumberTable<Kind, Value> {
   private var numbers = Array(repeating: 0, count: Self.leastSize)
   private var values: [Value?] = Array(repeating: nil, count: Self.leastSize)
   private(set) var count = 0
+  /// How many values lie elsewhere than at their number's place, which was taken.
+  private var displacedCount = 0
 
   private static var leastSize: Int { 16 }
 
@@ -42,7 +44,7 @@ struct NumberTable<Kind, Value> {
       if 2 * (count + 1) > numbers.count { grow() }
       let place = place(number.rawValue)
       if numbers[place] == 0 {
-        numbers[place] = number.rawValue
+        insert(number.rawValue, at: place)
         count += 1
       }
       yield &values[place]
@@ -66,15 +68,27 @@ struct NumberTable<Kind, Value> {
   @discardableResult
   mutating func removeValue(forKey number: Number<Kind>) -> Value? {
     let place = place(number.rawValue)
-    guard let value = values[place].take() else { return nil }
+    // First, since a value may be large even where there is none.
+    guard numbers[place] != 0, let value = values[place].take() else { return nil }
     removed(place)
     return value
+  }
+
+  private mutating func insert(_ number: Int, at place: Int) {
+    numbers[place] = number
+    if number & (numbers.count - 1) != place { displacedCount += 1 }
   }
 
   /// Closes the gap that a removed value has left, since a search ends at the first free place.
   private mutating func removed(_ place: Int) {
     count -= 1
     let mask = numbers.count - 1
+    if numbers[place] & mask != place { displacedCount -= 1 }
+    // Where every value lies at its number's place, as nearly always, no search passes others.
+    guard displacedCount > 0 else {
+      numbers[place] = 0
+      return
+    }
     var gap = place
     var next = (place + 1) & mask
     while numbers[next] != 0 {
@@ -82,6 +96,7 @@ struct NumberTable<Kind, Value> {
       if (next - home) & mask >= (next - gap) & mask {
         numbers[gap] = numbers[next]
         values.swapAt(gap, next)
+        if home == gap { displacedCount -= 1 }
         gap = next
       }
       next = (next + 1) & mask
@@ -93,9 +108,10 @@ struct NumberTable<Kind, Value> {
     let old = (numbers: numbers, values: values)
     numbers = Array(repeating: 0, count: old.numbers.count * 2)
     values = Array(repeating: nil, count: old.numbers.count * 2)
+    displacedCount = 0
     for (number, value) in zip(old.numbers, old.values) where number != 0 {
       let place = place(number)
-      numbers[place] = number
+      insert(number, at: place)
       values[place] = value
     }
   }

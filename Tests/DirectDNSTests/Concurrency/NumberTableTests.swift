@@ -31,6 +31,21 @@ struct NumberTableTests {
     #expect(table[5] == [1, 2] && table[6] == nil && table.count == 1)
   }
 
+  @Test(arguments: [[1, 17, 2, 33], [33, 2, 17, 1], [17, 1, 33, 2], [2, 33, 1, 17]])
+  func `a value that lies elsewhere, since its place was taken, is found when others have gone`(_ gone: [Int]) {
+    var table = NumberTable<Int, Int>()
+    // 17 and 33 have the place of 1, and 2 finds 17 in its own.
+    for number in [1, 17, 2, 33] { table[Number(rawValue: number)] = number }
+    for (index, number) in gone.enumerated() {
+      #expect(table.removeValue(forKey: Number(rawValue: number)) == number)
+      let left = gone.dropFirst(index + 1)
+      #expect(left.allSatisfy { table[Number(rawValue: $0)] == $0 } && table.count == left.count)
+    }
+    // As empty as before: the next ones lie at their own places.
+    for number in 5...9 { table[Number(rawValue: number)] = number }
+    #expect(table.all.map(\.value) == [5, 6, 7, 8, 9] && table.removeValue(forKey: 5) == 5 && table[6] == 6)
+  }
+
   @Test func `it holds what a dictionary holds, however numbers come and go`() {
     var table = NumberTable<Int, Int>()
     var dictionary: [Number<Int>: Int] = [:]
