@@ -5,19 +5,16 @@
 /// Whichever comes first, the value or the task that waits for it, is kept until the other comes.
 struct NumberedWaits<Kind, Value: Sendable>: Sendable {
   struct Table: Sendable {
-    private enum Entry: Sendable {
-      case value(Value)
-      case waiter(CheckedContinuation<Value, Never>)
-    }
-
-    private var entries = NumberTable<Kind, Entry>()
+    // Two tables, since values may be large: to look for one among the waiting tasks, it would be moved in and out.
+    private var values = NumberTable<Kind, Value>()
+    private var waiters = NumberTable<Kind, CheckedContinuation<Value, Never>>()
 
     /// A value has come.
     ///
     /// - Returns: the continuation to resume with it; nil if nobody waits yet, and the value is kept.
     mutating func fulfil(_ value: Value, under number: Number<Kind>) -> CheckedContinuation<Value, Never>? {
-      if case .waiter(let waiter)? = entries.removeValue(forKey: number) { return waiter }
-      entries[number] = .value(value)
+      if let waiter = waiters.removeValue(forKey: number) { return waiter }
+      values[number] = value
       return nil
     }
 
@@ -25,8 +22,8 @@ struct NumberedWaits<Kind, Value: Sendable>: Sendable {
     ///
     /// - Returns: the value if it has come already; nil if the task has to wait.
     fileprivate mutating func wait(_ waiter: CheckedContinuation<Value, Never>, for number: Number<Kind>) -> Value? {
-      if case .value(let value)? = entries.removeValue(forKey: number) { return value }
-      entries[number] = .waiter(waiter)
+      if let value = values.removeValue(forKey: number) { return value }
+      waiters[number] = waiter
       return nil
     }
   }
