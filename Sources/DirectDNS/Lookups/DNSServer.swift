@@ -8,12 +8,17 @@ final class DNSServer: Sendable {
   let target: HTTPEndpoint?
   /// The provider's name.
   let name: String
+  /// How many names its format takes in one query; nil if that is not said, and it takes one.
+  ///
+  /// Kept, since a warm-up asks for it with each name, and a cast to a protocol costs more than a thousand instructions.
+  let batchLimit: Int?
 
   init(_ number: Number<DNSServer>, _ configuration: ProviderConfiguration) {
     self.number = number
     self.configuration = configuration
     target = HTTPEndpoint(reachedWithoutDNS: configuration)
     name = configuration.provider.name
+    batchLimit = (configuration.provider as? any BatchProvider)?.batchLimit
   }
 }
 

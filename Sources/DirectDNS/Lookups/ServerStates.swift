@@ -169,9 +169,9 @@ struct ServerStates: Sendable {
   /// The server that is asked first, if it takes several names in one query.
   func batchServer(at now: ResolverInstant) -> (number: Number<DNSServer>, limit: Int)? {
     guard let number = order(at: now).first, let place = place(of: number), !all[place].refusesBatches,
-      let provider = all[place].configuration.provider as? any BatchProvider
+      let limit = all[place].server.batchLimit
     else { return nil }
-    return (number, provider.batchLimit)
+    return (number, limit)
   }
 
   /// Notes that a server takes only one name at a time after all.

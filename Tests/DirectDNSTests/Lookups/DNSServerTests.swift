@@ -15,6 +15,13 @@ struct DNSServerTests {
     #expect(target?.addresses == [Sample.address("192.0.2.2"), Sample.address("192.0.2.1")])
   }
 
+  @Test func `it takes as many names in one query as its format says, and one where that says nothing`() throws {
+    let url = try WebURL("https://192.0.2.1/1234/resolve")
+    let batching = ProviderConfiguration(provider: try EMASProvider(name: "emas", url: url))
+    let single = ProviderConfiguration(provider: JSONProvider(name: "one", url: url))
+    #expect(DNSServer(0, batching).batchLimit == 5 && DNSServer(0, single).batchLimit == nil)
+  }
+
   @Test func `a literal address is where it is, and another name has to be looked up first`() {
     #expect(target("https://192.0.2.7/")?.addresses == [])
     #expect(target("https://dns.example/") == nil)
