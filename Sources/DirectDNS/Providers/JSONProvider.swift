@@ -46,28 +46,24 @@ public struct JSONProvider: NameableProvider, Hashable {
     self.url = url
     self.signature = signature
     self.clientSubnet = clientSubnet
-    prefix = url.queryPrefix
+    prefix = url.queryPrefix + "name="
   }
 
   /// The request that asks a question.
   public func request(for question: AddressQuestion, at secondsSince1970: Int64) -> HTTPMessage {
     let host = question.host.text
-    return request(name: host, written: host, type: question.family == .ipv4 ? "A" : "AAAA", at: secondsSince1970)
+    let type = question.family == .ipv4 ? "&type=A" : "&type=AAAA"
+    return request(name: host, written: host, type: type, at: secondsSince1970)
   }
 
   /// - Parameters:
   ///   - name: the name without its final dot, as it is signed.
   ///   - written: the same as the URL has it.
-  ///   - type: the type as the URL has it.
+  ///   - type: the parameter `type` as the URL has it.
   ///   - secondsSince1970: the wall clock.
   /// - Returns: the request.
   private func request(name: String, written: String, type: String, at secondsSince1970: Int64) -> HTTPMessage {
-    var url = prefix
-    url.reserveCapacity(prefix.utf8.count + written.utf8.count + 16)
-    url += "name="
-    url += written
-    url += "&type="
-    url += type
+    var url = ASCII.text(prefix.utf8.span, written.utf8.span, type.utf8.span)
     if let clientSubnet { url += "&" + queryText(["edns_client_subnet": clientSubnet.description]) }
     if let signature {
       let key = Signing.alidns(
@@ -92,8 +88,11 @@ public struct JSONProvider: NameableProvider, Hashable {
   /// Reads a reply; its content type must contain `json` or `javascript`.
   public func answer(from reply: HTTPReply, to question: AddressQuestion) throws(ProviderFailure) -> Answer {
     try reply.checkStatus(ifRefused: signature == nil ? nil : Self.refusalAdvice)
-    // Nearly all end with `json`; `contains` takes longer than reading all the rest of a reply.
-    try reply.checkContentType { $0.hasSuffix("json") || $0.contains("json") || $0.contains("javascript") }
+    // As most of them spell it; `contains` takes longer than reading all the rest of a reply.
+    try reply.checkContentType { type in
+      type == "application/json" || type == "application/dns-json" || type.contains("json")
+        || type.contains("javascript")
+    }
     return try DNSJSON.answer(from: reply.body, to: question, freshness: reply.freshness)
   }
 }
@@ -103,7 +102,8 @@ extension JSONProvider: RecordProvider {
   public func request(for question: DNSQuestion, at secondsSince1970: Int64) -> HTTPMessage {
     let text = question.name.description
     let name = text == "." ? text : String(text.dropLast())
-    return request(name: name, written: queryEscaped(name), type: "\(question.type.rawValue)", at: secondsSince1970)
+    let type = "&type=\(question.type.rawValue)"
+    return request(name: name, written: queryEscaped(name), type: type, at: secondsSince1970)
   }
 
   /// Reads a reply; its content type must contain `json` or `javascript`.
