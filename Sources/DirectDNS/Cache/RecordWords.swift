@@ -163,17 +163,12 @@ struct RecordWords: Sendable, Hashable {
   }
 
   private mutating func append(_ text: String) {
-    var word: UInt64 = 0
-    var offset: UInt64 = 0
-    for byte in text.utf8 {
-      word |= UInt64(byte) << (8 * offset)
-      offset += 1
-      if offset == 8 {
-        words.append(word)
-        (word, offset) = (0, 0)
-      }
+    let bytes = text.utf8.span
+    for start in stride(from: 0, to: bytes.count, by: 8) {
+      var word: UInt64 = 0
+      for index in (start..<min(start + 8, bytes.count)).reversed() { word = word << 8 | UInt64(bytes[index]) }
+      words.append(word)
     }
-    if offset > 0 { words.append(word) }
   }
 
   private func text(at start: Int, length: Int) -> String {

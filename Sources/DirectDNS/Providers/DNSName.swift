@@ -24,8 +24,10 @@ public struct DNSName: Hashable, Sendable, CustomStringConvertible {
   static func append(_ host: HostName, to wire: inout [UInt8]) {
     var lengthIndex = wire.count
     wire.append(0)
-    for byte in host.text.utf8 {
-      if byte == UInt8(ascii: ".") {
+    let text = host.text.utf8.span
+    for index in text.indices {
+      let byte = text[index]
+      if byte == ASCII.dot {
         wire[lengthIndex] = UInt8(truncatingIfNeeded: wire.count - lengthIndex - 1)
         lengthIndex = wire.count
         wire.append(0)

@@ -131,7 +131,10 @@ extension HostName {
     let name = self.text.utf8.span
     let count = text.count - (text.count > 1 && text[text.count - 1] == ASCII.dot ? 1 : 0)
     guard count == name.count else { return false }
-    for index in 0..<count where ASCII.lowercased(text[index]) != name[index] { return false }
+    for index in 0..<count where text[index] != name[index] {
+      // Nearly all servers repeat the name as they were sent it.
+      guard ASCII.lowercased(text[index]) == name[index] else { return false }
+    }
     return true
   }
 }

@@ -22,7 +22,7 @@ extension HTTPReply {
   func checkContentType(_ isAllowed: (String) -> Bool) throws(ProviderFailure) {
     let given = contentType ?? ""
     // As nearly all servers spell it: without parameters, in lower case.
-    if !given.utf8.contains(UInt8(ascii: ";")), isAllowed(given) { return }
+    if !Self.hasParameters(given), isAllowed(given) { return }
     let media = given.lowercased().split(separator: ";").first.map { String($0.trimmed) } ?? ""
     guard isAllowed(media) else {
       throw .malformed(
@@ -30,6 +30,11 @@ extension HTTPReply {
           ? "an HTML page instead of an answer: a captive portal, or the wrong URL"
           : "content type \(media.isEmpty ? "missing" : DirectDNSError.quoted(media)) instead of an answer")
     }
+  }
+
+  private static func hasParameters(_ type: String) -> Bool {
+    let bytes = type.utf8.span
+    return bytes.indices.contains { bytes[$0] == ASCII.semicolon }
   }
 
   /// The longest pause: an endpoint that asks for a longer one, perhaps by mistake, is tried again after this time.
