@@ -115,16 +115,17 @@ extension AnswerCache {
     _ name: HostName, now: ResolverInstant, _ state: inout State, _ body: (inout CachedName) -> Void
   ) -> Int {
     let known = table.value(name)
+    let (isNew, wasKeptAlive) = (known == nil, known?.isKeptAlive ?? false)
     // It may have been evicted when there was no room for anything else.
     var value = known ?? CachedName(isKeptAlive: state.keptNames.contains(name))
     body(&value)
     guard !value.isEmpty else {
-      if known?.isKeptAlive == true { state.keptAlive -= 1 }
-      if known != nil { table.remove(name) }
+      if wasKeptAlive { state.keptAlive -= 1 }
+      if !isNew { table.remove(name) }
       return 0
     }
     var evicted = 0
-    if known == nil {
+    if isNew {
       while table.count >= capacity {
         guard let victim = leastUseful(table.count - state.keptAlive, for: value, at: now) else { return evicted }
         table.remove(victim.name)
@@ -133,8 +134,8 @@ extension AnswerCache {
         evicted += 1
       }
     }
-    if value.isKeptAlive != (known?.isKeptAlive ?? false) { state.keptAlive += value.isKeptAlive ? 1 : -1 }
-    write(value, for: name, isNew: known == nil, now: now)
+    if value.isKeptAlive != wasKeptAlive { state.keptAlive += value.isKeptAlive ? 1 : -1 }
+    write(value, for: name, isNew: isNew, now: now)
     return evicted
   }
 

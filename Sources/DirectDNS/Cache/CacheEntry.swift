@@ -80,5 +80,10 @@ struct CachedName: Sendable, Hashable {
   }
 
   /// Whether there is nothing that the table has to keep.
-  var isEmpty: Bool { ipv4.entry == nil && ipv6.entry == nil && !isKeptAlive }
+  var isEmpty: Bool {
+    // By patterns: to compare an entry with nil copies it.
+    if case .entry = ipv4 { return false }
+    if case .entry = ipv6 { return false }
+    return !isKeptAlive
+  }
 }
