@@ -72,7 +72,8 @@ final class MachineRunner<Machine: StateMachine>: Sendable {
       return result
     }
     while !actions.isEmpty {
-      for action in actions { perform(action) }
+      // By index, since actions are large and would be copied otherwise.
+      for index in actions.indices { perform(actions[index]) }
       actions.removeAll(keepingCapacity: true)
       // Results are delivered after each round of actions: further rounds may follow as long as there are callers.
       let ended = exchange(&endings, with: [])

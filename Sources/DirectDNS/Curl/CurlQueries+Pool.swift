@@ -139,9 +139,9 @@ extension CurlQueries {
       driver.started()
     }
 
-    private func finish(_ id: QueryPoolMachine.QueryID, _ result: Result<HTTPReply, HTTPTransportError>) {
+    private func finish(_ id: QueryPoolMachine.QueryID, _ result: consuming Result<HTTPReply, HTTPTransportError>) {
       guard let query = queries[id.index].take() else { return }
-      driver.finish(query, result)
+      driver.finish(query, consume result)
     }
   }
 }

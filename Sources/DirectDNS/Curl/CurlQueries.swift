@@ -97,8 +97,8 @@ final class CurlQueries: CurlDriver {
     return due
   }
 
-  func finish(_ query: CurlQuery, _ result: Result<HTTPReply, HTTPTransportError>) {
-    query.finish(result)
+  func finish(_ query: CurlQuery, _ result: consuming Result<HTTPReply, HTTPTransportError>) {
+    query.finish(consume result)
     done.append(query)
   }
 

@@ -21,7 +21,7 @@ final class CurlQuery: @unchecked Sendable {
     deadline = LoopTime.now + request.timeout
   }
 
-  func finish(_ result: Result<HTTPReply, HTTPTransportError>) {
+  func finish(_ result: consuming Result<HTTPReply, HTTPTransportError>) {
     place = .done
     self.result = result
   }

@@ -113,7 +113,7 @@ struct InFlightQuestions: Sendable {
   /// Adds one that others may join.
   mutating func add(_ question: consuming InFlightQuestion, under number: Number<InFlightQuestion>) {
     numbers[question.key] = number
-    questions[number] = question
+    questions[number] = consume question
   }
 
   /// Removes one that has ended.

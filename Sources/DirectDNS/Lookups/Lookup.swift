@@ -162,7 +162,7 @@ struct WaitingLookups: Sendable {
   /// Has a lookup wait, until its end at the latest.
   mutating func add(_ lookup: consuming Lookup) {
     let (number, instant) = (lookup.caller.number, lookup.wait.end)
-    lookups[number] = lookup
+    lookups[number] = consume lookup
     ends.insert(End(instant: instant, number: number))
     guard ends.count > limit else { return }
     ends = Heap(ends.unordered.filter(holds))

@@ -41,7 +41,7 @@ extension LookupMachine {
     while true {
       guard servers.hasNews || !questionOutcomes.isEmpty else { return }
       servers.takeActions(into: &actionRoom)
-      for action in actionRoom { actions.append(.query(action)) }
+      for index in actionRoom.indices { actions.append(.query(actionRoom[index])) }
       actionRoom.removeAll(keepingCapacity: true)
       var ended: [QueryMachine.Ending] = []
       swap(&ended, &endingRoom)
@@ -58,8 +58,8 @@ extension LookupMachine {
       // Outcomes that these lead to wait for the next round.
       let count = questionOutcomes.count
       for index in 0..<count {
-        let (number, outcome) = questionOutcomes[index]
-        deliver(number, outcome, at: now)
+        let ended = questionOutcomes[index]
+        deliver(ended.0, ended.1, at: now)
       }
       questionOutcomes.removeFirst(count)
     }

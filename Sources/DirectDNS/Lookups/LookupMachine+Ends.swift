@@ -56,7 +56,7 @@ extension LookupMachine {
           continue
         }
         lookup.wait.note(inFlight.question.family, outcome, at: now)
-        proceed(lookup, at: now)
+        proceed(consume lookup, at: now)
       case .keepAlive(let host):
         if case .restored(let entry) = outcome, keptAlive.names.contains(host) {
           // It has yet to be refreshed, which is no failure.

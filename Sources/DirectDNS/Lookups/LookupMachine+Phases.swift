@@ -109,16 +109,17 @@ extension LookupMachine {
       return lookups.add(lookup)
     }
     lookup.noteRestored()
-    let outcomes = lookup.wait.outcomes
     switch lookup.phase {
     case .refreshing: finishRefresh(lookup, at: now)
     case .asking(let isSecondLook): finishAsking(lookup, isSecondLook: isSecondLook, at: now)
     case .completing(let known):
+      let outcomes = lookup.wait.outcomes
       let whole = outcomes.all.isEmpty ? nil : cache.find(lookup.request, at: now)?.resolution
       finish(lookup.caller, .success(withUnkept(whole ?? known, outcomes, lookup.request, at: now)))
     case .fallingBack(let known, let failed): finishFallback(lookup, known, failed: failed, at: now)
     case .askingSystemAlone: finishSystemAlone(lookup, at: now)
     case .renewing(let isPatient, let round):
+      let outcomes = lookup.wait.outcomes
       if outcomes.hasRestored, round == 0 {
         // The store's answer is not fresh either: the providers are asked.
         renew(lookup.caller, isPatient: isPatient, round: 1, outcomes: outcomes, at: now)

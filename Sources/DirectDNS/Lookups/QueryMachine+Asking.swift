@@ -30,7 +30,7 @@ extension QueryMachine {
       return lose(number, question, at: now)
     case .none: return lose(number, question, at: now)
     }
-    pending[number] = question
+    pending[number] = consume question
   }
 
   mutating func begin(
