@@ -30,9 +30,9 @@ struct JSONReply {
   private mutating func member(_ name: JSONToken, _ reader: inout JSONReader) -> Bool {
     let key = name.key(in: bytes)
     switch key {
-    case .status: return reader.value(&statusToken)
-    case .truncation: return reader.value(&truncation)
-    case .question, .answer, .authority:
+    case keys.status: return reader.value(&statusToken)
+    case keys.truncation: return reader.value(&truncation)
+    case keys.question, keys.answer, keys.authority:
       let first = rows.count
       let isList = reader.isAtArray(), isObject = reader.isAtObject()
       var value: JSONToken?
@@ -42,12 +42,12 @@ struct JSONReply {
       let section: Section? =
         isList ? .list(first..<rows.count) : isObject ? .object(first) : value.map { _ in .neither }
       switch key {
-      case .question: question = section
-      case .answer: answer = section
+      case keys.question: question = section
+      case keys.answer: answer = section
       default: authority = section
       }
       return true
-    case .comment:
+    case keys.comment:
       hasComment = true
       return reader.value() != nil
     default: return reader.value() != nil
@@ -61,10 +61,10 @@ struct JSONReply {
       reader.isAtObject()
       ? reader.object { name, reader in
         switch name.key(in: bytes) {
-        case .name: reader.value(&row.name)
-        case .type: reader.value(&row.type)
-        case .ttl: reader.value(&row.ttl)
-        case .data: reader.value(&row.data)
+        case keys.name: reader.value(&row.name)
+        case keys.type: reader.value(&row.type)
+        case keys.ttl: reader.value(&row.ttl)
+        case keys.data: reader.value(&row.data)
         default: reader.value() != nil
         }
       } : reader.value() != nil
@@ -148,15 +148,11 @@ extension JSONReader {
   }
 }
 
-extension JSONKey {
-  fileprivate static let status = JSONKey("Status")
-  fileprivate static let truncation = JSONKey("TC")
-  fileprivate static let question = JSONKey("Question")
-  fileprivate static let answer = JSONKey("Answer")
-  fileprivate static let authority = JSONKey("Authority")
-  fileprivate static let comment = JSONKey("Comment")
-  fileprivate static let name = JSONKey("name")
-  fileprivate static let type = JSONKey("type")
-  fileprivate static let ttl = JSONKey("TTL")
-  fileprivate static let data = JSONKey("data")
+/// The names that are looked for: one constant, since each would be initialised behind a lock of its own.
+private let keys = JSONKeys()
+
+private struct JSONKeys {
+  let status = JSONKey("Status"), truncation = JSONKey("TC"), question = JSONKey("Question")
+  let answer = JSONKey("Answer"), authority = JSONKey("Authority"), comment = JSONKey("Comment")
+  let name = JSONKey("name"), type = JSONKey("type"), ttl = JSONKey("TTL"), data = JSONKey("data")
 }
