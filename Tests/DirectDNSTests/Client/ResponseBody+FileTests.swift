@@ -32,7 +32,9 @@ struct ReceivedFileTests {
 
   @Test(arguments: [0, 1, 700_000]) func `a body is written whole, up to the limit`(_ count: Int) async throws {
     #expect(try await write(OriginResponse(generating: count), upTo: count).get() == count)
-    #expect(try [UInt8](Data(contentsOf: URL(filePath: folder / "it"))) == GeneratedBody.bytes(count))
+    #expect(try FileManager.default.attributesOfItem(atPath: folder / "it")[.size] as? Int == count)
+    // Foundation loses the memory with which it reads an empty file.
+    if count > 0 { #expect(try [UInt8](Data(contentsOf: URL(filePath: folder / "it"))) == GeneratedBody.bytes(count)) }
     #expect(try folder.names == ["it"])
   }
 
