@@ -157,10 +157,18 @@
       case let error as NIOConnectionError: error.connectionErrors.allSatisfy { !$0.error.isOfThisMachine }
       case let error as HTTPClientError: error == .connectTimeout || error == .tlsHandshakeTimeout
       case let error as NIOSSLError: if case .handshakeFailed = error { true } else { false }
-      case let error as IOError: [ECONNREFUSED, EHOSTUNREACH, ENETUNREACH, ENETDOWN].contains(error.errnoCode)
+      case let error as IOError:
+        error.errnoCode == ECONNREFUSED
+          || error.isOfConnecting && [EHOSTUNREACH, ENETUNREACH, ENETDOWN].contains(error.errnoCode)
       default: false
       }
     }
+
+    /// Whether connecting has failed: the kernel ends an established connection by the same codes, when the other side has
+    /// not acknowledged what was sent.
+    ///
+    /// SwiftNIO says so in words alone: `connect(descriptor:addr:size:)`, or `finishing a non-blocking connect failed`.
+    private var isOfConnecting: Bool { ["connect(", "non-blocking connect"].contains { "\(self)".contains($0) } }
 
     private var isOfThisMachine: Bool {
       guard let error = self as? IOError else { return false }

@@ -375,7 +375,20 @@ struct DirectHTTPClientTests {
     (ECONNRESET, false),
   ])
   func `an address is to blame for what it does, not for what this machine lacks`(_ code: CInt, _ isBlamed: Bool) {
-    #expect(IOError(errnoCode: code, reason: "connect").isOfAddress == isBlamed)
+    #expect(IOError(errnoCode: code, reason: "connect(descriptor:addr:size:)").isOfAddress == isBlamed)
+  }
+
+  /// The kernel ends a connection so on which what was sent is not acknowledged: it may have arrived.
+  @Test(
+    arguments: [EHOSTUNREACH, ENETUNREACH, ENETDOWN],
+    [
+      ("finishing a non-blocking connect failed", true), ("read(descriptor:pointer:size:)", false),
+      ("connection reset (error set)", false),
+    ])
+  func `an address that is not reached any more is to blame before there is a connection, and not after`(
+    _ code: CInt, _ said: (String, Bool)
+  ) {
+    #expect(IOError(errnoCode: code, reason: said.0).isOfAddress == said.1)
   }
 
   @Test func `redirects within an origin share one connection`() async throws {
