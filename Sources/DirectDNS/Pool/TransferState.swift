@@ -137,6 +137,8 @@ struct TransferState {
     // From now on it is counted under the address of its connection.
     countedAddress = winner.address
     admission = .any
+    // Another attempt may have found no room just now, and it is this one that counts.
+    if mustRequeue { requeueing = .none }
     return connected
   }
 

@@ -32,6 +32,22 @@ final class PoolMachineConnectingTests: PoolFixture {
     #expect(mayDial)
   }
 
+  @Test func `one whose second attempt has got a connection keeps it, though the first has found no room`() {
+    let first = start(.always)
+    _ = connect(first, 7)
+    let second = start(.always, "a", terms([near, far]))
+    _ = machine.endTurn(at: 250)
+    let mayDial = [mayDial(second), mayDial(second, attempt: 1)]
+    #expect(mayDial == [false, true])
+    machine.dialled(8, second, attempt: 1)
+    _ = machine.maySend(second, attempt: 1, at: 260)
+    machine.ended(second, attempt: 0, .failed(.connect("not dialled")), at: 260)
+    _ = taken()
+    machine.headIsComplete(second, isMultiplexed: true)
+    machine.ended(second, attempt: 1, .complete, at: 270)
+    #expect(taken() == ["end 1", "close 1.1"], "it is not sent again behind its response")
+  }
+
   /// Fills a route that multiplexes, and gives the request that its second connection carries.
   private func filled(_ connections: Int) -> Machine.TransferID {
     var last = start(.always, "a", terms([near, far]))
