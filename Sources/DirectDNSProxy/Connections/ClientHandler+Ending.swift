@@ -38,7 +38,8 @@ extension ClientHandler {
   /// Ends what is in progress: the client is gone, or is to be disconnected.
   func leave(isBroken: Bool, _ error: String? = nil) {
     switch state {
-    case .connecting(let pending): settings.ended(pending.cancel(), since: pending.began, loop.shared.telemetry)
+    case .connecting(let pending):
+      if let access = pending.cancel() { settings.ended(access, since: pending.began, loop.shared.telemetry) }
     case .exchange(let exchange): exchange.abandon()
     case .tunnel(let tunnel):
       // SwiftNIO does not say that a read is over whose next one fails: what it brought is not flushed yet.

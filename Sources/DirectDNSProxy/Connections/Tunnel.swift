@@ -134,7 +134,8 @@ final class PendingTunnel {
   let slot: TunnelSlot
   private var finder: RouteFinder?
   private var connection: (any Connector)?
-  private var isCancelled = false
+  /// Whether its completion has been called, or must not be.
+  private var isOver = false
 
   init(_ access: ProxyAccess, began: NIODeadline, _ slot: TunnelSlot) {
     self.access = access
@@ -149,27 +150,30 @@ final class PendingTunnel {
   ) {
     let finder = RouteFinder(to: origin, loop, settings, below: access.context)
     self.finder = finder
+    let end = { [self] (outcome: Dialer.Outcome) in
+      self.connection = nil
+      isOver = true
+      completion(outcome)
+    }
     finder.find { [self] outcome in
-      guard !isCancelled else { return }
+      guard !isOver else { return }
       switch outcome {
-      case .refused(let refusal): completion(.failed(refusal))
+      case .refused(let refusal): end(.failed(refusal))
       case .route(var route):
         route.via = via
         let connection = route.connection(to: origin, route.hop(isPlain: false), loop, settings)
         self.connection = connection
-        connection.start { [self] outcome in
-          self.connection = nil
-          completion(outcome)
-        }
+        connection.start(end)
       }
     }
   }
 
   /// Gives up; the completion is not called.
   ///
-  /// - Returns: its record for the access log.
-  func cancel() -> ProxyAccess {
-    isCancelled = true
+  /// - Returns: its record for the access log; nil if its completion was called, which sees to that.
+  func cancel() -> ProxyAccess? {
+    guard !isOver else { return nil }
+    isOver = true
     finder?.cancel()
     connection?.cancel()
     connection = nil

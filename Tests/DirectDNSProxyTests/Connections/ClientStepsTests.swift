@@ -23,6 +23,13 @@ struct ClientStepsTests {
     }
   }
 
+  /// A side that has gone, as a write to it shows.
+  private final class GonePeer: ChannelOutboundHandler {
+    typealias OutboundIn = ByteBuffer
+
+    func flush(context: ChannelHandlerContext) { context.close(mode: .all, promise: nil) }
+  }
+
   private struct Client {
     let handler: ClientHandler
     let channel: EmbeddedChannel
@@ -193,6 +200,29 @@ struct ClientStepsTests {
       #expect(said.hasSuffix("live\n"))
       #expect(clients[0].channel.isActive)
     }
+  }
+
+  @Test(
+    arguments: [
+      Array("CONNECT 127.0.0.1:25 HTTP/1.1\r\nHost: x\r\n\r\n".utf8), [4, 1, 0, 25, 127, 0, 0, 1, 0],
+    ] as [[UInt8]])
+  func `a tunnel is recorded once that is refused to a client which has gone meanwhile`(ask: [UInt8]) throws {
+    let resolver = try DirectResolver()
+    defer { resolver.shutdown() }
+    let eventLoop = EmbeddedEventLoop()
+    let statuses = Locked<[Int?]>([])
+    let settings = ProxySettings(
+      ProxyConfiguration(policy: .any, accessLog: { access in statuses.withLock { $0.append(access.status) } }))
+    let shared = ProxyShared(resolver, settings)
+    let handler = ClientHandler(ProxyLoop(eventLoop, shared))
+    let channel = EmbeddedChannel(handlers: [GonePeer(), handler], loop: eventLoop)
+    try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
+    try channel.writeInbound(ByteBuffer(bytes: ask))
+    #expect(!channel.isActive && handler.isGone)
+    #expect(statuses.withLock(\.self) == [403])
+    #expect(shared.tunnels.value == 0 && shared.clients.value == 0)
+    _ = try channel.finish(acceptAlreadyClosed: true)
+    eventLoop.run()
   }
 
   @Test func `where there is no address, there is no PAC file`() throws {
