@@ -30,6 +30,8 @@ extension CurlTransfers {
     // and notices nothing before the source goes on.
     guard attempt.lacksResponse, directdns_has_ended(socket) != 0 else { return attempt.endsConnection() }
     noteEnd(of: attempt, attempt.lines?.isUsed == true ? CURLE_PARTIAL_FILE : CURLE_GOT_NOTHING)
+    // Before the next command, which may begin a transfer: that would get this one's place, and its end.
+    perform()
   }
 
   /// Whether an attempt was given a kept connection, with that local port, that must not carry its request: it has

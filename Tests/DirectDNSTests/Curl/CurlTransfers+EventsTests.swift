@@ -9,21 +9,30 @@ import Testing
 struct CurlTransfersEventsTests {
   private static let host = "shop.test"
 
-  /// Sends a request to addresses as if they had been judged, and gives what became of it.
-  private func send(
-    to addresses: [IPAddress], of origin: FakeOrigin, by policy: AddressPolicy
-  ) async -> Result<TransferHead, TransferFailure> {
-    let loop = Loop<CurlTransfers>(
-      CurlTransferSettings(
-        trust: CurlTrust(), requiresTLS13: false, limits: PoolFixture.limits, bufferSize: 65_536))
-    let url = "http://\(Self.host):\(origin.port)"
-    let transfer = CurlTransfer(
+  private static let settings = CurlTransferSettings(
+    trust: CurlTrust(), requiresTLS13: false, limits: PoolFixture.limits, bufferSize: 65_536)
+
+  /// A request to addresses as if they had been judged.
+  private func transfer(
+    to addresses: [IPAddress], at port: UInt16, by policy: AddressPolicy, _ body: TransferRequest.Body = .none
+  ) -> CurlTransfer {
+    let url = "http://\(Self.host):\(port)"
+    let method = if case .none = body { "GET" } else { "POST" }
+    return CurlTransfer(
       TransferRequest(
         route: CurlRoute(origin: url, usesTLS: false, version: .http1, proxy: nil, showsIdentity: false),
         terms: TransferTerms(
           addresses: addresses, connectTimeout: 20_000, firstByteTimeout: 20_000, deadline: LoopTime.now + 30_000),
-        target: TransferTarget(port: UInt16(origin.port), host: .name(Self.host), policy: policy),
-        message: TransferMessage(url: url + "/", method: "GET", fields: [])))
+        target: TransferTarget(port: port, host: .name(Self.host), policy: policy),
+        message: TransferMessage(url: url + "/", method: method, fields: Array("Expect:\0".utf8)), body: body))
+  }
+
+  /// Sends a request to addresses as if they had been judged, and gives what became of it.
+  private func send(
+    to addresses: [IPAddress], of origin: FakeOrigin, by policy: AddressPolicy
+  ) async -> Result<TransferHead, TransferFailure> {
+    let loop = Loop<CurlTransfers>(Self.settings)
+    let transfer = transfer(to: addresses, at: UInt16(origin.port), by: policy)
     await transfer.waitForHead { #expect(loop.post(.start(transfer))) }
     let result = transfer.takeHead()
     loop.stop()
@@ -49,5 +58,39 @@ struct CurlTransfersEventsTests {
     let head = try await send(to: [.ipv4(0x7F00_0001)], of: origin, by: policy).get()
     #expect(head.lines.status == 200 && head.connection.address == .ipv4(0x7F00_0001))
     await origin.stop()
+  }
+
+  @Test func `an upload that is lost while its body pauses ends itself, and not the request that comes next`()
+    async throws
+  {
+    let server = try #require(ReadingServer("", ending: .writing))
+    let wakeUp = try #require(WakeUp())
+    let poller = try #require(Poller(wakeUp))
+    let driver = try #require(CurlTransfers(Self.settings, poller: poller))
+    let (pieces, source) = AsyncStream.makeStream(of: Void.self)
+    let upload = BodyUpload(length: nil, canRestart: false) { write in
+      _ = await write(Array("first".utf8))
+      for await _ in pieces {}
+    }
+    let hasMore = Locked(false)
+    upload.connect { hasMore.withLock { $0 = true } }
+    let lost = transfer(to: [.ipv4(0x7F00_0001)], at: server.port, by: .any, .pulled(upload))
+    let next = transfer(to: [.ipv4(0x7F00_0001)], at: server.port, by: .any)
+    driver.carryOut(.start(lost))
+    while !driver.isEmpty {
+      await Task.yield()
+      if hasMore.withLock({ exchange(&$0, with: false) }) { driver.carryOut(.resume(lost)) }
+      let due = driver.turn(hasNews: true)
+      _ = poller.wait(min(max(0, due - LoopTime.now), 20))
+      driver.now = LoopTime.now
+      poller.forEach { driver.act(on: $0, $1, owner: $2) }
+    }
+    // As a loop does it: commands come before the next turn.
+    driver.carryOut(.start(next))
+    driver.stop()
+    driver.close()
+    source.finish()
+    #expect(lost.end?.failure?.facts.reason.code == .connectionLost)
+    #expect(next.end?.failure?.facts.reason == .shutDown)
   }
 }
