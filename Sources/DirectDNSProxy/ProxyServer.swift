@@ -192,7 +192,7 @@ public final class ProxyServer: Service {
       }
   }
 
-  /// Where it listens, with the ports that were chosen; empty before ``start()``.
+  /// Where it listens, with the ports that were chosen; empty before ``start()`` and after ``stop()``.
   public var places: [ListenAddress] { shared.settings.places }
 
   /// Stops accepting, waits up to ``ProxyLimits/drainTimeout`` for requests and tunnels in progress, and cuts off the
@@ -225,6 +225,8 @@ public final class ProxyServer: Service {
     for loop in running.loops { try? await loop.eventLoop.submit { loop.value.stop() }.get() }
     shared.runs(on: [])
     try? await running.group.shutdownGracefully()
+    // Requests had to know the places until now. A configuration that comes next is not checked against them.
+    shared.listens(at: [])
   }
 
   /// Serves until its group shuts down or its task is cancelled.

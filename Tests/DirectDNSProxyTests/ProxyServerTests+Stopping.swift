@@ -160,6 +160,20 @@ extension ProxyServerTests {
     await proxy.stop()
   }
 
+  @Test func `once it has stopped it listens nowhere, and its next configuration may be one that would not do there`()
+    async throws
+  {
+    let proxy = try await ProxyFixture()
+    #expect(!proxy.proxy.places.isEmpty)
+    // As if users had allowed other machines there.
+    proxy.proxy.shared.listens(at: [try ListenAddress("0.0.0.0:3128")])
+    #expect(throws: DirectDNSError.self) { try proxy.proxy.check(proxy.configuration) }
+    await proxy.proxy.stop()
+    #expect(proxy.proxy.places.isEmpty)
+    try proxy.proxy.update(proxy.configuration)
+    await proxy.stop()
+  }
+
   @Test func `whoever stops it while it is stopping waits for the end`() async throws {
     let underWay = try await UnderWay(drainTimeout: .seconds(20))
     let proxy = underWay.proxy.proxy
