@@ -90,6 +90,7 @@ public final class WarmupJob: Sendable {
   public func events() -> WarmupEvents {
     let channel = WarmupChannel()
     state.withLock { state in
+      if state.end != nil { channel.release() }
       if state.report == nil { state.channels.append(channel) } else { channel.end() }
     }
     return WarmupEvents(channel)

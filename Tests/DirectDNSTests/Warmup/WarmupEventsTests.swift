@@ -26,6 +26,20 @@ struct WarmupEventsTests {
     for await _ in events { Issue.record("a second loop gets nothing") }
   }
 
+  @Test func `who asks for events once it is stopped holds up its end as little as who asked before`() async throws {
+    let fixture = try ResolverFixture()
+    let job = try job(fixture)
+    job.stop()
+    let reader = job.events().makeAsyncIterator()
+    let channel = try #require(job.state.withLock(\.channels).first)
+    for line in 0...WarmupChannel.room {
+      await channel.send(
+        .rejected(WarmupRejection(place: WarmupPlace(source: "f", line: line), text: "", reason: "")))
+    }
+    #expect(try await job.warmUp().end == .stopped)
+    withExtendedLifetime(reader) {}
+  }
+
   @Test func `who begins to listen after the end hears all of it`() async throws {
     let fixture = try ResolverFixture()
     let job = try job(fixture)
