@@ -237,6 +237,12 @@ static inline int directdns_has_ended(curl_socket_t socket) {
   return count == 0 || (count < 0 && errno != EAGAIN && errno != EINTR);
 }
 
+/// Whether nothing waits to be read of a connection, its end neither.
+static inline int directdns_is_quiet(curl_socket_t socket) {
+  char byte;
+  return recv(socket, &byte, sizeof byte, MSG_PEEK | MSG_DONTWAIT) < 0 && (errno == EAGAIN || errno == EINTR);
+}
+
 /// Whether the kernel takes more of what a socket is to send.
 static inline int directdns_has_room(curl_socket_t socket) {
   struct pollfd watch = {socket, POLLOUT, 0};

@@ -108,7 +108,7 @@ extension ConnectAttempt {
 
   /// It has a connection, with that local port: whether the request may be sent on it.
   private func established(_ port: CInt) -> CInt {
-    withEvents { $0.connected(self) }
+    withEvents { $0.connected(self, port: port) }
     needsNewConnection = withEvents { $0.mustNotUse(port, of: self) }
     guard handle.canReceive(overPlainHTTP2: speaksPlainHTTP2), !needsNewConnection else {
       needsNewHandle = true

@@ -77,6 +77,12 @@ extension CurlQueries {
       return machine.connected(number, port: port, isHTTP2: isHTTP2, at: driver.now)
     }
 
+    /// Whether a kept connection with that local port, which carries one transfer at a time, has brought what nobody
+    /// has read, or has ended.
+    func hasUnread(_ port: CInt) -> Bool {
+      sockets[port].map { driver.isSerial($0, of: route) && directdns_is_quiet($0) == 0 } ?? false
+    }
+
     func closed(_ socket: curl_socket_t) {
       if let port = sockets.first(where: { $0.value == socket })?.key { sockets[port] = nil }
     }

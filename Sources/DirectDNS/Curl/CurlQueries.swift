@@ -90,6 +90,9 @@ final class CurlQueries: CurlDriver {
     if serial.contains(socket) { directdns_end_unread(socket) }
   }
 
+  /// Whether a kept connection of a route carries one transfer at a time.
+  func isSerial(_ socket: curl_socket_t, of route: QueryRoute) -> Bool { !route.usesTLS || serial.contains(socket) }
+
   func endTurn() -> Int64 {
     var due = Int64.max
     for pool in pools.values { due = min(due, pool.endTurn()) }

@@ -4,10 +4,9 @@ internal import CDirectDNSCurl
 /// The sockets of a loop's connections, from when libcurl opens them until it closes them.
 @safe final class CurlSockets {
   private(set) var open: Set<curl_socket_t> = []
-  /// The local ports of idle connections that have ended, and that libcurl has not closed yet.
-  ///
-  /// Since 8.22 libcurl looks at a connection that it keeps once a second at most, and else uses it as if it were open.
-  private var endedPorts: [curl_socket_t: Int] = [:]
+  /// The local ports of established connections, each of which several may have that lead to different servers.
+  private var ports: [curl_socket_t: CInt] = [:]
+  private var socketsOfPort: [CInt: [curl_socket_t]] = [:]
   private let poller: Poller?
   /// How many milliseconds sent bytes may stay unacknowledged before the kernel ends the connection: of the sockets that
   /// libcurl opens from then on.
@@ -67,14 +66,27 @@ internal import CDirectDNSCurl
     }
   }
 
-  /// Ends an idle connection, and drops what has come on it.
-  func endUnread(_ socket: curl_socket_t) {
-    endedPorts[socket] = directdns_local_port(socket)
-    directdns_end_unread(socket)
+  /// Notes the local port of a connection that is established; `dialled` is the socket that its transfer opened last.
+  func established(port: CInt, dialled: curl_socket_t) {
+    // Of a proxy's addresses libcurl dials several at once.
+    let isIts = { (socket: curl_socket_t) in directdns_local_port(socket) == Int(port) }
+    guard let socket = isIts(dialled) ? dialled : open.first(where: isIts), ports[socket] == nil else { return }
+    ports[socket] = port
+    socketsOfPort[port, default: []].append(socket)
   }
 
-  /// The sockets of idle connections with that local port that have ended.
-  func ended(port: CInt) -> [curl_socket_t] { endedPorts.compactMap { $0.value == Int(port) ? $0.key : nil } }
+  /// Whether a connection with that local port has brought what nobody has read, or has ended.
+  ///
+  /// libcurl 7.88 takes a connection that it keeps, and that has brought something, for one that is open. Since 8.22 it
+  /// looks at one once a second at most.
+  ///
+  /// - Parameters:
+  ///   - port: the port.
+  ///   - isMeant: which of the connections with that port are looked at.
+  /// - Returns: whether there is one.
+  func hasUnread(port: CInt, where isMeant: (curl_socket_t) -> Bool) -> Bool {
+    socketsOfPort[port]?.contains { isMeant($0) && directdns_is_quiet($0) == 0 } ?? false
+  }
 
   private func opened(_ socket: curl_socket_t) {
     directdns_prepare_socket(socket, silenceLimit)
@@ -84,7 +96,10 @@ internal import CDirectDNSCurl
 
   private func closes(_ socket: curl_socket_t) {
     open.remove(socket)
-    endedPorts[socket] = nil
+    if let port = ports.removeValue(forKey: socket) {
+      let others = socketsOfPort[port]?.filter { $0 != socket } ?? []
+      socketsOfPort[port] = others.isEmpty ? nil : others
+    }
     poller?.closed(socket)
     closing?(socket)
   }

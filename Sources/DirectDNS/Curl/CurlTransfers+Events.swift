@@ -25,7 +25,7 @@ extension CurlTransfers {
   /// or a body where there must be none. A connection that has only ended is noted, which libcurl may not notice.
   func receivedUnsolicited(on socket: CInt) {
     guard machine.isAlone(socket), !isHeldBack(socket) else { return }
-    guard let attempt = carrier(on: socket) else { return sockets.endUnread(socket) }
+    guard let attempt = carrier(on: socket) else { return directdns_end_unread(socket) }
     // An upload may go on behind its response: libcurl does not watch its socket while the source has nothing to send,
     // and notices nothing before the source goes on.
     guard attempt.lacksResponse, directdns_has_ended(socket) != 0 else { return attempt.endsConnection() }
@@ -43,8 +43,8 @@ extension CurlTransfers {
     // has mostly forgotten both, or this machine has another address; and it is sent again only once.
     let limit = Int64(Self.silenceLimit) / 2
     if attempt.transfer?.carrier === attempt, machine.isSilent(attempt.id, for: limit, at: now) { return true }
-    let ended = sockets.ended(port: port)
-    return ended.contains { machine.isAlone($0) && machine.leads($0, into: pool, to: attempt.address) }
+    return machine.isSerial(pool)
+      && sockets.hasUnread(port: port) { machine.leads($0, into: pool, to: attempt.address) }
   }
 
   func dialled(_ socket: curl_socket_t, _ attempt: ConnectAttempt) {
@@ -53,8 +53,9 @@ extension CurlTransfers {
     sockets.silenceLimit = Self.silence(attempt.transfer?.request.terms.connectTimeout ?? 0)
   }
 
-  /// A connection is established: what was allowed for making it is over.
-  func connected(_ attempt: ConnectAttempt) {
+  /// A connection is established, with that local port: what was allowed for making it is over.
+  func connected(_ attempt: ConnectAttempt, port: CInt) {
+    if let socket = attempt.dialled { sockets.established(port: port, dialled: socket) }
     guard let socket = attempt.dialled, let terms = attempt.transfer?.request.terms,
       Self.silence(terms.connectTimeout) > Self.silenceLimit, sockets.open.contains(socket)
     else { return }

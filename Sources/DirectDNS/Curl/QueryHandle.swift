@@ -128,7 +128,7 @@ internal import HTTPTypes
   }
 
   private func connected(_ port: CInt) -> CInt {
-    guard handle.canReceive(overPlainHTTP2: false), hasDialled || !handle.hasUnread else {
+    guard handle.canReceive(overPlainHTTP2: false), hasDialled || !hasUnread(port) else {
       needsNewHandle = true
       return CURL_PREREQFUNC_ABORT
     }
@@ -137,6 +137,9 @@ internal import HTTPTypes
     if maySend, fieldAllowance.isUsed { beginResponse() }
     return maySend ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
   }
+
+  /// Whether the kept connection that it was given has brought what nobody has read, or has ended.
+  private func hasUnread(_ port: CInt) -> Bool { handle.hasUnread || pool?.hasUnread(port) == true }
 
   /// Sends the request that was prepared, and blocks until the response has come.
   func perform() -> CURLcode {

@@ -22,6 +22,9 @@ extension PoolMachine {
     return connection.pool == pool && connection.address == address
   }
 
+  /// Whether a pool's connections are known to carry one request at a time.
+  func isSerial(_ pool: SlabID<Pool>) -> Bool { pools.read(pool) { $0.load.multiplexing == .never } ?? false }
+
   /// The sockets of a pool's connections if each carries several requests.
   func sharedSockets(of pool: SlabID<Pool>) -> [Int32] {
     pools.read(pool) { $0.load.multiplexing == .always ? $0.sockets : [] } ?? []

@@ -61,6 +61,29 @@ struct UnaskedBytesTests {
     withExtendedLifetime(file) {}
   }
 
+  // What comes together with a body is there before anybody can have noticed that the connection is idle.
+  @Test func `nor is it behind a body where other requests wait for the connection`() async throws {
+    let body = String(repeating: "a", count: 20_000)
+    let origin = try await FakeOrigin.start { request in
+      guard request.path == "/long" else { return OriginResponse(body: request.path) }
+      let unasked = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nother"
+      return OriginResponse(length: body.utf8.count) { try await $0.write(body + unasked) }
+    }
+    let client = try ClientSample.client { $0.connectionsPerOrigin = 4 }
+    var tasks: [Task<String, any Error>] = []
+    let paths = (0..<40).map { $0.isMultiple(of: 2) ? "/long" : "/\($0)" }
+    for path in paths {
+      let request = try ClientSample.get(origin.url(path, host: "shop.test"))
+      tasks.append(Task.immediate { try await client.execute(request).body.text() })
+    }
+    for (path, task) in zip(paths, tasks) {
+      let text = try await task.value
+      #expect(text == (path == "/long" ? body : path))
+    }
+    await client.shutdown()
+    await origin.stop()
+  }
+
   @Test
   func `nor is it while another response waits for its reader, whose connection stays`() async throws {
     let server = try #require(

@@ -28,19 +28,22 @@ struct CurlSocketsTests {
     await server.stop()
   }
 
-  @Test func `a connection that has ended is known by its port until libcurl closes it`() async throws {
+  @Test func `a connection that has ended is told from a quiet one by its port until libcurl closes it`() async throws {
     let server = try await FakeProvider.start(records: ProviderFixture.records)
     let sockets = CurlSockets()
     var port: CInt = 0
     try fetch(server.url("/resolve?name=www.shop.test"), sockets) {
       for socket in sockets.open {
         port = CInt(directdns_local_port(socket))
-        #expect(port > 0 && sockets.ended(port: port) == [])
-        sockets.endUnread(socket)
-        #expect(sockets.ended(port: port) == [socket] && sockets.ended(port: port + 1) == [])
+        #expect(port > 0)
+        sockets.established(port: port, dialled: socket)
+        #expect(!sockets.hasUnread(port: port) { _ in true })
+        directdns_end_unread(socket)
+        #expect(sockets.hasUnread(port: port) { $0 == socket } && !sockets.hasUnread(port: port) { _ in false })
+        #expect(!sockets.hasUnread(port: port + 1) { _ in true })
       }
     }
-    #expect(port > 0 && sockets.ended(port: port) == [])
+    #expect(!sockets.hasUnread(port: port) { _ in true })
     await server.stop()
   }
 

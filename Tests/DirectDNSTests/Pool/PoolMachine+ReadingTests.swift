@@ -20,6 +20,14 @@ final class PoolMachineReadingTests: PoolFixture {
     #expect(places.map(\.cache) == [0, 0] && places[0].scope != places[1].scope)
   }
 
+  @Test(arguments: [(PoolLoad.Multiplexing.never, true), (.unknown, false), (.always, false)])
+  func `connections are serial where that is known`(_ multiplexing: PoolLoad.Multiplexing, _ isSerial: Bool) throws {
+    let id = start(multiplexing)
+    let pool = try #require(machine.pool(of: id))
+    #expect(machine.isSerial(pool) == isSerial)
+    machine.cancel(id)
+  }
+
   @Test(arguments: [(PoolLoad.Multiplexing.never, [] as [Int32]), (.unknown, []), (.always, [7])])
   func `sockets are shared where each connection carries several requests`(
     _ multiplexing: PoolLoad.Multiplexing, _ shared: [Int32]
