@@ -33,7 +33,7 @@ enum CurlProbe {
     // Everything below is read from the handle.
     return withExtendedLifetime(easy) {
       Outcome(
-        result: code == CURLE_OK ? .success(easy.takeReply()) : .failure(easy.failure(code)),
+        result: easy.fault(code).map { .failure($0) } ?? .success(easy.takeReply()),
         isHTTP2: easy.handle.isHTTP2, connect: time(CURLINFO_CONNECT_TIME_T, easy),
         tls: time(CURLINFO_APPCONNECT_TIME_T, easy),
         total: easy.handle.time(CURLINFO_TOTAL_TIME_T), cipher: easy.sessionLine.map(cipher), date: date(easy),

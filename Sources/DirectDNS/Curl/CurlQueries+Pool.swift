@@ -97,7 +97,7 @@ extension CurlQueries {
         return perform()
       }
       let outcome: QueryPoolMachine.Outcome =
-        code == CURLE_OK ? .replied(isHTTP2: easy.handle.isHTTP2) : .failed(easy.failure(code), AttemptEnd(code))
+        easy.fault(code).map { .failed($0, AttemptEnd(code)) } ?? .replied(isHTTP2: easy.handle.isHTTP2)
       machine.ended(easy.number, outcome, at: driver.now)
       perform()
     }

@@ -16,6 +16,17 @@ struct CurlResponseFields: Sendable {
   /// Whether the head is complete.
   private var isOver = false
   private var isRateLimited = false
+  private var length: Int64?
+  private var isLengthWrong = false
+
+  /// What is wrong with a response that libcurl takes for a whole one; nil if nothing is.
+  ///
+  /// It asks for no more of a head than its status line. Of two lengths libcurl 7.88 goes by the last one, so that a body
+  /// may have been cut (RFC 9112 §6.3).
+  var fault: HTTPTransportError? {
+    if !isOver { return .connectionLost("the response ended before its head") }
+    return isLengthWrong ? .malformedResponse("its Content-Length is malformed, which the server has to mend") : nil
+  }
 
   /// Forgets the last response: the next one begins.
   mutating func begin() {
@@ -37,6 +48,7 @@ struct CurlResponseFields: Sendable {
       if let more = value(of: line, named: "cache-control") {
         cacheControl = cacheControl.map { $0 + ", " + more } ?? more
       }
+      if !isOver, HeadLine.isField("content-length", line) { note(HeadLine.length(of: line)) }
     case UInt8(ascii: "r"): if retryAfter == nil { retryAfter = value(of: line, named: "retry-after") }
     case UInt8(ascii: "d"): if isRateLimited, date == nil { date = value(of: line, named: "date") }
     case UInt8(ascii: "h"):
@@ -45,6 +57,11 @@ struct CurlResponseFields: Sendable {
       isRateLimited = HeadLine.status(of: line) == 429
     default: break
     }
+  }
+
+  private mutating func note(_ number: Int64?) {
+    if number == nil || length ?? number != number { isLengthWrong = true }
+    length = number
   }
 
   /// The value of the field of that name; nil for any other line.

@@ -22,7 +22,7 @@ extension CurlTransfers {
   /// Ends an HTTP/1 connection on which the server sends something unasked.
   ///
   /// It would be taken for the response to the next request (RFC 9112 §6.3): a second response, a 408 for being idle,
-  /// or a body where there must be none. One that has only ended, which libcurl may not notice, is ended on this side, too.
+  /// or a body where there must be none. One that has only ended, which libcurl may not notice, is ended here, too.
   func receivedUnsolicited(on socket: CInt) {
     guard machine.isAlone(socket), !isHeldBack(socket) else { return }
     guard let attempt = carrier(on: socket) else { return directdns_end_unread(socket) }

@@ -59,7 +59,7 @@ struct HeadLines: Sendable {
     // By the first letter, which most lines do not share with any of these. A folded line begins with a blank.
     switch ASCII.lowercased(line[0]) {
     case UInt8(ascii: "c"):
-      if HeadLine.isField("content-length", line) { return .length(length(line)) }
+      if HeadLine.isField("content-length", line) { return .length(HeadLine.length(of: line)) }
       return HeadLine.isField("content-location", line) ? .restorable : .other
     case UInt8(ascii: "l"): return HeadLine.isField("location", line) ? .restorable : .other
     case UInt8(ascii: "r"): return HeadLine.isField("refresh", line) ? .restorable : .other
@@ -85,17 +85,6 @@ struct HeadLines: Sendable {
 
   private static func isCoding(_ name: StaticString, _ coding: Span<UInt8>) -> Bool {
     coding.count == name.utf8CodeUnitCount && HeadLine.begins(with: name, coding)
-  }
-
-  /// The number of a `Content-Length`; nil unless its value is digits and nothing else.
-  private static func length(_ line: Span<UInt8>) -> Int64? {
-    let value = HeadLine.value(of: line, behind: "content-length")
-    var number: Int64 = 0
-    for place in value {
-      guard ASCII.isDigit(line[place]), number <= (.max - 9) / 10 else { return nil }
-      number = number * 10 + Int64(line[place] - ASCII.zero)
-    }
-    return value.isEmpty ? nil : number
   }
 }
 
@@ -162,6 +151,17 @@ enum HeadLine {
     while end > start, isOutside(bytes[end - 1]) { end -= 1 }
     while start < end, isOutside(bytes[start]) { start += 1 }
     return start..<end
+  }
+
+  /// The number of a `Content-Length`; nil unless its value is digits and nothing else.
+  static func length(of line: Span<UInt8>) -> Int64? {
+    let value = Self.value(of: line, behind: "content-length")
+    var number: Int64 = 0
+    for place in value {
+      guard ASCII.isDigit(line[place]), number <= (.max - 9) / 10 else { return nil }
+      number = number * 10 + Int64(line[place] - ASCII.zero)
+    }
+    return value.isEmpty ? nil : number
   }
 
   /// Bytes as text, if they are UTF-8.

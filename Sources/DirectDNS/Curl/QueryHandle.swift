@@ -147,7 +147,10 @@ internal import HTTPTypes
     return withExtendedLifetime(self) { unsafe curl_easy_perform(handle.pointer) }
   }
 
-  func failure(_ code: CURLcode) -> HTTPTransportError {
+  /// Why its transfer, which has ended with that code, has no reply; nil if it has one.
+  func fault(_ code: CURLcode) -> HTTPTransportError? { code == CURLE_OK ? responseFields.fault : failure(code) }
+
+  private func failure(_ code: CURLcode) -> HTTPTransportError {
     if isOverLimit { return .bodyTooLarge }
     // libcurl limits the size of a line and of all lines, and reports that as a lack of memory.
     let isInLines = code == directdns_too_large || fieldAllowance.isUsed && body.isEmpty

@@ -63,6 +63,34 @@ struct CurlResponseFieldsTests {
     #expect(fields.age == "1" && fields.contentType == nil)
   }
 
+  // libcurl asks for no more of a head than its status line, and an empty body is DNSPod's word for "no address".
+  @Test(arguments: [
+    ["HTTP/1.1 200 OK"], ["HTTP/1.1 200 OK", "content-length: 5"], ["HTTP/1.1 103 Early", "", "HTTP/1.1 200 OK"],
+    ["HTTP/1.1 200 OK", "content-length: 5", "content-length: 4"],
+  ])
+  func `a response whose head has not ended is none`(_ lines: [String]) {
+    var fields = CurlResponseFields()
+    for line in lines { fields.take(Array((line + "\r\n").utf8).span) }
+    #expect(fields.fault == .connectionLost("the response ended before its head"))
+  }
+
+  @Test(arguments: [
+    (["content-length: 5"], true), (["Content-Length: 5", "content-length: 05"], true), ([], true),
+    (["content-length: 5", "content-length: 4"], false), (["content-length: 0", "content-length: 5"], false),
+    (["content-length: 5, 5"], false), (["content-length:"], false), (["content-length: x"], false),
+  ])
+  func `a response with two lengths, or one that is no number, is malformed`(_ lines: [String], _ isSound: Bool) {
+    var fields = CurlResponseFields()
+    for line in ["HTTP/1.1 200 OK"] + lines + ["", "content-length: 1"] {
+      fields.take(Array((line + "\r\n").utf8).span)
+    }
+    let isMalformed = if case .malformedResponse? = fields.fault { true } else { false }
+    #expect(isMalformed != isSound && (isMalformed || fields.fault == nil))
+    fields.begin()
+    for line in ["HTTP/1.1 200 OK", ""] { fields.take(Array((line + "\r\n").utf8).span) }
+    #expect(fields.fault == nil)
+  }
+
   @Test func `a response has nothing of the one before`() {
     var first = CurlResponseFields()
     for line in ["HTTP/2 200\r\n", "content-type: a/b\r\n", "age: 1\r\n", "\r\n"] { first.take(Array(line.utf8).span) }
