@@ -38,6 +38,14 @@ extension OriginHandler {
 }
 
 extension ChannelHandlerContext {
+  /// Whether the kernel has something that nobody has read.
+  var hasUnread: Bool {
+    let count = try? channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self) {
+      directdns_waits_to_be_read($0)
+    }
+    return (count ?? 0) != 0
+  }
+
   /// Sets how many milliseconds the kernel waits for an acknowledgement; 0 for as long as the system does.
   func limitSilence(_ milliseconds: UInt32) {
     _ = try? channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self) {

@@ -74,9 +74,10 @@ final class OriginHandler: ChannelDuplexHandler {
     connected = .now()
   }
 
+  /// Whether it can carry a request: what waits to be read of it, in the kernel too, is no response to that.
   var isUsable: Bool {
-    guard case .pooled = state else { return false }
-    return context?.channel.isActive == true
+    guard case .pooled = state, let context, context.channel.isActive else { return false }
+    return !context.hasUnread
   }
 
   func wait(in pool: OriginPool, as origin: ForwardOrigin, since now: NIODeadline, for time: TimeAmount) {

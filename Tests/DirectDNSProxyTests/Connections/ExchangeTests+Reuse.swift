@@ -82,6 +82,24 @@ extension ExchangeTests {
     await begun.stop()
   }
 
+  // SwiftNIO's first read takes 2 048 bytes: what comes behind them is still in the kernel when the next request, which
+  // waits already, gets its connection.
+  @Test func `nor is it while nobody has read it`() async throws {
+    let begun = try await begin()
+    let (client, origin) = (begun.client, begun.origin)
+    begun.server.forget()
+    try await client.send("GET http://127.0.0.1:\(origin.port)/next HTTP/1.1\r\nHost: x\r\n\r\n")
+    try await begun.proxy.turn()
+    let answer = "HTTP/1.1 200 OK\r\nContent-Length: 2007\r\n\r\n" + String(repeating: "a", count: 2_007)
+    #expect(answer.utf8.count == 2_048)
+    try await begun.server.send(answer + "HTTP/1.1 408 Late\r\nContent-Length: 0\r\n\r\n")
+    let number = try await origin.place(of: "GET /next")
+    #expect(number == 1)
+    try await origin.connection(number).send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nnext")
+    #expect(await !client.receive("next").contains("408"))
+    await begun.stop()
+  }
+
   @Test(arguments: [false, true])
   func `a request is not sent once more that a new connection has lost, nor one to which an answer has begun`(
     isReused: Bool
