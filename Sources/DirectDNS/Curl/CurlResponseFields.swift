@@ -21,8 +21,8 @@ struct CurlResponseFields: Sendable {
 
   /// What is wrong with a response that libcurl takes for a whole one; nil if nothing is.
   ///
-  /// It asks for no more of a head than its status line. Of two lengths libcurl 7.88 goes by the last one, so that a body
-  /// may have been cut (RFC 9112 §6.3).
+  /// It asks for no more of a head than its status line. Of two lengths libcurl 7.88 goes by the last one, so that a
+  /// body may have been cut (RFC 9112 §6.3).
   var fault: HTTPTransportError? {
     if !isOver { return .connectionLost("the response ended before its head") }
     return isLengthWrong ? .malformedResponse("its Content-Length is malformed, which the server has to mend") : nil

@@ -77,8 +77,8 @@ internal import CDirectDNSCurl
 
   /// Whether a connection with that local port has brought what nobody has read, or has ended.
   ///
-  /// libcurl 7.88 takes a connection that it keeps, and that has brought something, for one that is open. Since 8.22 it
-  /// looks at one once a second at most.
+  /// libcurl 7.88 takes a connection that it keeps, and that has brought something, for an open one. Since 8.22 it looks
+  /// at one once a second at most.
   ///
   /// - Parameters:
   ///   - port: the port.

@@ -9,6 +9,7 @@ struct HeadLines: Sendable {
   private(set) var hasRestorableField = false
   private var hasTransferEncoding = false
   private var isCodingUnknown = false
+  private var isChunked = false
   /// The number of the last `Content-Length`.
   private var length: Int64?
   private var isLengthWrong = false
@@ -24,6 +25,13 @@ struct HeadLines: Sendable {
   /// sizes of chunks too, and later it refuses.
   var hasSoundLength: Bool { hasTransferEncoding ? !isCodingUnknown : !isLengthWrong }
 
+  /// The number of a `Content-Length` that holds beside a `Transfer-Encoding` that names no coding; nil for other heads.
+  ///
+  /// libcurl 7.88 then takes all that comes for the body until the connection ends.
+  var lengthOfIdentity: Int64? {
+    hasTransferEncoding && !isChunked && !isCodingUnknown && !isLengthWrong ? length : nil
+  }
+
   /// Takes a line, its end included.
   mutating func append(_ line: some Collection<UInt8>) {
     // Most heads fit into this, so that the array does not grow line by line.
@@ -37,7 +45,8 @@ struct HeadLines: Sendable {
 
   private enum Meaning {
     case restorable, other
-    case transferEncoding(isKnown: Bool)
+    /// Nil for a coding that no request asks for.
+    case transferEncoding(isChunked: Bool?)
     /// Nil for a value that is no number.
     case length(Int64?)
   }
@@ -45,9 +54,10 @@ struct HeadLines: Sendable {
   private mutating func note(_ meaning: Meaning) {
     switch meaning {
     case .restorable: hasRestorableField = true
-    case .transferEncoding(let isKnown):
+    case .transferEncoding(let isChunked):
       hasTransferEncoding = true
-      if !isKnown { isCodingUnknown = true }
+      if isChunked == true { self.isChunked = true }
+      if isChunked == nil { isCodingUnknown = true }
     case .length(let number):
       if number == nil || length ?? number != number { isLengthWrong = true }
       length = number
@@ -65,22 +75,28 @@ struct HeadLines: Sendable {
     case UInt8(ascii: "r"): return HeadLine.isField("refresh", line) ? .restorable : .other
     case UInt8(ascii: "s"): return HeadLine.isField("set-cookie", line) ? .restorable : .other
     case UInt8(ascii: "t"):
-      return HeadLine.isField("transfer-encoding", line) ? .transferEncoding(isKnown: hasKnownCodings(line)) : .other
+      return HeadLine.isField("transfer-encoding", line) ? .transferEncoding(isChunked: isChunked(line)) : .other
     default: return .other
     }
   }
 
-  /// Whether a `Transfer-Encoding` names `chunked` alone, or `identity`, which is none (RFC 2616 §3.6).
-  private static func hasKnownCodings(_ line: Span<UInt8>) -> Bool {
+  /// Whether a `Transfer-Encoding` names `chunked`, and not `identity` alone, which is none (RFC 2616 §3.6); nil if it
+  /// names another coding.
+  private static func isChunked(_ line: Span<UInt8>) -> Bool? {
     let value = HeadLine.value(of: line, behind: "transfer-encoding")
     var start = value.lowerBound
+    var isChunked = false
     while start < value.upperBound {
       let end = HeadLine.index(of: UInt8(ascii: ","), in: line, start..<value.upperBound) ?? value.upperBound
       let coding = line.extracting(HeadLine.trimmed(line, start..<end))
-      guard coding.isEmpty || isCoding("chunked", coding) || isCoding("identity", coding) else { return false }
+      if isCoding("chunked", coding) {
+        isChunked = true
+      } else if !coding.isEmpty, !isCoding("identity", coding) {
+        return nil
+      }
       start = end + 1
     }
-    return true
+    return isChunked
   }
 
   private static func isCoding(_ name: StaticString, _ coding: Span<UInt8>) -> Bool {

@@ -58,6 +58,22 @@ extension BrokenOriginTests {
     }
   }
 
+  @Test func `a body shorter than its length was cut, beside a transfer coding that is none, too`() async throws {
+    for (length, isCut) in [(5, false), (6, true)] {
+      let head = "HTTP/1.1 200 OK\r\nConnection: close\r\nTransfer-Encoding: identity\r\n"
+      let text = head + "Content-Length: \(length)\r\n\r\nhello"
+      try await staged(handler: { _ in throw OriginFault.text(text) }) { fixture in
+        let response = try await fixture.client.execute(fixture.request())
+        if isCut {
+          let error = await #expect(throws: DirectDNSError.self) { try await response.body.text() }
+          #expect(error?.code == .connectionLost)
+        } else {
+          #expect(try await response.body.text() == "hello")
+        }
+      }
+    }
+  }
+
   @Test func `a response to HEAD has no body, whatever it says of one`() async throws {
     let text = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n"
     try await staged(handler: { _ in throw OriginFault.text(text) }) { fixture in
