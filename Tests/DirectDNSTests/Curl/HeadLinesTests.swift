@@ -69,14 +69,15 @@ struct HeadLinesTests {
     #expect(!HeadLines(text: fields.map { $0 + "\r\n" }.joined()).hasSoundLength)
   }
 
-  @Test(arguments: [
-    (["Transfer-Encoding: identity", "Content-Length: 5"], 5), (["Content-Length: 5", "transfer-encoding:"], 5),
-    (["Content-Length: 5"], nil), (["Transfer-Encoding: identity"], nil),
-    (["Transfer-Encoding: identity, chunked", "Content-Length: 5"], nil),
-    (["Transfer-Encoding: chunked", "Transfer-Encoding: identity", "Content-Length: 5"], nil),
-    (["Transfer-Encoding: gzip", "Content-Length: 5"], nil),
-    (["Transfer-Encoding: identity", "Content-Length: 5", "Content-Length: 6"], nil),
-  ] as [([String], Int64?)])
+  @Test(
+    arguments: [
+      (["Transfer-Encoding: identity", "Content-Length: 5"], 5), (["Content-Length: 5", "transfer-encoding:"], 5),
+      (["Content-Length: 5"], nil), (["Transfer-Encoding: identity"], nil),
+      (["Transfer-Encoding: identity, chunked", "Content-Length: 5"], nil),
+      (["Transfer-Encoding: chunked", "Transfer-Encoding: identity", "Content-Length: 5"], nil),
+      (["Transfer-Encoding: gzip", "Content-Length: 5"], nil),
+      (["Transfer-Encoding: identity", "Content-Length: 5", "Content-Length: 6"], nil),
+    ] as [([String], Int64?)])
   func `a length beside a coding that is none holds`(_ fields: [String], _ length: Int64?) {
     #expect(HeadLines(text: fields.map { $0 + "\r\n" }.joined()).lengthOfIdentity == length)
   }
