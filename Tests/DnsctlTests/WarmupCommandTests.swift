@@ -81,7 +81,7 @@ struct `dnsctl warmup` {
   @Test(
     arguments: [
       ([], 64, "nothing to warm"), (["--hosts", "-", "-"], 64, "once"),
-      (["--hosts", "/none"], 74, "/none: there is no such"),
+      (["--hosts", "/none"], 74, "--hosts: there is no file /none."),
       (["--hosts", "/unreadable/x"], 74, "Permission denied"), (["--min-success", "x", "a.example"], 64, "40 or 95%"),
       (["--rate", "0", "a.example"], 64, "more than 0"), (["--rate", "1000001", "a.example"], 64, "at most 1000000"),
       (["--deadline", "0", "a.example"], 64, "more than 0"),

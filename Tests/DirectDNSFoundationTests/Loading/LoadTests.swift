@@ -102,7 +102,7 @@ struct LoadTests {
       // What is left of it when the request goes out.
       try await short.error(DirectSession.request(url)),
     ]
-    for (error, time) in zip(errors, ["within 0.2 seconds", "within 0.1 seconds", "was not done within 0."]) {
+    for (error, time) in zip(errors, ["silent for 0.2 seconds", "silent for 0.1 seconds", "was not done within 0."]) {
       #expect(error.code == .timedOut)
       #expect(error.directError?.message.contains(time) == true, "\(String(describing: error.directError))")
     }
