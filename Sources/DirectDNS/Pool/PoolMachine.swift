@@ -167,10 +167,13 @@ struct PoolMachine<Route: Hashable> {
   }
 
   /// Ends the connections of a retired pool once it has no more to do: nobody else would use or end them.
+  ///
+  /// One that is being opened ends with the attempt that opens it: libcurl may be waiting for it still, and would take
+  /// that for a refusal.
   private mutating func endRetired(_ id: SlabID<Pool>) {
     let sockets = pools.read(id) { $0.isRetired && $0.load.running == 0 ? $0.sockets : [] } ?? []
     guard !sockets.isEmpty, !waiting.isWaiting(in: id) else { return }
-    for socket in sockets { actions.append(.endConnection(socket)) }
+    for socket in sockets where connections[socket]?.isEstablished == true { actions.append(.endConnection(socket)) }
   }
 
   /// Ends a transfer that nobody wants any more.

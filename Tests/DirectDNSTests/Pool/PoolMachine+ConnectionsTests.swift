@@ -41,6 +41,16 @@ final class PoolMachineConnectionsTests: PoolFixture {
     #expect(machine.transfers[next]?.pool == machine.transfers[new]?.pool && machine.pools.ids.count == 1)
   }
 
+  @Test func `one that is being opened on another network ends with its attempt alone`() {
+    let cut = start()
+    machine.dialled(7, cut, attempt: 0)
+    machine.closeIdle(nil)
+    _ = taken()
+    machine.cancel(cut)
+    _ = machine.endTurn(at: 2)
+    #expect(taken() == ["fail 0 cancelled", "close 0.0"])
+  }
+
   @Test func `a connection that is always busy takes no request that comes ten minutes after it was opened`() {
     let end = PoolLimits.lifetime
     let first = start(.always, "a", terms(deadline: .max))
