@@ -41,7 +41,8 @@ struct ColdBench: AsyncParsableCommand {
     let resolver = try DirectResolver(configuration)
     let text = try String(contentsOf: URL(filePath: file), encoding: .utf8)
     let hosts = try text.split(separator: "\n").prefix(count + warmUp).map { try HostName(String($0)) }
-    let failed = await Load(inFlight: inFlight).measure(hosts.count - warmUp, warmUp: warmUp) { index in
+    let load = Load(inFlight: inFlight, executor: resolver.executor)
+    let failed = await load.measure(hosts.count - warmUp, warmUp: warmUp) { index in
       _ = try await resolver.resolve(hosts[index])
     }
     if failed > 0 { throw ExitCode(1) }

@@ -61,7 +61,7 @@ final class CaresQueries: LoopDriver {
 
   static var threadName: String { "cares" }
 
-  init(_ settings: Settings, poller: Poller) {
+  init(_ settings: Settings, poller: Poller, resumption: TaskResumption) {
     self.settings = settings
     self.poller = poller
   }

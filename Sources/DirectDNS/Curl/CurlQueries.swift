@@ -19,7 +19,7 @@ final class CurlQueries: CurlDriver {
   /// How many transfers were started, and have sent nothing yet.
   private var startCount = 0
 
-  init?(_ settings: (), poller: Poller) {
+  init?(_ settings: (), poller: Poller, resumption: TaskResumption) {
     guard let multi = CurlMulti(index: 0, poller: poller) else { return nil }
     multis = [multi]
     sockets = CurlSockets(poller: poller)

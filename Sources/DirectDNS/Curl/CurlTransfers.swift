@@ -30,12 +30,13 @@ final class CurlTransfers: CurlDriver {
   /// How many transfers of each pool were started, and have sent nothing yet.
   var started: [(pool: SlabID<Machine.Pool>, count: Int)] = []
   /// What is to be delivered to the tasks that wait, at the end of the turn.
-  var deliveries = PendingDeliveries()
+  var deliveries: PendingDeliveries
 
-  init?(_ settings: CurlTransferSettings, poller: Poller) {
+  init?(_ settings: CurlTransferSettings, poller: Poller, resumption: TaskResumption) {
     guard let multi = CurlMulti(index: 0, poller: poller) else { return nil }
     self.settings = settings
     machine = Machine(settings.limits)
+    deliveries = PendingDeliveries(resumption: resumption)
     multis = [multi]
     sockets = CurlSockets(silenceLimit: Self.silenceLimit, poller: poller)
     configure(multi)
@@ -62,8 +63,6 @@ final class CurlTransfers: CurlDriver {
   var isBusy: Bool { machine.isBusy }
 
   var isEmpty: Bool { machine.isEmpty }
-
-  func willRunTasks() { deliveries.willRunTasks() }
 
   func takeSocketsToCork() -> [curl_socket_t] {
     var crowded: [curl_socket_t] = []

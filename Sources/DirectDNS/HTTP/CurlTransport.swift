@@ -49,6 +49,12 @@ public final class CurlTransport: HTTPTransport, NonBlocking {
     routes = Locked(Routes(trust: try trust.resolved(), connections: min(max(1, connections), 1000)))
   }
 
+  /// Runs tasks on the thread that carries the requests.
+  var executor: any TaskExecutor { loop.executor }
+
+  /// Resumes tasks that wait for replies.
+  var resumption: TaskResumption { loop.resumption }
+
   /// The authorities that are trusted.
   var trust: CurlTrust { routes.withLock(\.trust) }
 

@@ -9,6 +9,8 @@ final class Loop<Driver: LoopDriver>: Sendable {
   let mailbox: LoopMailbox<Driver>
   /// Runs tasks on the thread.
   let executor: LoopExecutor
+  /// Resumes tasks that wait for what the thread has brought.
+  var resumption: TaskResumption { mailbox.resumption }
 
   init(_ settings: Driver.Settings) {
     mailbox = LoopMailbox(settings)
@@ -49,7 +51,12 @@ protocol LoopDriver: AnyObject, SendableMetatype {
   static var threadName: String { get }
 
   /// Creates a driver; nil if there is no memory for it.
-  init?(_ settings: Settings, poller: Poller)
+  ///
+  /// - Parameters:
+  ///   - settings: the loop's.
+  ///   - poller: waits for the sockets.
+  ///   - resumption: resumes the tasks that wait for what the thread brings.
+  init?(_ settings: Settings, poller: Poller, resumption: TaskResumption)
 
   /// The present, by ``LoopTime``; read only once per turn, since turns are short.
   var now: Int64 { get set }
@@ -59,9 +66,6 @@ protocol LoopDriver: AnyObject, SendableMetatype {
 
   /// Whether tasks run on the thread.
   static var runsTasks: Bool { get }
-
-  /// Called before tasks run on the thread.
-  func willRunTasks()
 
   /// Carries out a command.
   func carryOut(_ command: Command)
@@ -89,8 +93,6 @@ extension LoopDriver {
   var idleLimit: Int64? { nil }
 
   static var runsTasks: Bool { false }
-
-  func willRunTasks() {}
 
   static func threadEnds() {}
 }

@@ -21,6 +21,7 @@ final class LoopMailbox<Driver: LoopDriver>: Sendable {
   }
 
   let settings: Driver.Settings
+  let resumption = TaskResumption()
   let state = Locked(State())
   private let startThread: WorkerThread.Start
 
@@ -86,9 +87,9 @@ final class LoopMailbox<Driver: LoopDriver>: Sendable {
   func wake() { state.withLock(\.wakeUp)?.call() }
 
   private func start(_ state: inout State) {
-    guard let wakeUp = WakeUp(), let poller = Poller(wakeUp), let driver = Driver(settings, poller: poller) else {
-      return state.obstacle = Self.noDescriptors
-    }
+    guard let wakeUp = WakeUp(), let poller = Poller(wakeUp),
+      let driver = Driver(settings, poller: poller, resumption: resumption)
+    else { return state.obstacle = Self.noDescriptors }
     // Passed to the thread: nobody else has them afterwards.
     let made = Locked<(Driver, Poller)?>((driver, poller))
     let isStarted = startThread(Driver.threadName) { [self] in
@@ -217,7 +218,7 @@ struct LoopThread<Driver: LoopDriver>: ~Copyable {
   private func runTasks(_ tasks: inout [LoopTask]) {
     mailbox.takeTasks(into: &tasks)
     guard !tasks.isEmpty else { return }
-    driver.willRunTasks()
+    mailbox.resumption.willRunTasks()
     for task in tasks { task.run() }
     tasks.removeAll(keepingCapacity: true)
   }

@@ -86,11 +86,22 @@ public final class DirectResolver: Sendable {
     lookups = LookupRunner(
       machine, clock: clock,
       sender: QuerySender(transport: self.transport, clock: clock, bootstrap: bootstrap), store: store,
-      lookupTelemetry: lookupTelemetry)
+      lookupTelemetry: lookupTelemetry, resumption: (self.transport as? CurlTransport)?.resumption ?? TaskResumption())
     keepAlive(configuration.keepAlive)
   }
 
   deinit { shutdown() }
+
+  /// Runs tasks on the thread that carries the resolver's requests; on the shared pool with a transport of your own.
+  ///
+  /// A task that looks up many names that no cache has is faster there, since no answer makes it switch threads. But
+  /// while such a task computes, no server's reply is read: anything that takes more than some microseconds, or blocks,
+  /// must run elsewhere.
+  ///
+  ///     await withTaskExecutorPreference(resolver.executor) { … }
+  ///
+  /// Once the resolver has been shut down, tasks run on the shared pool again.
+  public var executor: any TaskExecutor { (transport as? CurlTransport)?.executor ?? globalConcurrentExecutor }
 
   // MARK: Looking up
 

@@ -15,18 +15,20 @@ final class LookupRunner: QueryRecipient {
   private let sender: QuerySender
   private let store: StoreLink?
   private let lookupTelemetry: LookupTelemetry
+  private let resumption: TaskResumption
   private let outcomes = NumberedWaits<Lookup, Outcome>()
   private let records = NumberedWaits<DNSQuestion, Records>()
   private let drained = NumberedWaits<LookupMachine.Drain, Void>()
 
   init(
     _ machine: LookupMachine, clock: any ResolverClock, sender: QuerySender, store: StoreLink?,
-    lookupTelemetry: LookupTelemetry
+    lookupTelemetry: LookupTelemetry, resumption: TaskResumption
   ) {
     runner = MachineRunner(machine, clock: clock)
     self.sender = sender
     self.store = store
     self.lookupTelemetry = lookupTelemetry
+    self.resumption = resumption
   }
 
   /// Looks at the machine without changing it.
@@ -112,10 +114,7 @@ final class LookupRunner: QueryRecipient {
     }
   }
 
-  /// Resumes tasks that wait; several of them from another task.
-  ///
-  /// Resumed from here, each could wake a thread that takes the processor at once and is done before the next one is
-  /// resumed: two switches of threads each, which cost more than everything else that is done for a lookup.
+  /// Resumes tasks that wait.
   private func resume(_ endings: [LookupMachine.Ending]) {
     var callers: [(caller: CheckedContinuation<Outcome, Never>, outcome: Outcome)] = []
     callers.reserveCapacity(endings.count)
@@ -132,7 +131,8 @@ final class LookupRunner: QueryRecipient {
       case .drained(let number): drained.deliver((), under: number)
       }
     }
-    guard callers.count > 1 else { return callers.forEach { $0.caller.resume(returning: $0.outcome) } }
-    Task.detached { [callers] in for (caller, outcome) in callers { caller.resume(returning: outcome) } }
+    resumption.resume(callers.count) { [callers] in
+      for (caller, outcome) in callers { caller.resume(returning: outcome) }
+    }
   }
 }

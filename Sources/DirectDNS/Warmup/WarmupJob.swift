@@ -157,7 +157,7 @@ public final class WarmupJob: Sendable {
       }
       for await start in starts {
         switch start {
-        case .look(let tasks): group.addTask { await self.work(tasks) }
+        case .look(let tasks): group.addTask(executorPreference: resolver.executor) { await self.work(tasks) }
         case .wake(let instant):
           group.addTask { [clock] in
             if (try? await clock.sleep(until: instant)) != nil { self.wake(at: instant) }

@@ -13,7 +13,7 @@ final class ConnectAttemptTests {
     let poller = try #require(Poller(wakeUp))
     let settings = CurlTransferSettings(
       trust: CurlTrust(), requiresTLS13: false, limits: PoolFixture.limits, bufferSize: 65_536)
-    transfers = try #require(CurlTransfers(settings, poller: poller))
+    transfers = try #require(CurlTransfers(settings, poller: poller, resumption: TaskResumption()))
     attempt = try #require(ConnectAttempt(events: transfers))
   }
 

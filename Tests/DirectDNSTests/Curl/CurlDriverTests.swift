@@ -8,7 +8,7 @@ struct CurlDriverTests {
   @Test func `a transfer goes on at once that the end of a turn begins by a new multi handle`() throws {
     let wakeUp = try #require(WakeUp())
     let poller = try #require(Poller(wakeUp))
-    let driver = try #require(LateDriver((), poller: poller))
+    let driver = try #require(LateDriver((), poller: poller, resumption: TaskResumption()))
     #expect(driver.turn(hasNews: true) <= driver.now)
     driver.stop()
     driver.close()
@@ -23,7 +23,7 @@ private final class LateDriver: CurlDriver {
   private let poller: Poller
   private let easy: CurlHandle
 
-  init?(_ settings: (), poller: Poller) {
+  init?(_ settings: (), poller: Poller, resumption: TaskResumption) {
     guard let easy = CurlHandle() else { return nil }
     self.poller = poller
     self.easy = easy

@@ -22,7 +22,7 @@ struct CurlQueriesTests {
 
   @Test func `the thread may end only while nothing runs or waits`() throws {
     let poller = try #require(WakeUp().flatMap { Poller($0) })
-    let driver = try #require(CurlQueries((), poller: poller))
+    let driver = try #require(CurlQueries((), poller: poller, resumption: TaskResumption()))
     let route = QueryRoute.sample(width: 1)
     let queries = (0..<2).map { _ in CurlQuery(.sample("http://127.0.0.1:1/", route: route), for: Nobody()) }
     #expect(driver.idleLimit == 120_000)

@@ -66,7 +66,7 @@ struct CurlTransfersEventsTests {
     let server = try #require(ReadingServer("", ending: .writing))
     let wakeUp = try #require(WakeUp())
     let poller = try #require(Poller(wakeUp))
-    let driver = try #require(CurlTransfers(Self.settings, poller: poller))
+    let driver = try #require(CurlTransfers(Self.settings, poller: poller, resumption: TaskResumption()))
     let (pieces, source) = AsyncStream.makeStream(of: Void.self)
     let upload = BodyUpload(length: nil, canRestart: false) { write in
       _ = await write(Array("first".utf8))

@@ -145,7 +145,8 @@ struct LoopThreadTests {
     let wakeUp = try #require(WakeUp())
     let system = InterruptedWait()
     let poller = Poller(wakeUp, system: system)
-    let driver = try #require(DiaryDriver(.init(diary: diary, idleLimit: 500), poller: poller))
+    let driver = try #require(
+      DiaryDriver(.init(diary: diary, idleLimit: 500), poller: poller, resumption: mailbox.resumption))
     LoopThread(mailbox: mailbox, driver: driver, poller: poller).run()
     #expect(system.waits.count >= 3 && system.waits.allSatisfy { 1...500 ~= $0 })
     #expect(!mailbox.isRunning)
@@ -214,7 +215,7 @@ private final class DiaryDriver: LoopDriver {
   private let diary: Diary
   private var isDue: Bool
 
-  init?(_ settings: Settings, poller: Poller) {
+  init?(_ settings: Settings, poller: Poller, resumption: TaskResumption) {
     guard let diary = settings.diary else { return nil }
     (self.diary, isDue, idleLimit) = (diary, settings.isDueOnce, settings.idleLimit)
     diary.write("made")
@@ -270,7 +271,9 @@ private final class MaskDriver<Use: ThreadUse>: LoopDriver {
   var now = LoopTime.now
   private let caller: CheckedContinuation<Void, Never>
 
-  init?(_ caller: CheckedContinuation<Void, Never>, poller: Poller) { self.caller = caller }
+  init?(_ caller: CheckedContinuation<Void, Never>, poller: Poller, resumption: TaskResumption) {
+    self.caller = caller
+  }
 
   func carryOut(_ found: Locked<Bool?>) {
     found.withLock { $0 = SignalMask.blocksSIGPIPE }

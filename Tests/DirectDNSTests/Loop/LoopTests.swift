@@ -129,6 +129,33 @@ struct LoopExecutorTests {
     await origin.stop()
   }
 
+  @Test func `tasks run on their resolver's thread, or with another transport on the shared pool`() async throws {
+    let names = (0..<20).map { "n\($0).shop.test" }
+    var records = RecordTable()
+    for name in names { records.add(name, "192.0.2.1", ttl: 60) }
+    let server = try await FakeProvider.start(records: records)
+    let provider = JSONProvider(name: "fake", url: try WebURL(server.url("/resolve")))
+    var configuration = ResolverConfiguration(providers: [ProviderConfiguration(provider: provider)])
+    configuration.families = .ipv4
+    let resolver = try DirectResolver(configuration)
+    let threads = try await withTaskExecutorPreference(resolver.executor) {
+      try await withThrowingTaskGroup(of: String.self) { group in
+        for name in names {
+          group.addTask {
+            _ = try await resolver.resolve(name)
+            return try thread()
+          }
+        }
+        return try await group.reduce(into: Set()) { $0.insert($1) }
+      }
+    }
+    #expect(threads.count == 1 && threads.allSatisfy { $0.contains(" directdns.") }, "\(threads)")
+    resolver.shutdown()
+    let other = try ResolverFixture().resolver
+    #expect(try await withTaskExecutorPreference(other.executor) { try !thread().contains(" directdns.") })
+    await server.stop()
+  }
+
   @Test func `a task on the loop's thread can end the client, and goes on elsewhere`() async throws {
     let origin = try await FakeOrigin.start()
     let client = try ClientSample.client()
