@@ -97,7 +97,7 @@ extension ConnectAttempt {
   func setRequest(_ request: TransferRequest) {
     if applied.url != request.message.url {
       applied.url = request.message.url
-      handle.set(CURLOPT_URL, request.message.url)
+      handle.setURL(request.message.url, isSentWhole: request.route.proxy != nil)
     }
     if fieldLines != request.message.fields {
       fieldLines = request.message.fields

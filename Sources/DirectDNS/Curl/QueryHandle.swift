@@ -202,7 +202,7 @@ internal import HTTPTypes
   }
 
   private func setRequest(_ message: HTTPMessage) {
-    handle.set(CURLOPT_URL, message.url)
+    handle.setURL(message.url)
     // It is nearly always the same array, which the comparison notices at once.
     if fieldLines != message.fieldLines {
       fieldLines = message.fieldLines
