@@ -316,13 +316,8 @@ static inline void directdns_setopt_dial(CURL *easy, void *context, directdns_di
   curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, context);
 }
 
-typedef int (*directdns_opened_callback)(void *_Nullable context, curl_socket_t socket, curlsocktype purpose);
 typedef int (*directdns_closing_callback)(void *_Nullable context, curl_socket_t socket);
-
-static inline void directdns_setopt_sockets(
-    CURL *easy, directdns_opened_callback opened, directdns_closing_callback closing, void *context) {
-  curl_easy_setopt(easy, CURLOPT_SOCKOPTFUNCTION, opened);
-  curl_easy_setopt(easy, CURLOPT_SOCKOPTDATA, context);
+static inline void directdns_setopt_closing(CURL *easy, void *context, directdns_closing_callback closing) {
   curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, closing);
   curl_easy_setopt(easy, CURLOPT_CLOSESOCKETDATA, context);
 }

@@ -13,6 +13,8 @@ internal import CDirectDNSCurl
   ///
   /// A transfer would go with the value before it, another request's URL for one, or without any.
   private(set) var lacksOption = false
+  /// The sockets that its transfer has opened, none of which is known to be connected; see ``CurlSockets``.
+  var opening: [curl_socket_t] = []
   // Libcurl refers to them even after a reset, until its handle is closed.
   private var sockets: CurlSockets?
   private var share: CurlShare?
@@ -171,7 +173,7 @@ internal import CDirectDNSCurl
   ///   - owner: see ``setOwner(_:)``.
   ///   - usesTLS: whether they may use https alone; otherwise http alone.
   ///   - scope: they share connections with transfers of the same scope only.
-  ///   - sockets: is told of the sockets that they open, and of their end.
+  ///   - sockets: is told of the end of the sockets that they open.
   func setPool(of owner: AnyObject, usesTLS: Bool, scope: Int, _ sockets: CurlSockets) {
     setOwner(owner)
     // libcurl compares the address scope among what else has to be the same. The kernel uses it for link-local

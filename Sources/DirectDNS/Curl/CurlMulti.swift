@@ -15,7 +15,7 @@ internal import CDirectDNSOpenSSL
   private var retry = Int64.max
   /// Whether several transfers share a connection; see ``CurlRecheck``.
   var sharesConnections = false
-  /// Called when a connection ends; it has to outlive the handle, which ends the last connections itself.
+  /// Told when a connection or a transfer ends; it has to outlive the handle, which ends the last connections itself.
   var sockets: CurlSockets?
 
   /// Creates a handle; nil if libcurl has no memory for it.
@@ -59,7 +59,10 @@ internal import CDirectDNSOpenSSL
     return true
   }
 
-  func remove(_ easy: CurlHandle) { unsafe _ = curl_multi_remove_handle(handle, easy.pointer) }
+  func remove(_ easy: CurlHandle) {
+    unsafe _ = curl_multi_remove_handle(handle, easy.pointer)
+    sockets?.ended(easy)
+  }
 
   func set(_ option: CURLMoption, _ value: Int) { unsafe _ = directdns_multi_setopt_long(handle, option, value) }
 

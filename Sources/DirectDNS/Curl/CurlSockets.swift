@@ -4,12 +4,14 @@ internal import CDirectDNSCurl
 /// The sockets of a loop's connections, from when libcurl opens them until it closes them.
 @safe final class CurlSockets {
   private(set) var open: Set<curl_socket_t> = []
+  /// The handles whose transfers opened sockets, as long as those are not known to be connected.
+  private var openers: [curl_socket_t: ObjectIdentifier] = [:]
   /// The local ports of established connections, each of which several may have that lead to different servers.
   private var ports: [curl_socket_t: CInt] = [:]
   private var socketsOfPort: [CInt: [curl_socket_t]] = [:]
   private let poller: Poller?
   /// How many milliseconds sent bytes may stay unacknowledged before the kernel ends the connection: of the sockets that
-  /// libcurl opens from then on.
+  /// are opened from then on.
   var silenceLimit: UInt32
   /// Called with a socket before it is closed.
   var closing: ((curl_socket_t) -> Void)?
@@ -19,21 +21,15 @@ internal import CDirectDNSCurl
     self.poller = poller
   }
 
-  /// Makes a handle report the sockets that its transfers open, and their end.
+  /// Makes a handle report the end of the sockets that its transfers open.
   ///
   /// A connection outlives the handle that opened it, so this object must be kept by whoever ends the connections:
   /// ``CurlMulti``, and ``CurlHandle`` for a handle outside a loop.
   func watch(_ handle: CurlHandle) {
-    unsafe directdns_setopt_sockets(
-      handle.pointer,
-      { context, socket, _ in
-        unsafe context.object(CurlSockets.self)?.opened(socket)
-        return CURL_SOCKOPT_OK
-      },
-      { context, socket in
-        unsafe context.object(CurlSockets.self)?.closes(socket)
-        return directdns_close(socket)
-      }, Unmanaged.passUnretained(self).toOpaque())
+    unsafe directdns_setopt_closing(handle.pointer, Unmanaged.passUnretained(self).toOpaque()) { context, socket in
+      unsafe context.object(CurlSockets.self)?.closes(socket)
+      return directdns_close(socket)
+    }
   }
 
   /// Makes the kernel hold back what is written to sockets, or send it; after 200 ms it is sent anyway.
@@ -66,13 +62,42 @@ internal import CDirectDNSCurl
     }
   }
 
-  /// Notes the local port of a connection that is established; `dialled` is the socket that its transfer opened last.
-  func established(port: CInt, dialled: curl_socket_t) {
-    // Of a proxy's addresses libcurl dials several at once.
-    let isIts = { (socket: curl_socket_t) in directdns_local_port(socket) == Int(port) }
-    guard let socket = isIts(dialled) ? dialled : open.first(where: isIts), ports[socket] == nil else { return }
+  /// A handle's transfer is about to connect a socket.
+  func opened(_ socket: curl_socket_t, by handle: CurlHandle) {
+    // libcurl has closed the one that had this number before; see ``CurlVersion/closesUntold``.
+    if open.contains(socket) { closes(socket) }
+    directdns_prepare_socket(socket, silenceLimit)
+    open.insert(socket)
+    openers[socket] = ObjectIdentifier(handle)
+    handle.opening.append(socket)
+    poller?.opened(socket)
+  }
+
+  /// A handle's transfer has a connection, with that local port: one that it has opened, or a kept one.
+  ///
+  /// - Returns: the socket if it has opened it.
+  @discardableResult
+  func established(port: CInt, for handle: CurlHandle) -> curl_socket_t? {
+    let place = handle.opening.firstIndex { socket in
+      openers[socket] == ObjectIdentifier(handle) && directdns_local_port(socket) == Int(port)
+    }
+    guard let place else { return nil }
+    let socket = handle.opening.remove(at: place)
+    openers[socket] = nil
     ports[socket] = port
     socketsOfPort[port, default: []].append(socket)
+    // Of a proxy's addresses libcurl dials several at once, and keeps the first that is connected.
+    ended(handle)
+    return socket
+  }
+
+  /// A handle's transfer connects no more: libcurl has closed what it was connecting, and may not have said so.
+  func ended(_ handle: CurlHandle) {
+    guard !handle.opening.isEmpty else { return }
+    for socket in exchange(&handle.opening, with: []) where openers[socket] == ObjectIdentifier(handle) {
+      openers[socket] = nil
+      if CurlVersion.closesUntold { closes(socket) }
+    }
   }
 
   /// Whether a connection with that local port has brought what nobody has read, or has ended.
@@ -88,14 +113,9 @@ internal import CDirectDNSCurl
     socketsOfPort[port]?.contains { isMeant($0) && directdns_is_quiet($0) == 0 } ?? false
   }
 
-  private func opened(_ socket: curl_socket_t) {
-    directdns_prepare_socket(socket, silenceLimit)
-    open.insert(socket)
-    poller?.opened(socket)
-  }
-
   private func closes(_ socket: curl_socket_t) {
     open.remove(socket)
+    openers[socket] = nil
     if let port = ports.removeValue(forKey: socket) {
       let others = socketsOfPort[port]?.filter { $0 != socket } ?? []
       socketsOfPort[port] = others.isEmpty ? nil : others

@@ -48,16 +48,17 @@ extension CurlTransfers {
   }
 
   func dialled(_ socket: curl_socket_t, _ attempt: ConnectAttempt) {
-    machine.dialled(socket, attempt.id, attempt: attempt.number)
-    // The kernel counts the first packet too: it must not give up before the pool does. libcurl reports the socket next.
+    // The kernel counts the first packet too: it must not give up before the pool does.
     sockets.silenceLimit = Self.silence(attempt.transfer?.request.terms.connectTimeout ?? 0)
+    // Before the machine knows it: its number may have been that of another one.
+    sockets.opened(socket, by: attempt.handle)
+    machine.dialled(socket, attempt.id, attempt: attempt.number)
   }
 
   /// A connection is established, with that local port: what was allowed for making it is over.
   func connected(_ attempt: ConnectAttempt, port: CInt) {
-    if let socket = attempt.dialled { sockets.established(port: port, dialled: socket) }
-    guard let socket = attempt.dialled, let terms = attempt.transfer?.request.terms,
-      Self.silence(terms.connectTimeout) > Self.silenceLimit, sockets.open.contains(socket)
+    guard let socket = sockets.established(port: port, for: attempt.handle),
+      let terms = attempt.transfer?.request.terms, Self.silence(terms.connectTimeout) > Self.silenceLimit
     else { return }
     directdns_prepare_socket(socket, Self.silenceLimit)
   }

@@ -26,6 +26,10 @@ struct CurlVersion: Sendable, Hashable {
   /// behind a complete response.
   static let failsAtEndOfStream = unsafe (directdns_curl_version()?.pointee.version_num ?? 0) >= 0x08_0300
 
+  /// Whether it closes a socket that is not connected yet without telling (CURLOPT_CLOSESOCKETFUNCTION): where a
+  /// transfer is given up while it connects, or another address of a proxy has connected first (curl#11439).
+  static let closesUntold = unsafe (0x07_5800..<0x08_0200).contains(directdns_curl_version()?.pointee.version_num ?? 0)
+
   init() {
     let info = unsafe directdns_curl_version()
     number = unsafe info?.pointee.version.map { unsafe String(cString: $0) } ?? ""

@@ -24,7 +24,7 @@ internal import HTTPTypes
   /// Whether its transfer has opened a connection.
   private var hasDialled = false
 
-  /// Called when a connection ends that this handle has opened.
+  /// Told of the connections that this handle opens.
   private let sockets: CurlSockets
   private var body: [UInt8] = []
   private var isOverLimit = false
@@ -82,8 +82,7 @@ internal import HTTPTypes
       } ?? 0
     }
     unsafe directdns_setopt_dial(handle.pointer, context) { context, _, address in
-      unsafe context.object(QueryHandle.self)?.dials()
-      return unsafe directdns_socket(address)
+      unsafe context.object(QueryHandle.self)?.dial(address) ?? CURL_SOCKET_BAD
     }
     unsafe directdns_setopt_connected(handle.pointer, context) { context, _, _, _, port in
       unsafe context.call(QueryHandle.self) { $0.connected(port) } ?? CURL_PREREQFUNC_ABORT
@@ -122,12 +121,16 @@ internal import HTTPTypes
     handle.set(CURLOPT_FRESH_CONNECT, sharing == .own ? 1 : 0)
   }
 
-  private func dials() {
+  private func dial(_ address: UnsafeMutablePointer<curl_sockaddr>) -> curl_socket_t {
     hasDialled = true
     pool?.dialled(number)
+    let socket = unsafe directdns_socket(address)
+    if socket != CURL_SOCKET_BAD { sockets.opened(socket, by: handle) }
+    return socket
   }
 
   private func connected(_ port: CInt) -> CInt {
+    sockets.established(port: port, for: handle)
     guard handle.canReceive(overPlainHTTP2: false), hasDialled || !hasUnread(port) else {
       needsNewHandle = true
       return CURL_PREREQFUNC_ABORT

@@ -168,8 +168,7 @@ struct PoolMachine<Route: Hashable> {
 
   /// Ends the connections of a retired pool once it has no more to do: nobody else would use or end them.
   ///
-  /// One that is being opened ends with the attempt that opens it: libcurl may be waiting for it still, and would take
-  /// that for a refusal.
+  /// One that is being opened ends with the attempt that opens it.
   private mutating func endRetired(_ id: SlabID<Pool>) {
     let sockets = pools.read(id) { $0.isRetired && $0.load.running == 0 ? $0.sockets : [] } ?? []
     guard !sockets.isEmpty, !waiting.isWaiting(in: id) else { return }

@@ -72,6 +72,27 @@ struct CurlMultiTests {
     await server.stop()
   }
 
+  @Test func `a socket that is not connected yet is known until its transfer is given up`() async throws {
+    let server = try await FakeProvider.start(records: ProviderFixture.records)
+    let silent = try #require(SilentAddress("127.0.0.7", port: server.port, accepts: false))
+    let sockets = CurlSockets(poller: poller)
+    multi.sockets = sockets
+    let route = QueryRoute.sample(port: server.port)
+    let request = QueryRequest.sample(server.url("/resolve?name=www.shop.test"), route: route)
+    let easy = try #require(QueryHandle(route, sockets: sockets))
+    #expect(easy.prepare(request, to: silent.address))
+    for _ in 0..<2 {
+      #expect(multi.add(easy.handle))
+      for _ in 0..<10 where sockets.open.isEmpty { multi.actOnTimers() }
+      #expect(sockets.open.count == 1)
+      multi.remove(easy.handle)
+      #expect(sockets.open == [])
+    }
+    multi.close()
+    #expect(silent.hasConnection)
+    await server.stop()
+  }
+
   @Test func `a transfer that nobody tells of goes on when all are looked at`() async throws {
     let server = try await FakeProvider.start(records: ProviderFixture.records)
     let sockets = CurlSockets(poller: poller)

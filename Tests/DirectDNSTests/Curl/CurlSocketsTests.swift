@@ -36,7 +36,6 @@ struct CurlSocketsTests {
       for socket in sockets.open {
         port = CInt(directdns_local_port(socket))
         #expect(port > 0)
-        sockets.established(port: port, dialled: socket)
         #expect(!sockets.hasUnread(port: port) { _ in true })
         directdns_end_unread(socket)
         #expect(sockets.hasUnread(port: port) { $0 == socket } && !sockets.hasUnread(port: port) { _ in false })
@@ -82,6 +81,22 @@ struct CurlSocketsTests {
       }
     }
     await server.stop()
+  }
+
+  @Test func `a number stands for the socket that had it last, whatever becomes of the transfer before`() throws {
+    let sockets = CurlSockets()
+    var closed: [curl_socket_t] = []
+    sockets.closing = { closed.append($0) }
+    let first = try #require(CurlHandle())
+    let second = try #require(CurlHandle())
+    // No file of this process has such a number.
+    let socket = curl_socket_t.max
+    sockets.opened(socket, by: first)
+    #expect(closed == [])
+    sockets.opened(socket, by: second)
+    #expect(closed == [socket] && sockets.open == [socket])
+    sockets.ended(first)
+    #expect(closed == [socket] && sockets.open == [socket])
   }
 
   @Test func `a connection that was refused leaves no socket behind`() throws {

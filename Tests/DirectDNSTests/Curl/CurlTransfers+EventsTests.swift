@@ -52,6 +52,25 @@ struct CurlTransfersEventsTests {
     await origin.stop()
   }
 
+  @Test func `nothing is left of a request that is cancelled while it connects`() async throws {
+    let origin = try await FakeOrigin.start()
+    let silent = try #require(SilentAddress("127.0.0.7", port: origin.port, accepts: false))
+    let wakeUp = try #require(WakeUp())
+    let poller = try #require(Poller(wakeUp))
+    let transfers = try #require(CurlTransfers(Self.settings, poller: poller, resumption: TaskResumption()))
+    let transfer = transfer(to: [silent.address], at: UInt16(origin.port), by: AddressPolicy(.any))
+    transfers.carryOut(.start(transfer))
+    for _ in 0..<10 where transfers.sockets.open.isEmpty { transfers.multis[0].actOnTimers() }
+    #expect(transfers.sockets.open.count == 1 && transfers.machine.connections.count == 1)
+    transfers.carryOut(.cancel(transfer))
+    _ = transfers.endTurn()
+    #expect(transfers.sockets.open.isEmpty && transfers.machine.connections.count == 0)
+    #expect(transfers.machine.pools.count == 0)
+    transfers.close()
+    #expect(silent.hasConnection)
+    await origin.stop()
+  }
+
   @Test func `one that is allowed is`() async throws {
     let origin = try await FakeOrigin.start()
     let policy = AddressPolicy(.publicOnly, allowedNetworks: [IPNetwork(.ipv4(0x7F00_0001))])
