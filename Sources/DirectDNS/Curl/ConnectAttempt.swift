@@ -42,7 +42,7 @@ internal import CDirectDNSCurl
   var maySendAgain = false
   /// The error number of the last socket that could not be opened; 0 if it could.
   var socketError: CInt = 0
-  /// The socket that it opened last.
+  /// The socket that it opened last, or that is connected: of a proxy's addresses libcurl dials several.
   private(set) var dialled: curl_socket_t?
   /// Whether anything was sent on that socket.
   var hasBegunSending = false
@@ -176,7 +176,7 @@ internal import CDirectDNSCurl
     return false
   }
 
-  /// Notes the socket that it has opened.
+  /// Notes the socket that it has opened, or which one is connected.
   func note(dialled socket: curl_socket_t) { (dialled, hasBegunSending) = (socket, false) }
 
   /// Ends the connection that it has opened, if any, because nothing is going to be sent on it.

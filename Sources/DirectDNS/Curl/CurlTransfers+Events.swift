@@ -57,9 +57,14 @@ extension CurlTransfers {
 
   /// A connection is established, with that local port: what was allowed for making it is over.
   func connected(_ attempt: ConnectAttempt, port: CInt) {
-    guard let socket = sockets.established(port: port, for: attempt.handle),
-      let terms = attempt.transfer?.request.terms, Self.silence(terms.connectTimeout) > Self.silenceLimit
-    else { return }
+    guard let socket = sockets.established(port: port, for: attempt.handle) else { return }
+    if socket != attempt.dialled {
+      attempt.note(dialled: socket)
+      machine.isConnected(socket, attempt.id, attempt: attempt.number)
+    }
+    guard let terms = attempt.transfer?.request.terms, Self.silence(terms.connectTimeout) > Self.silenceLimit else {
+      return
+    }
     directdns_prepare_socket(socket, Self.silenceLimit)
   }
 

@@ -90,6 +90,11 @@ extension PoolMachine {
     if connections.count > limits.connections { endIdleConnection(besides: cache) }
   }
 
+  /// Of the sockets that an attempt has opened, to several addresses of a proxy, this one is connected.
+  mutating func isConnected(_ socket: Int32, _ id: TransferID, attempt number: Int) {
+    transfers.change(id) { $0.state.attempts.dialled(socket, by: number) }
+  }
+
   /// Whether a request may be sent on a connection that is established.
   enum SendVerdict {
     case no

@@ -20,6 +20,19 @@ final class PoolMachineConnectionsTests: PoolFixture {
     #expect(taken() == ["end socket 7", "end socket 8"])
   }
 
+  @Test func `of several that were opened to a proxy's addresses the one that is connected is ended`() {
+    let id = start()
+    for socket: Int32 in [7, 8] { machine.dialled(socket, id, attempt: 0) }
+    machine.closed(8)
+    machine.isConnected(7, id, attempt: 0)
+    let verdict = machine.maySend(id, attempt: 0, at: 1)
+    let isFirst = if case .first(isReused: false) = verdict { true } else { false }
+    machine.ended(id, attempt: 0, .complete, at: 2)
+    _ = taken()
+    machine.closeIdle(nil)
+    #expect(isFirst && taken() == ["end socket 7"])
+  }
+
   @Test(arguments: [PoolLoad.Multiplexing.never, .always])
   func `on another network no request shares a connection of the old one, busy or idle`(
     _ multiplexing: PoolLoad.Multiplexing
