@@ -172,7 +172,7 @@ internal import CDirectDNSCurl
   /// - Parameters:
   ///   - owner: see ``setOwner(_:)``.
   ///   - usesTLS: whether they may use https alone; otherwise http alone.
-  ///   - scope: they share connections with transfers of the same scope only.
+  ///   - scope: they share connections with transfers of the same scope only; see ``CurlRoute/servesOnce``.
   ///   - sockets: is told of the end of the sockets that they open.
   func setPool(of owner: AnyObject, usesTLS: Bool, scope: Int, _ sockets: CurlSockets) {
     setOwner(owner)

@@ -13,8 +13,12 @@ struct CurlRoute: Hashable, Sendable {
   /// not show it need another one.
   let showsIdentity: Bool
 
-  /// Whether each connection serves one request: libcurl 7.88 cannot use one of plain HTTP/2 again (curl#10643).
-  var servesOnce: Bool { version == .http2 && !usesTLS && !CurlVersion.reusesPlainHTTP2 }
+  /// Whether each connection serves one request: libcurl 7.88 cannot use one of plain HTTP/2 again (curl#10643), and
+  /// since 8.21 a request without a tunnel would get any connection to its proxy, another pool's too.
+  var servesOnce: Bool {
+    guard !usesTLS else { return false }
+    return version == .http2 && !CurlVersion.reusesPlainHTTP2 || proxy != nil && CurlVersion.mixesProxied
+  }
 
   /// Whether its connections speak HTTP/2 if the server does.
   var maySpeakHTTP2: Bool { version == .http2 || version == .automatic && usesTLS }

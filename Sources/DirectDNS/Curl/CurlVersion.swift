@@ -30,6 +30,10 @@ struct CurlVersion: Sendable, Hashable {
   /// transfer is given up while it connects, or another address of a proxy has connected first (curl#11439).
   static let closesUntold = unsafe (0x07_5800..<0x08_0200).contains(directdns_curl_version()?.pointee.version_num ?? 0)
 
+  /// Whether it keeps connections to a proxy without a tunnel for the requests of any address scope
+  /// (`url_match_destination` compares the proxy alone).
+  static let mixesProxied = unsafe (directdns_curl_version()?.pointee.version_num ?? 0) >= 0x08_1500
+
   init() {
     let info = unsafe directdns_curl_version()
     number = unsafe info?.pointee.version.map { unsafe String(cString: $0) } ?? ""

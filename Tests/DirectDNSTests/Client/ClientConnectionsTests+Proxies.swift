@@ -30,6 +30,18 @@ extension ClientConnectionsTests {
     await proxy.stop()
   }
 
+  @Test func `no request gets a connection to a proxy that another origin's was sent on`() async throws {
+    let proxy = try await FakeOrigin.start { request in OriginResponse(body: request.target) }
+    let url = try WebURL("http://127.0.0.1:\(proxy.port)")
+    let client = try client { $0.proxy = .url(url) }
+    for target in ["http://shop.test/", "http://shop.test:81/"] {
+      let response = try await client.execute(ClientSample.get(target))
+      #expect(try await response.body.text() == target && !response.connection.isReused)
+    }
+    await client.shutdown()
+    await proxy.stop()
+  }
+
   @Test func `a body that is too long may be the proxy's, which is named`() async throws {
     let proxy = try await FakeOrigin.start { _ in OriginResponse(body: "long") }
     let url = try WebURL("http://user:word@127.0.0.1:\(proxy.port)")

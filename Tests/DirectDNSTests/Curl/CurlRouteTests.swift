@@ -41,6 +41,16 @@ struct CurlRouteTests {
     #expect(try CurlProxy(WebURL(url), resolvedHost: nil).url == told)
   }
 
+  @Test(arguments: [false, true])
+  func `where libcurl mixes connections to a proxy, those without a tunnel serve one request each`(
+    _ usesTLS: Bool
+  ) throws {
+    let route = try CurlRoute(
+      origin: "example", usesTLS: usesTLS, version: .automatic,
+      proxy: CurlProxy(WebURL("http://192.0.2.1"), resolvedHost: nil), showsIdentity: false)
+    #expect(route.servesOnce == (!usesTLS && CurlVersion.mixesProxied))
+  }
+
   @Test func `a proxy whose addresses come in another order is the same one`() throws {
     let url = try WebURL("http://proxy.example:3128")
     func proxy(_ addresses: String...) -> CurlProxy {
