@@ -33,11 +33,14 @@ final class CurlQueries: CurlDriver {
     }
   }
 
-  /// libcurl has one limit for all servers: it is set to what the largest pool needs; other pools stay below by the limit
-  /// of their transfers.
+  /// libcurl has one limit for all servers: it is set to what the largest pool needs, or all pools of one server together
+  /// where libcurl does not tell them apart; other pools stay below by the limit of their transfers.
   private func limitConnections() {
     let few = QueryPoolMachine.fewConnections
-    let limit = pools.values.map(\.connectionLimit).max() ?? few
+    let limits = Dictionary(pools.values.map { ($0.route.origin, $0.connectionLimit) }) {
+      CurlVersion.countsByAddress ? $0 + $1 : max($0, $1)
+    }
+    let limit = limits.values.max() ?? few
     multis[0].set(CURLMOPT_MAX_HOST_CONNECTIONS, limit)
     // The idle connections of all servers together: libcurl closes the oldest one beyond that, and several servers may be
     // asked in turn.

@@ -34,6 +34,10 @@ struct CurlVersion: Sendable, Hashable {
   /// (`url_match_destination` compares the proxy alone).
   static let mixesProxied = unsafe (directdns_curl_version()?.pointee.version_num ?? 0) >= 0x08_1500
 
+  /// Whether the limit of a host's connections (CURLMOPT_MAX_HOST_CONNECTIONS) counts all that lead to an address, of
+  /// whatever address scope.
+  static let countsByAddress = unsafe (directdns_curl_version()?.pointee.version_num ?? 0) >= 0x08_1500
+
   init() {
     let info = unsafe directdns_curl_version()
     number = unsafe info?.pointee.version.map { unsafe String(cString: $0) } ?? ""

@@ -57,6 +57,24 @@ struct CurlQueriesTests {
     }
   }
 
+  @Test func `what one pool sends holds nothing up of another to the same server`() async throws {
+    try await withServer { server, loop, _ async throws in
+      server.misbehave(.hold)
+      let url = "http://doh.test:\(server.port)/resolve?name="
+      let routes = (1...2).map {
+        QueryRoute.sample(addresses: ["127.0.0.1"], port: server.port, scope: $0, connections: 2)
+      }
+      let tasks = routes.flatMap { route in
+        (0..<2).map { loop.begin(.sample(url + "n\($0).flood.test", route: route)) }
+      }
+      await server.waitForHeld(4)
+      #expect(server.requests.count == 4)
+      server.behave()
+      server.release()
+      for task in tasks { #expect(try await task.value.get().status == .ok) }
+    }
+  }
+
   @Test func `a pool of one serves in the order of arrival, and passes over who left`() async throws {
     try await withServer { server, loop, url async throws in
       server.misbehave(.hold, times: 1)

@@ -14,6 +14,7 @@ struct CurlVersionTests {
     #expect(CurlVersion.losesResponses == (number < (8, 1, 0)))
     #expect(CurlVersion.failsAtEndOfStream == (number >= (8, 3, 0)))
     #expect(CurlVersion.closesUntold == (number >= (7, 88, 0) && number < (8, 2, 0)))
+    #expect(CurlVersion.countsByAddress == (number >= (8, 21, 0)))
     #expect(CurlVersion.mixesProxied == (number >= (8, 21, 0)))
   }
 
