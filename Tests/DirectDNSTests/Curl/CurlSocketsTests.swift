@@ -99,6 +99,22 @@ struct CurlSocketsTests {
     #expect(closed == [socket] && sockets.open == [socket])
   }
 
+  #if canImport(Glibc)
+    @Test func `of the sockets that a transfer opened the one that is connected stays known`() throws {
+      let sockets = CurlSockets()
+      let handle = try #require(CurlHandle())
+      let dialled = (0..<2).map { _ in socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0) }
+      for socket in dialled { sockets.opened(socket, by: handle) }
+      // Neither has a port.
+      #expect(sockets.established(port: 0, for: handle) == dialled[0])
+      #expect(sockets.open.contains(dialled[1]) != CurlVersion.closesUntold)
+      #expect(sockets.established(port: 0, for: handle) == nil)
+      sockets.ended(handle)
+      #expect(sockets.open.contains(dialled[0]))
+      for socket in dialled { close(socket) }
+    }
+  #endif
+
   @Test func `a connection that was refused leaves no socket behind`() throws {
     let sockets = CurlSockets()
     try fetch("http://127.0.0.1:1/", sockets) { #expect(sockets.open == []) }
