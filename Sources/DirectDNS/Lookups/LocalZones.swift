@@ -79,7 +79,13 @@ public struct LocalZones: Sendable, Hashable {
   }
 
   /// Where records of a name are looked up.
-  func route(for name: DNSName) -> NameRoute { name.routed.map { route(for: $0) } ?? .providers }
+  func route(for name: DNSName) -> NameRoute {
+    switch name.routed.map({ route(for: $0) }) ?? .providers {
+    // Its host name may have a dot, or none stand for it.
+    case .providers where name.labels.count == 1: .system
+    case let route: route
+    }
+  }
 }
 
 extension DNSName {

@@ -27,7 +27,7 @@ struct LocalZonesTests {
     (".", NameRoute.providers), ("*.example.net", .providers), (#"a\.b.example.net"#, .providers), ("*.local", .system),
     (#"a\..internal"#, .system), (#"\.a.internal"#, .system), (#"\..internal"#, .system), (#"a\..onion"#, .refused),
     (#"\195\188.xn--a.internal"#, .system), (#"\195\188.\215\144.internal"#, .system), ("1.*.internal", .system),
-    ("*.1", .providers),
+    ("*.1", .providers), (#"a\.b"#, .system), (#"\049"#, .system),
     (#"a\.b.internal"#, .system), ("nas", .system), ("*.invalid", .neverExists), ("*.onion", .refused),
     ("localhost", .loopback),
   ])
