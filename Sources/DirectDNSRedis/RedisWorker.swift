@@ -21,7 +21,7 @@ actor RedisWorker {
   private let address: Locked<String?>
   /// Whether nobody waits for this thread, which may therefore wait for the system's DNS.
   private let mayWait: Bool
-  /// Whether the primary may be elsewhere by now.
+  /// Whether the server may be elsewhere by now.
   private var mayHaveMoved = false
   /// Those that have come since this thread last sent such.
   private let joined = Locked<[Joined]>([])
@@ -126,10 +126,13 @@ actor RedisWorker {
     } else {
       current = try connect()
       count += 1
+      // Another program may have taken the address where the server was last: what it replies shows that.
+      mayHaveMoved = true
     }
     let replies = try current.run(commands)
-    // A primary that has become a replica keeps its connections, and another one is the primary.
-    mayHaveMoved = replies.contains(.error("READONLY"))
+    // A primary that has become a replica keeps its connections, and another one is the primary; and a Redis that asks
+    // for a password where none is configured may be somebody else's.
+    mayHaveMoved = replies.contains(.error("READONLY")) || replies.contains(.error("NOAUTH"))
     if !mayHaveMoved { connection = consume current }
     return replies
   }

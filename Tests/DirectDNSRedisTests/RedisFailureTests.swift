@@ -234,19 +234,31 @@ struct RedisRetryTests {
     ]).store
     #expect(try await store.writeNewer([answer(asked: Self.now)]) == kept)
   }
+
+  /// The address is spelled as no connection tells it, which shows that the configured host was gone by.
+  @Test(arguments: [["HTTP/1.1 400 Bad Request\r\n\r\n"], ["-NOAUTH Authentication required.\r\n"], []])
+  func `a server whose address another program has taken is looked for by its name`(_ sayings: [String]) async throws {
+    let server = try ScriptedServer([sayings, ["+PONG\r\n"]])
+    let address = Locked<String?>("127.1")
+    let worker = RedisWorker(server.configuration, "redis.test", address: address, mayWait: true)
+    await #expect(throws: DirectDNSError.self) { try await worker.run([RedisCommand("PING")]) }
+    #expect(address.withLock(\.self) == "127.1")
+    #expect(try await worker.run([RedisCommand("PING")]) == [.status("PONG")])
+    #expect(address.withLock(\.self) == "127.0.0.1")
+  }
 }
 
 /// A server on loopback with the replies for each connection, one to each lot of commands; then it closes it.
 private struct ScriptedServer {
-  /// A store on it, which waits longer than a busy machine takes.
-  let store: RedisAnswerStore
+  /// It is waited for longer than a busy machine takes.
+  let configuration: RedisStoreConfiguration
+  var store: RedisAnswerStore { RedisAnswerStore(configuration) }
 
   init(_ connections: [[String]]) throws {
     let listener = try #require(LoopbackListener())
-    store = RedisAnswerStore(
-      RedisStoreConfiguration(
-        server: .tcp(.address(.ipv4(0x7F00_0001)), port: listener.port), connectTimeout: .seconds(30),
-        timeout: .seconds(30)))
+    configuration = RedisStoreConfiguration(
+      server: .tcp(.address(.ipv4(0x7F00_0001)), port: listener.port), connectTimeout: .seconds(30),
+      timeout: .seconds(30))
     Thread {
       for replies in connections {
         let connection = accept(listener.descriptor, nil, nil)
