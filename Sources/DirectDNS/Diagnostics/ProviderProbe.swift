@@ -97,7 +97,8 @@ public struct ProbeReport: Sendable {
       certificate = Certificate(lines: outcome.certificate)
       clockSkew = Self.skew(outcome.date, age: reply.freshness.age, seenAt: now)
       do throws(ProviderFailure) {
-        result = .success(try provider.answer(from: reply, to: question))
+        // As in a lookup: a caller's own format may say anything.
+        result = .success(try provider.answer(from: reply, to: question).fitting(question).get())
       } catch {
         result = .failure(DirectDNSError(.upstreamFailed, "\(provider.name) at \(address): \(error.reason)."))
       }

@@ -81,6 +81,19 @@ struct ProviderProbeTests {
     await server.stop()
   }
 
+  @Test func `a provider that answers with addresses of another family alone has no answer, as in a lookup`()
+    async throws
+  {
+    let server = try await FakeProvider.start(records: records)
+    let provider = OwnFormat(inner: JSONProvider(name: "own", url: try WebURL(server.url("/resolve"))))
+    let probe = try ProviderProbe(trust: TrustStore(environment: [:]))
+    let question = AddressQuestion(Sample.name("www.shop.test"), .ipv4)
+    let report = await probe.ask(provider, at: Self.loopback, question, timeout: .seconds(20))
+    let error = try #require(throws: DirectDNSError.self) { try report.result.get() }
+    #expect(error.message == "own at 127.0.0.1: no address of the family that was asked for.")
+    await server.stop()
+  }
+
   @Test func `a port where nobody listens is told, and the address is the one that was asked for`() async throws {
     let server = try await FakeProvider.start(records: records)
     await server.stop()
@@ -105,5 +118,20 @@ struct ProviderProbeTests {
     let skew = try #require(try await ask(server).clockSkew)
     #expect(abs(skew.components.seconds) <= 10)
     await server.stop()
+  }
+}
+
+/// A format of a caller's own, which says the same of every name.
+private struct OwnFormat: Provider {
+  let inner: JSONProvider
+  var name: String { inner.name }
+  var url: WebURL { inner.url }
+
+  func request(for question: AddressQuestion, at secondsSince1970: Int64) -> HTTPMessage {
+    inner.request(for: question, at: secondsSince1970)
+  }
+
+  func answer(from reply: HTTPReply, to question: AddressQuestion) throws(ProviderFailure) -> Answer {
+    Answer(.addresses([.loopback(.ipv6)]), ttl: 60)
   }
 }
