@@ -130,8 +130,8 @@ public struct DirectSettings: Sendable {
     }
   }
 
-  /// Refuses a name that was configured for one provider and that another one has: answers, metrics and `--provider`
-  /// could not tell them apart.
+  /// Refuses a name that was configured for one provider and that another one has, or the system's DNS: answers, metrics
+  /// and `--provider` could not tell them apart.
   ///
   /// The same entry may be asked for twice.
   private static func checkNames(
@@ -141,8 +141,11 @@ public struct DirectSettings: Sendable {
     var owners: [String: ProviderEntry] = [:]
     for (entry, provider) in zip(entries, providers) {
       let name = provider.provider.name
-      guard let other = owners.updateValue(entry, forKey: name), other != entry else { continue }
-      let text = "Provider \(name): another provider has that name, too. Give it a name of its own."
+      let isSystems = name == "system"
+      let other = owners.updateValue(entry, forKey: name) ?? entry
+      guard isSystems || other != entry else { continue }
+      let owner = isSystems ? "the system's DNS" : "another provider"
+      let text = "Provider \(name): \(owner) has that name, too. Give it a name of its own."
       throw fault(entry, DirectDNSError(.invalidConfiguration, text), in: file, environment)
     }
   }

@@ -69,6 +69,15 @@ struct EnvironmentSettingsTests {
     #expect(message.hasSuffix(": another provider has that name, too. Give it a name of its own."), "\(message)")
   }
 
+  @Test(arguments: ["{ provider: 'doh+https://a.test/x', name: 'system' }", "'doh+https://system/x'"])
+  func `a name that the system's DNS has is refused`(_ provider: String) throws {
+    let file = try ConfigurationFile(Array("{ providers: ['google', \(provider)] }".utf8), name: "c.json5")
+    let error = #expect(throws: DirectDNSError.self) { try DirectSettings(file) }
+    let message = error?.message ?? ""
+    let reason = ": Provider system: the system's DNS has that name, too. Give it a name of its own."
+    #expect(message.hasPrefix("c.json5: providers[1]") && message.hasSuffix(reason), "\(message)")
+  }
+
   @Test func `a name that the file gives one provider may be asked for twice`() throws {
     let named = "{ providers: [{ provider: 'doh+https://a.test/x', name: 'one' }] }"
     let file = try ConfigurationFile(Array(named.utf8), name: "c.json5")
