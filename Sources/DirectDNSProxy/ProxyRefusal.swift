@@ -84,6 +84,7 @@ struct ProxyRefusal: Error, Equatable, Sendable {
     case 405: "Method Not Allowed"
     case 407: "Proxy Authentication Required"
     case 408: "Request Timeout"
+    case 421: "Misdirected Request"
     case 431: "Request Header Fields Too Large"
     case 501: "Not Implemented"
     case 502: "Bad Gateway"

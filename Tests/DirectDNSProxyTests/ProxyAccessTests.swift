@@ -114,7 +114,7 @@ struct ProxyAccessTests {
   // MARK: The proxy's own pages
 
   @Test(arguments: [
-    ("GET /proxy.pac", "200", "FindProxyForURL"), ("GET /live", "200", "live"), ("GET /ready", "200", "ready"),
+    ("GET /proxy.pac", "421", "a name of its own"), ("GET /live", "200", "live"), ("GET /ready", "200", "ready"),
     ("GET /", "404", "whole URL"), ("GET /metrics", "404", ""), ("POST /proxy.pac", "405", ""),
     ("GET https://a.example/", "400", "CONNECT HOST:PORT"), ("GET a.example", "400", "whole URL"),
   ])
@@ -128,6 +128,22 @@ struct ProxyAccessTests {
     #expect(received.hasPrefix("HTTP/1.1 \(status) "))
     #expect(received.contains(part))
     #expect(!received.contains("evil.example"))
+    await proxy.stop()
+  }
+
+  @Test(arguments: [
+    ("127.0.0.1", true), ("127.0.0.1:3128", true), ("localhost:3128", true), ("[::1]", true), ("rebound.test", false),
+    ("localhost.rebound.test:3128", false), ("", false),
+  ])
+  func `the file for browsers is for nobody who asks this machine for it by a name that may be a website's`(
+    host: String, isServed: Bool
+  ) async throws {
+    let proxy = try await ProxyFixture { $0.direct = .offUnder([try HostName("corp.example")]) }
+    let client = try await proxy.client()
+    try await client.send("GET /proxy.pac HTTP/1.1\r\nHost: \(host)\r\nConnection: close\r\n\r\n")
+    let said = await client.receiveToEnd()
+    #expect(said.hasPrefix("HTTP/1.1 \(isServed ? 200 : 421) ") && said.contains("corp.example") == isServed, "\(said)")
+    #expect(isServed || said.contains("take http://127.0.0.1:\(proxy.port)/proxy.pac"), "\(said)")
     await proxy.stop()
   }
 

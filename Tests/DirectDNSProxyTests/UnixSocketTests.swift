@@ -246,7 +246,7 @@ struct UnixSocketTests {
   @Test func `who has connected before the proxy began is served as soon as it listens`() async throws {
     let (descriptor, port) = try wildcard()
     let client = try await RawConnection.connect(to: port)
-    try await client.send("GET /proxy.pac HTTP/1.1\r\nHost: x\r\n\r\n")
+    try await client.send("GET /proxy.pac HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
     let fixture = try await ProxyFixture {
       $0.inherited = [descriptor]
       $0.users = try ProxyUsers(tokens: ["0123456789abcdef"])

@@ -69,6 +69,14 @@ extension ClientHandler {
             404, nil, "There is no address that a PAC file could name: this proxy listens at Unix sockets alone."),
           request, access)
       }
+      // As with the metrics: the names in it may be known to nobody else. Where other machines reach the proxy they may
+      // know it by any name.
+      guard !isReachedAtLoopback || request.isForLocalHost else {
+        return refuse(
+          ProxyRefusal(
+            421, nil, "A website could read it by a name of its own that leads here: take http://\(place)/proxy.pac."),
+          request, access)
+      }
       respond(
         200, "Content-Type: application/x-ns-proxy-autoconfig\r\nCache-Control: no-store\r\n",
         body: ProxyAutoConfiguration(place: place, settings.configuration).text, request, access)
@@ -84,6 +92,11 @@ extension ClientHandler {
         ProxyRefusal(404, nil, "This is a proxy: ask it with the whole URL, or with CONNECT HOST:PORT."), request,
         access)
     }
+  }
+
+  /// Whether this client has come by a loopback address, as a web page of this machine's browser would.
+  private var isReachedAtLoopback: Bool {
+    context?.channel.localAddress?.ipAddressValue?.unmapped.isLoopback == true
   }
 
   /// The address at which this client reached the proxy, or another one of the proxy; nil if there is none.

@@ -39,7 +39,7 @@ struct ClientHandlerTests {
   @Test func `a client by IPv4 at a socket of IPv6 is one of IPv4`() async throws {
     let proxy = try await ProxyFixture { $0.listeners = [try ListenAddress("[::ffff:127.0.0.1]:0")] }
     let client = try await proxy.client()
-    try await client.send("GET /proxy.pac HTTP/1.1\r\nHost: x\r\n\r\n")
+    try await client.send("GET /proxy.pac HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
     #expect(await client.receive("}").contains("\"PROXY 127.0.0.1:\(proxy.port)\""), "\(client.received)")
     #expect(await proxy.accesses(1).first?.client == .ipv4(0x7f00_0001))
     await proxy.stop()

@@ -44,8 +44,8 @@ struct ClientStepsTests {
       try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
     }
 
-    func ask(_ path: String) throws -> String {
-      try channel.writeInbound(ByteBuffer(string: "GET \(path) HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"))
+    func ask(_ path: String, by host: String = "127.0.0.1") throws -> String {
+      try channel.writeInbound(ByteBuffer(string: "GET \(path) HTTP/1.1\r\nHost: \(host)\r\n\r\n"))
       return try said()
     }
 
@@ -230,6 +230,17 @@ struct ClientStepsTests {
       // An embedded channel has no address of its own, as a Unix socket has none.
       let said = try clients[0].ask("/proxy.pac")
       #expect(said.hasPrefix("HTTP/1.1 404 ") && said.contains("no address that a PAC file could name"), "\(said)")
+    }
+  }
+
+  @Test(arguments: [("192.0.2.9", 200), ("127.0.0.1", 421), ("::ffff:127.0.0.1", 421), ("::1", 421)])
+  func `the file for browsers is there by any name where other machines may have one for the proxy`(
+    local: String, status: Int
+  ) throws {
+    try withClients(1) { clients, _, _ in
+      clients[0].channel.localAddress = try SocketAddress(ipAddress: local, port: 3128)
+      let said = try clients[0].ask("/proxy.pac", by: "proxy.corp.example:3128")
+      #expect(said.hasPrefix("HTTP/1.1 \(status) "), "\(said)")
     }
   }
 
