@@ -114,8 +114,13 @@ extension ClientHandler {
       if silence > TimeAmount(limits.tunnelTimeout) { cutOffUnread() }
       return
     }
-    let limit = TimeAmount(limits.idleTimeout)
-    if silence > (loop.isDraining && speaksHTTP ? min(limit, ProxyLoop.nextRequestTime) : limit) { close() }
+    if silence > (speaksHTTP ? waiting(limits.idleTimeout) : TimeAmount(limits.idleTimeout)) { close() }
+  }
+
+  /// How long a client may take to ask for something: so long, and less while the proxy ends.
+  private func waiting(_ limit: Duration) -> TimeAmount {
+    let limit = TimeAmount(limit)
+    return loop.isDraining ? min(limit, ProxyLoop.nextRequestTime) : limit
   }
 
   /// The bytes that were written and that the client has not acknowledged.
@@ -136,12 +141,12 @@ extension ClientHandler {
     switch state {
     case .head(since: nil): endIdle(now, limits)
     case .head(.some(let since)):
-      if now - since > TimeAmount(limits.headTimeout) {
+      if now - since > waiting(limits.headTimeout) {
         refuse(
           ProxyRefusal(408, nil, "The request's header did not come in time.", closes: true), nil,
           mayBeConnect: buffered.beginsConnect)
       }
-    case .socks(_, let since): if now - since > TimeAmount(limits.headTimeout) { close() }
+    case .socks(_, let since): if now - since > waiting(limits.headTimeout) { close() }
     case .exchange(let exchange): exchange.timePassed(now, limits)
     // It has been answered. A client that still sends the body would lose the response to a reset.
     case .draining(_, let limit): if now >= limit { linger() }

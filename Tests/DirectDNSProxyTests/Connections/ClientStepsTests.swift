@@ -153,6 +153,28 @@ struct ClientStepsTests {
     }
   }
 
+  @Test(arguments: ["GET /li", "CONNECT a.test:443 HTTP/1.1\r\n", "\u{5}", "\u{5}\u{1}\u{0}", "\u{4}\u{1}"])
+  func `one that has asked for nothing whole a second after it began does not keep the proxy from ending`(
+    sent: String
+  ) throws {
+    try withClients(2) { clients, loop, _ in
+      let (early, late) = (clients[0], clients[1])
+      try early.channel.writeInbound(ByteBuffer(string: sent))
+      loop.beginDraining()
+      loop.drain()
+      try late.channel.writeInbound(ByteBuffer(string: sent))
+      let isHTTP = sent.first?.isLetter == true
+      for client in [early, late] {
+        client.handler.timePassed(.now())
+        #expect(client.channel.isActive && !client.peer.hasEnd)
+        client.handler.timePassed(.now() + .milliseconds(1100))
+        #expect(isHTTP ? client.peer.hasEnd : !client.channel.isActive)
+        #expect(try client.said().contains("HTTP/1.1 408 ") == isHTTP)
+      }
+      loop.stop()
+    }
+  }
+
   @Test func `where less time than that is left, silent clients get half of it, and none is reset`() throws {
     try withClients(1) { clients, loop, eventLoop in
       var configuration = loop.shared.settings.configuration
