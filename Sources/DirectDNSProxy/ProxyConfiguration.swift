@@ -9,7 +9,8 @@ public struct ProxyConfiguration: Sendable {
   public var listeners: [ListenAddress]
   /// Descriptors of listening sockets that the process inherited, for example from systemd (sd_listen_fds(3)).
   ///
-  /// They are used in addition to ``listeners``, which may then be empty, and are closed at the end. None by default.
+  /// They are used in addition to ``listeners``, which may then be empty, and are closed at the end: a proxy that has any
+  /// does not start a second time. None by default.
   public var inherited: [Int32]
   /// Which addresses may be connected to; public ones by default.
   ///

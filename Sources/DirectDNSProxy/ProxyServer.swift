@@ -25,6 +25,8 @@ public final class ProxyServer: Service {
   private let running = Locked<Running?>(nil)
   /// Whether somebody stops it who does not wait for what is under way.
   private let isHurried = Locked(false)
+  /// Whether it has had inherited sockets, which it closes at its end.
+  private let hasInherited = Locked(false)
   /// Starting and stopping wait for one another.
   private let turns = Turns()
   private let logger = Logger(label: "directdns.proxy")
@@ -109,6 +111,11 @@ public final class ProxyServer: Service {
     }
     isHurried.withLock { $0 = false }
     let configuration = shared.settings.configuration
+    // Their descriptors may be other files by now.
+    guard configuration.inherited.isEmpty || !hasInherited.withLock(\.self) else {
+      throw DirectDNSError(
+        .cannotListen, "The proxy has closed the sockets that it inherited: make another ProxyServer, with new ones.")
+    }
     try Self.checkRoom(configuration)
     var now = Running(group: MultiThreadedEventLoopGroup(numberOfThreads: configuration.threads))
     do throws(DirectDNSError) {
@@ -119,7 +126,9 @@ public final class ProxyServer: Service {
       }
       now.listeners = listeners
       for listener in ProxyListener.all(of: configuration) {
-        try configuration.validateAccess(at: await listeners.open(listener))
+        let place = try await listeners.open(listener)
+        if case .inherited = listener { hasInherited.withLock { $0 = true } }
+        try configuration.validateAccess(at: place)
       }
     } catch {
       shared.runs(on: [])

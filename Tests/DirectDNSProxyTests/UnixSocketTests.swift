@@ -220,6 +220,14 @@ struct UnixSocketTests {
     #expect(FileManager.default.fileExists(atPath: path))
   }
 
+  @Test func `a proxy that has closed the sockets that it inherited says so when it is to start again`() async throws {
+    let fixture = try await ProxyFixture { $0.inherited = [try listening(at: folder.appending(path: "once").path)] }
+    await fixture.proxy.stop()
+    let error = await #expect(throws: DirectDNSError.self) { try await fixture.proxy.start() }
+    #expect(error?.code == .cannotListen && error?.message.contains("another ProxyServer") == true)
+    await fixture.stop()
+  }
+
   @Test func `a descriptor that is not a listening stream socket is refused with what it should be`() async throws {
     let file = unsafe open("/dev/null", O_RDONLY)
     let error = await #expect(throws: DirectDNSError.self) {
