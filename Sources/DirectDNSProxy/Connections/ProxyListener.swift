@@ -18,6 +18,8 @@ enum ProxyListener: Sendable, CustomStringConvertible {
   /// The same again, by another descriptor of it (`Opened.spare`), which stays the caller's.
   case spare(Int32, of: ListenAddress)
   case address(ListenAddress)
+  /// A Unix socket that was closed while its file stayed: who may connect stays, too.
+  case lostFile(path: String)
 
   /// All of a configuration.
   static func all(of configuration: ProxyConfiguration) -> [ProxyListener] {
@@ -36,8 +38,9 @@ enum ProxyListener: Sendable, CustomStringConvertible {
 
     /// What listens at the same place once SwiftNIO has closed it.
     var successor: ProxyListener {
-      guard let spare else { return .address(place) }
-      return .spare(spare, of: place)
+      if let spare { return .spare(spare, of: place) }
+      if case .unix(let path) = place { return .lostFile(path: path) }
+      return .address(place)
     }
 
     func closeSpare() {
@@ -50,6 +53,7 @@ enum ProxyListener: Sendable, CustomStringConvertible {
     switch self {
     case .inherited(let descriptor): "the socket with descriptor \(descriptor)"
     case .address(let place), .spare(_, of: let place): place.description
+    case .lostFile(let path): ListenAddress.unix(path: path).description
     }
   }
 
@@ -68,6 +72,7 @@ enum ProxyListener: Sendable, CustomStringConvertible {
         return try await Self.take(duplicate(of: spare), bootstrap)
       case .address(.tcp(let address, let port)): return try await Self.listen(at: address, port, bootstrap)
       case .address(.unix(let path)): return try await Self.listen(at: path, bootstrap)
+      case .lostFile(let path): return try await Self.listen(at: path, keepsAccess: true, bootstrap)
       }
     } catch let error as DirectDNSError {
       throw error
@@ -110,8 +115,10 @@ enum ProxyListener: Sendable, CustomStringConvertible {
     return Opened(channel: channel, place: .tcp(address, port: chosen))
   }
 
-  private static func listen(at path: String, _ bootstrap: ServerBootstrap) async throws -> Opened {
-    let (socket, file) = try UnixSocketFile.listen(at: path)
+  private static func listen(
+    at path: String, keepsAccess: Bool = false, _ bootstrap: ServerBootstrap
+  ) async throws -> Opened {
+    let (socket, file) = try UnixSocketFile.listen(at: path, keepsAccess: keepsAccess)
     do {
       return Opened(channel: try await bootstrap.withBoundSocket(socket).get(), place: .unix(path: path), file: file)
     } catch {
@@ -134,7 +141,11 @@ enum ProxyListener: Sendable, CustomStringConvertible {
   /// Why it cannot listen, in words.
   func reason(_ error: any Error) -> String {
     guard let error = error as? IOError else { return "\(error)" }
-    let isUnix = if case .address(.unix) = self { true } else { false }
+    let isUnix =
+      switch self {
+      case .address(.unix), .lostFile: true
+      case .address(.tcp), .inherited, .spare: false
+      }
     return switch error.errnoCode {
     case EADDRINUSE: "another program listens there: choose another \(isUnix ? "path" : "port")"
     case EADDRNOTAVAIL: "this machine has no such address"

@@ -29,18 +29,23 @@ struct UnixSocketFile: Sendable {
 
   /// Listens at a path; replaces the file of a socket at which nobody listens.
   ///
+  /// - Parameters:
+  ///   - path: the path.
+  ///   - keepsAccess: whether the file gets the owner, the group and the mode of one that it replaces, instead of those
+  ///     that come of the process and its umask.
   /// - Returns: the socket, which is the caller's, and its file.
   /// - Throws: if somebody listens there or another file is there, and the errors of bind(2) and the other calls.
-  static func listen(at path: String) throws -> (socket: Int32, file: UnixSocketFile) {
+  static func listen(at path: String, keepsAccess: Bool = false) throws -> (socket: Int32, file: UnixSocketFile) {
     // Otherwise of two programs that find the same dead socket, one would remove the socket that the other has just made.
     let lock = lockFolder(of: path)
     // This unlocks it.
     defer { if lock >= 0 { close(lock) } }
-    try removeDead(at: path)
+    let dead = try removeDead(at: path)
     let descriptor = try makeSocket()
     do {
       try unsafe call("bind", path) { unsafe bind(descriptor, $0, $1) }
       guard let file = UnixSocketFile(at: path) else { throw IOError(errnoCode: ENOENT, reason: "bind") }
+      if keepsAccess, let dead { copyAccess(of: dead, to: path) }
       guard systemListen(descriptor) == 0 else {
         let error = IOError(errnoCode: errno, reason: "listen")
         file.remove()
@@ -76,8 +81,18 @@ struct UnixSocketFile: Sendable {
     return descriptor
   }
 
-  private static func removeDead(at path: String) throws {
-    guard let status = status(of: path) else { return }
+  /// Gives a file the owner, the group and the mode of another one; nobody can connect before its socket listens.
+  private static func copyAccess(of old: stat, to path: String) {
+    // What the group may do is not for the members of another one.
+    let isSameGroup = unsafe lchown(path, old.st_uid, old.st_gid) == 0
+    _ = unsafe chmod(path, old.st_mode & (isSameGroup ? 0o777 : 0o707))
+  }
+
+  /// Removes the file of a socket at which nobody listens.
+  ///
+  /// - Returns: what it was; nil if there was none.
+  private static func removeDead(at path: String) throws -> stat? {
+    guard let status = status(of: path) else { return nil }
     guard status.st_mode & S_IFMT == S_IFSOCK else {
       throw DirectDNSError(
         .cannotListen,
@@ -92,7 +107,7 @@ struct UnixSocketFile: Sendable {
     } catch let error as IOError where error.errnoCode == ECONNREFUSED {
       // Nobody listens at the file. With any other error somebody does.
       _ = unsafe unlink(path)
-      return
+      return status
     } catch _ as IOError {}
     throw DirectDNSError(
       .cannotListen,

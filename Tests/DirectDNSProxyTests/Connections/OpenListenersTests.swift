@@ -73,6 +73,39 @@ struct OpenListenersTests {
     #expect(!FileManager.default.fileExists(atPath: path))
   }
 
+  private func mode() throws -> Int {
+    try #require(FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int)
+  }
+
+  private func setMode(_ mode: Int) throws {
+    try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
+  }
+
+  @Test(arguments: [0o600, 0o660, 0o666])
+  func `a Unix socket that listens again keeps the mode that its file was given`(given: Int) async throws {
+    let listeners = listeners()
+    let place = try await listeners.open(listener(.file))
+    listeners.accept()
+    try setMode(given)
+    let channel = try #require(listeners.opened.first?.channel)
+    try await channel.close()
+    while listeners.opened.first?.channel === channel { await Task.yield() }
+    #expect(try mode() == given)
+    try await connect(to: place)
+    await listeners.close()
+  }
+
+  @Test func `one that begins anew goes by the umask, whatever file is left there`() throws {
+    let first = try UnixSocketFile.listen(at: path)
+    let own = try mode()
+    try setMode(own ^ 0o007)
+    close(first.socket)
+    let second = try UnixSocketFile.listen(at: path)
+    #expect(try mode() == own)
+    second.file.remove()
+    close(second.socket)
+  }
+
   @Test func `while another program listens there it is said once, and tried again until that has gone`() async throws {
     let listeners = listeners()
     let place = try await listeners.open(listener(.file))
