@@ -146,7 +146,9 @@ struct ProxyServerTests {
     await proxy.stop()
   }
 
-  @Test func `what is no response is told as such`() async throws {
+  // The second one waits for its client before it says more.
+  @Test(arguments: ["SSH-2.0-OpenSSH\r\n\r\n", "220 mail.test ESMTP\r\n"])
+  func `what is no response is told as such`(greeting: String) async throws {
     let origin = try await RawListener.start()
     let proxy = try await ProxyFixture()
     let client = try await proxy.client()
@@ -154,7 +156,7 @@ struct ProxyServerTests {
       "GET http://127.0.0.1:\(origin.port)/ HTTP/1.1\r\nHost: x\r\nAccept: application/json\r\n\r\n")
     let server = try await origin.connection()
     await server.receive("\r\n\r\n")
-    try await server.send("SSH-2.0-OpenSSH\r\n\r\n")
+    try await server.send(greeting)
     let received = await client.receive("}\n")
     #expect(received.hasPrefix("HTTP/1.1 502 Bad Gateway: 127.0.0.1:\(origin.port) did not answer "), "\(received)")
     #expect(received.contains("\"error\":\"http_protocol_error\""))

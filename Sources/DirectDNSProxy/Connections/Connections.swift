@@ -93,6 +93,7 @@ extension ByteBuffer {
   mutating func readHead(
     _ kind: HeadParser.Kind, searched: inout Int, size: Int, fieldLimit: Int
   ) throws(MessageFault) -> MessageHead? {
+    if kind == .response { try HeadParser.checkBeginning(ofResponse: readableBytesUInt8Span) }
     let place = try HeadParser.end(in: readableBytesUInt8Span, from: searched)
     switch place {
     case .missing(let reached):

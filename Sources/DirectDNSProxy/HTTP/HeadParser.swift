@@ -51,6 +51,16 @@ package enum HeadParser {
     return .missing(searched: index)
   }
 
+  /// Checks that what has come of a response may become one: what greets by another protocol may wait for its client
+  /// then, and never send the end of a head.
+  package static func checkBeginning(ofResponse bytes: Span<UInt8>) throws(MessageFault) {
+    // An empty line before the response, or the first byte of one.
+    guard !bytes.isEmpty, bytes[0] != 0x0d else { return }
+    guard zip(bytes.indices, "HTTP/".utf8).allSatisfy({ bytes[$0] == $1 }) else {
+      throw .malformed("there is no status line")
+    }
+  }
+
   /// Reads a head.
   ///
   /// - Parameters:

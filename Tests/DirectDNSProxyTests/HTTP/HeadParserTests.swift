@@ -105,6 +105,16 @@ struct HeadParserTests {
     #expect(throws: MessageFault.version) { try parse("GET / \(version)\r\n\r\n") }
   }
 
+  @Test(arguments: [
+    ("SSH-2.0-x\r\n", true), ("RFB 003.008\n", true), ("HTTQ", true), ("http/1.1", true), ("\n", true), ("H", false),
+    ("HTTP/", false), ("HTTP/1.1 200", false), ("HTTP/2.0", false), ("", false), ("\r", false), ("\r\nHTTP/1.1", false),
+  ])
+  func `what begins as no response does is none, though its end has not come`(text: String, isOther: Bool) {
+    let bytes = Array(text.utf8)
+    let isRefused = (try? HeadParser.checkBeginning(ofResponse: bytes.span)) == nil
+    #expect(isRefused == isOther)
+  }
+
   @Test(arguments: ["HTTP/1.2", "HTTP/1.9"]) func `a later HTTP 1 is read as 1_1`(version: String) throws {
     #expect(try parse("GET / \(version)\r\n\r\n").minorVersion == 1)
     #expect(try parse("\(version) 200 OK\r\n\r\n", .response).minorVersion == 1)

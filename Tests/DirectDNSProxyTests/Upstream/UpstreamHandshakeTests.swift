@@ -89,7 +89,7 @@ struct UpstreamHandshakeTests {
     ("HTTP/1.1 200\rOK\r\n\r\n", "did not answer with an HTTP response: ", "http_protocol_error"),
     ("HTTP/1.1 200 OK\n\n", "did not answer with an HTTP response: ", "http_protocol_error"),
     (
-      String(repeating: "x", count: 2000), "answered with a header that is too large.",
+      "HTTP/1.1 200 " + String(repeating: "x", count: 2000), "answered with a header that is too large.",
       "http_response_header_section_size"
     ),
     ("HTTP/2.0 200 OK\r\n\r\n", "answered in another version of HTTP.", "http_protocol_error"),
