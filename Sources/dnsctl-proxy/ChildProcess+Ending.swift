@@ -20,6 +20,9 @@ extension ChildProcess {
       case .died(let signal): 128 + signal
       }
     }
+
+    /// Whether a signal ended it that asks a process to end.
+    var isWanted: Bool { if case .died(let signal) = self { SignalRelay.ending.contains(signal) } else { false } }
   }
 
   /// Has the kernel tell how a child ends.

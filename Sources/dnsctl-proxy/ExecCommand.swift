@@ -82,11 +82,12 @@ struct ExecCommand: AsyncParsableCommand {
     let settings = try lookupArguments.settings(in: context)
     let store = try context.store(of: settings)
     var ending = ChildProcess.Ending.exited(0)
-    let status = try await context.withResolver(settings, store) { resolver throws(CommandError) in
+    _ = try await context.withResolver(settings, store) { resolver throws(CommandError) in
       ending = try await serve(program, settings, resolver, in: context)
-      return .answered
+      // Whoever ends the program wants this process to end as well, which then waits for no query.
+      return ending.isWanted ? .terminated : .answered
     }
-    return status == .answered ? ending : .exited(status.rawValue)
+    return ending
   }
 
   /// Serves while the program runs.

@@ -47,7 +47,7 @@ final class SignalRelay: Sendable {
   }()
 
   /// What asks a process to end.
-  private static let ending: Set<Int32> = [SIGHUP, SIGINT, SIGQUIT, SIGTERM]
+  static let ending: Set<Int32> = [SIGHUP, SIGINT, SIGQUIT, SIGTERM]
 
   /// What a signal does.
   enum Effect: Equatable {

@@ -41,6 +41,12 @@ struct ChildProcessTests {
       as [(ChildProcess.Ending, Int32)])
   func `a program's end is a status`(ending: ChildProcess.Ending, status: Int32) { #expect(ending.status == status) }
 
+  @Test func `a program that was told to end has ended as wanted, and one that failed has not`() {
+    for signal in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] { #expect(ChildProcess.Ending.died(signal: signal).isWanted) }
+    for signal in [SIGKILL, SIGSEGV, SIGABRT] { #expect(!ChildProcess.Ending.died(signal: signal).isWanted) }
+    #expect(!ChildProcess.Ending.exited(0).isWanted && !ChildProcess.Ending.exited(143).isWanted)
+  }
+
   @Test func `an end of which nobody tells is an error, and never success`() {
     // The parent of this process is no child of it.
     let error = #expect(throws: ChildProcess.Failure.self) {
