@@ -149,7 +149,7 @@ extension ClientHandler {
     case .socks(_, let since): if now - since > waiting(limits.headTimeout) { close() }
     case .exchange(let exchange): exchange.timePassed(now, limits)
     // It has been answered. A client that still sends the body would lose the response to a reset.
-    case .draining(_, let limit): if now >= limit { linger() }
+    case .draining(_, let limit): if now >= limit || loop.isDraining { linger() }
     case .lingering(let end, _):
       guard now >= end else { break }
       // A client that reads slowly still gets the response; one that has stopped reading gets a reset.

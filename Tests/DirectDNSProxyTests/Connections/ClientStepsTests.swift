@@ -175,6 +175,24 @@ struct ClientStepsTests {
     }
   }
 
+  @Test func `nor does one that is slow to send the rest of what was refused`() throws {
+    try withClients(1) { clients, loop, _ in
+      let client = clients[0]
+      try client.channel.writeInbound(
+        ByteBuffer(string: "POST http://a.test:22/ HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nhalf"))
+      let said = try client.said()
+      #expect(said.hasPrefix("HTTP/1.1 403 ") && !said.contains("Connection: close\r\n"), "\(said)")
+      loop.beginDraining()
+      loop.drain()
+      client.handler.timePassed(.now())
+      // It still gets the refusal, and not a reset.
+      #expect(client.peer.hasEnd && client.channel.isActive)
+      client.handler.timePassed(.now() + .seconds(3))
+      #expect(!client.channel.isActive)
+      loop.stop()
+    }
+  }
+
   @Test func `where less time than that is left, silent clients get half of it, and none is reset`() throws {
     try withClients(1) { clients, loop, eventLoop in
       var configuration = loop.shared.settings.configuration
