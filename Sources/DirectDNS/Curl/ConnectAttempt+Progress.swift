@@ -22,14 +22,6 @@ extension ConnectAttempt {
     return receiving == .handingOver && handle.offset(CURLINFO_SIZE_DOWNLOAD_T) == length
   }
 
-  /// Whether the end of its connection has cut the response, which libcurl takes for a whole one.
-  var isCut: Bool {
-    guard let lengthOfIdentity, transfer?.request.message.method != "HEAD",
-      ![204, 304].contains(handle.number(CURLINFO_RESPONSE_CODE))
-    else { return false }
-    return handle.offset(CURLINFO_SIZE_DOWNLOAD_T) < lengthOfIdentity
-  }
-
   /// Whether the end of its connection would cut the response, as far as its length tells.
   var lacksResponse: Bool {
     guard lines?.isHeadComplete == true else { return true }

@@ -71,8 +71,6 @@ internal import CDirectDNSCurl
   var bodyOffset = 0
   /// How many bytes of the body have come, before they are decoded, where that is followed.
   var receivedCount: Int64 = 0
-  /// See ``HeadLines/lengthOfIdentity``.
-  var lengthOfIdentity: Int64?
   /// Whether libcurl has been told that the request's body has ended.
   var hasReadBody = false
   /// What libcurl's trace has said about its HTTP/2 stream, if that matters.
@@ -115,7 +113,6 @@ internal import CDirectDNSCurl
     receiving = .handingOver
     bodyOffset = 0
     receivedCount = 0
-    lengthOfIdentity = nil
     hasReadBody = false
     streamTrace = StreamTrace()
     movedAt = .min

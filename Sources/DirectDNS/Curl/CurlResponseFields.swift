@@ -18,14 +18,17 @@ struct CurlResponseFields: Sendable {
   private var isRateLimited = false
   private var length: Int64?
   private var isLengthWrong = false
+  /// Whether a `Transfer-Encoding` names a coding; nil if there is none.
+  private var isCoded: Bool?
 
   /// What is wrong with a response that libcurl takes for a whole one; nil if nothing is.
   ///
-  /// It asks for no more of a head than its status line. Of two lengths libcurl 7.88 goes by the last one, so that a
-  /// body may have been cut (RFC 9112 §6.3).
+  /// It asks for no more of a head than its status line. Of two lengths libcurl 7.88 goes by the last one, and by none
+  /// beside a transfer coding that is none, so that a body may have been cut (RFC 9112 §6.3).
   var fault: HTTPTransportError? {
     if !isOver { return .connectionLost("the response ended before its head") }
-    return isLengthWrong ? .malformedResponse("its Content-Length is malformed, which the server has to mend") : nil
+    guard isLengthWrong || isCoded == false && length != nil else { return nil }
+    return .malformedResponse("its Content-Length is malformed, which the server has to mend")
   }
 
   /// Forgets the last response: the next one begins.
@@ -49,6 +52,10 @@ struct CurlResponseFields: Sendable {
         cacheControl = cacheControl.map { $0 + ", " + more } ?? more
       }
       if !isOver, HeadLine.isField("content-length", line) { note(HeadLine.length(of: line)) }
+    case UInt8(ascii: "t"):
+      if !isOver, HeadLine.isField("transfer-encoding", line) {
+        isCoded = isCoded == true || HeadLine.isChunked(line) != false
+      }
     case UInt8(ascii: "r"): if retryAfter == nil { retryAfter = value(of: line, named: "retry-after") }
     case UInt8(ascii: "d"): if isRateLimited, date == nil { date = value(of: line, named: "date") }
     case UInt8(ascii: "h"):

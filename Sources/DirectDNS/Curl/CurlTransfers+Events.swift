@@ -148,7 +148,6 @@ extension CurlTransfers {
     let isHTTP2 = attempt.lines?.isHTTP2 ?? false
     if let observer = request.watcher.observer { observer(.wire(.head(bytes: attempt.lines?.headSize ?? 0))) }
     let lines = attempt.lines?.takeHead() ?? HeadLines()
-    attempt.lengthOfIdentity = lines.lengthOfIdentity
     machine.headIsComplete(
       attempt.id, isMultiplexed: tells ? isHTTP2 : nil, refusesExpectation: lines.status == 417)
     if tells, isHTTP2 { attempt.multi?.sharesConnections = true }
@@ -281,8 +280,7 @@ extension CurlTransfers {
   }
 
   /// Tells the machine of the end of an attempt's transfer; the caller carries out the actions that follow.
-  private func noteEnd(of attempt: ConnectAttempt, _ end: CURLcode) {
-    let code = end == CURLE_OK && attempt.isCut ? CURLE_PARTIAL_FILE : end
+  private func noteEnd(of attempt: ConnectAttempt, _ code: CURLcode) {
     let outcome = AttemptOutcome(
       AttemptEnd(code, detail: attempt.handle.failureText), isHeadCut: attempt.lines?.isHeadComplete == false,
       isUnprocessed: attempt.isUnprocessed, hasWholeBody: attempt.hasWholeBody, isAccepted: attempt.isAccepted,

@@ -20,16 +20,14 @@ struct HeadLines: Sendable {
   /// Whether the end of the body can be told: not if `Content-Length` has two different values, or one that is no
   /// number (RFC 9112 §6.3).
   ///
-  /// With `Transfer-Encoding` it can all the same, since that overrides `Content-Length`, unless it names a coding that no
-  /// request asks for (RFC 9112 §7.4): libcurl 7.88 undoes gzip, from 8.5 to 8.14 it takes all that comes for the body, the
-  /// sizes of chunks too, and later it refuses.
-  var hasSoundLength: Bool { hasTransferEncoding ? !isCodingUnknown : !isLengthWrong }
-
-  /// The number of a `Content-Length` that holds beside a `Transfer-Encoding` that names no coding; nil for other heads.
-  ///
-  /// libcurl 7.88 then takes all that comes for the body until the connection ends.
-  var lengthOfIdentity: Int64? {
-    hasTransferEncoding && !isChunked && !isCodingUnknown && !isLengthWrong ? length : nil
+  /// With `Transfer-Encoding: chunked` it can all the same, since that overrides `Content-Length`. Not with a coding
+  /// that no request asks for (RFC 9112 §7.4): libcurl 7.88 undoes gzip, from 8.5 to 8.14 it takes all that comes for
+  /// the body, the sizes of chunks too, and later it refuses. Nor with one that is none beside `Content-Length`, which
+  /// ought to be handled as an error (RFC 9112 §6.3): libcurl 7.88 reads to the connection's end, later ones to that
+  /// length.
+  var hasSoundLength: Bool {
+    guard !isCodingUnknown else { return false }
+    return isChunked || !isLengthWrong && (length == nil || !hasTransferEncoding)
   }
 
   /// Takes a line, its end included.
@@ -75,32 +73,10 @@ struct HeadLines: Sendable {
     case UInt8(ascii: "r"): return HeadLine.isField("refresh", line) ? .restorable : .other
     case UInt8(ascii: "s"): return HeadLine.isField("set-cookie", line) ? .restorable : .other
     case UInt8(ascii: "t"):
-      return HeadLine.isField("transfer-encoding", line) ? .transferEncoding(isChunked: isChunked(line)) : .other
+      guard HeadLine.isField("transfer-encoding", line) else { return .other }
+      return .transferEncoding(isChunked: HeadLine.isChunked(line))
     default: return .other
     }
-  }
-
-  /// Whether a `Transfer-Encoding` names `chunked`, and not `identity` alone, which is none (RFC 2616 §3.6); nil if it
-  /// names another coding.
-  private static func isChunked(_ line: Span<UInt8>) -> Bool? {
-    let value = HeadLine.value(of: line, behind: "transfer-encoding")
-    var start = value.lowerBound
-    var isChunked = false
-    while start < value.upperBound {
-      let end = HeadLine.index(of: UInt8(ascii: ","), in: line, start..<value.upperBound) ?? value.upperBound
-      let coding = line.extracting(HeadLine.trimmed(line, start..<end))
-      if isCoding("chunked", coding) {
-        isChunked = true
-      } else if !coding.isEmpty, !isCoding("identity", coding) {
-        return nil
-      }
-      start = end + 1
-    }
-    return isChunked
-  }
-
-  private static func isCoding(_ name: StaticString, _ coding: Span<UInt8>) -> Bool {
-    coding.count == name.utf8CodeUnitCount && HeadLine.begins(with: name, coding)
   }
 }
 
@@ -178,6 +154,29 @@ enum HeadLine {
       number = number * 10 + Int64(line[place] - ASCII.zero)
     }
     return value.isEmpty ? nil : number
+  }
+
+  /// Whether a `Transfer-Encoding` names `chunked`, and not `identity` alone, which is none (RFC 2616 §3.6); nil if it
+  /// names another coding.
+  static func isChunked(_ line: Span<UInt8>) -> Bool? {
+    let value = Self.value(of: line, behind: "transfer-encoding")
+    var start = value.lowerBound
+    var isChunked = false
+    while start < value.upperBound {
+      let end = index(of: UInt8(ascii: ","), in: line, start..<value.upperBound) ?? value.upperBound
+      let coding = line.extracting(trimmed(line, start..<end))
+      if isCoding("chunked", coding) {
+        isChunked = true
+      } else if !coding.isEmpty, !isCoding("identity", coding) {
+        return nil
+      }
+      start = end + 1
+    }
+    return isChunked
+  }
+
+  private static func isCoding(_ name: StaticString, _ coding: Span<UInt8>) -> Bool {
+    coding.count == name.utf8CodeUnitCount && begins(with: name, coding)
   }
 
   /// Bytes as text, if they are UTF-8.

@@ -74,12 +74,19 @@ struct CurlResponseFieldsTests {
     #expect(fields.fault == .connectionLost("the response ended before its head"))
   }
 
-  @Test(arguments: [
-    (["content-length: 5"], true), (["Content-Length: 5", "content-length: 05"], true), ([], true),
-    (["content-length: 5", "content-length: 4"], false), (["content-length: 0", "content-length: 5"], false),
-    (["content-length: 5, 5"], false), (["content-length:"], false), (["content-length: x"], false),
-  ])
-  func `a response with two lengths, or one that is no number, is malformed`(_ lines: [String], _ isSound: Bool) {
+  @Test(
+    arguments: [
+      (["content-length: 5"], true), (["Content-Length: 5", "content-length: 05"], true), ([], true),
+      (["content-length: 5", "content-length: 4"], false), (["content-length: 0", "content-length: 5"], false),
+      (["content-length: 5, 5"], false), (["content-length:"], false), (["content-length: x"], false),
+      (["transfer-encoding: identity"], true), (["transfer-encoding: chunked", "content-length: 5"], true),
+      (["transfer-encoding: identity", "content-length: 5"], false),
+      (["content-length: 5", "transfer-encoding:"], false),
+      (["transfer-encoding: chunked", "transfer-encoding: identity", "content-length: 5"], true),
+    ] as [([String], Bool)])
+  func `a response with two lengths, or one that is no number or stands beside no coding, is malformed`(
+    _ lines: [String], _ isSound: Bool
+  ) {
     var fields = CurlResponseFields()
     for line in ["HTTP/1.1 200 OK"] + lines + ["", "content-length: 1"] {
       fields.take(Array((line + "\r\n").utf8).span)
