@@ -165,7 +165,7 @@ let package = Package(
     .target(
       name: "DirectDNSProxy",
       dependencies: [
-        "DirectDNS", "CDirectDNSCrypt", "CDirectDNSSockets",
+        "DirectDNS", "CDirectDNSCrypt", "CDirectDNSLoop", "CDirectDNSSockets",
         .product(name: "CoreMetrics", package: "swift-metrics"),
         .product(name: "Logging", package: "swift-log"),
         .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: proxy)),

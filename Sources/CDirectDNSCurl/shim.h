@@ -230,19 +230,6 @@ static inline void directdns_end_unread(curl_socket_t socket) {
   while (recv(socket, bytes, sizeof bytes, MSG_DONTWAIT) > 0) continue;
 }
 
-/// Whether the other side has ended a connection or broken it off, and all that it had said was read.
-static inline int directdns_has_ended(curl_socket_t socket) {
-  char byte;
-  ssize_t count = recv(socket, &byte, sizeof byte, MSG_PEEK | MSG_DONTWAIT);
-  return count == 0 || (count < 0 && errno != EAGAIN && errno != EINTR);
-}
-
-/// Whether nothing waits to be read of a connection, its end neither.
-static inline int directdns_is_quiet(curl_socket_t socket) {
-  char byte;
-  return recv(socket, &byte, sizeof byte, MSG_PEEK | MSG_DONTWAIT) < 0 && (errno == EAGAIN || errno == EINTR);
-}
-
 /// Whether the kernel takes more of what a socket is to send.
 static inline int directdns_has_room(curl_socket_t socket) {
   struct pollfd watch = {socket, POLLOUT, 0};

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
+#include <sys/socket.h>
 #include <unistd.h>
 #if defined(__linux__)
 #include <sys/epoll.h>
@@ -19,6 +21,14 @@
 static const uint32_t directdns_epollin = EPOLLIN, directdns_epollout = EPOLLOUT;
 static const uint32_t directdns_epoll_failed = EPOLLERR | EPOLLHUP;
 #endif
+
+/// What waits to be read of a connection: 1 for bytes, 0 for its end, also where it was broken off, -1 for nothing.
+static inline int directdns_peek(int socket) {
+  char byte;
+  ssize_t count = recv(socket, &byte, sizeof byte, MSG_PEEK | MSG_DONTWAIT);
+  if (count < 0 && (errno == EAGAIN || errno == EINTR)) return -1;
+  return count > 0;
+}
 
 static inline void directdns_loop_close(int descriptor) { close(descriptor); }
 

@@ -32,12 +32,6 @@ static inline int directdns_unsent(int socket) {
   return count;
 }
 
-/// Whether something waits to be read of a socket, bytes or their end.
-static inline int directdns_waits_to_be_read(int socket) {
-  char byte;
-  return recv(socket, &byte, sizeof byte, MSG_PEEK | MSG_DONTWAIT) >= 0;
-}
-
 /// Sets how long the kernel waits for an acknowledgement of what was sent before it ends the connection (tcp(7)); 0 stands
 /// for as long as the system does.
 static inline void directdns_limit_silence(int socket, unsigned int milliseconds) {

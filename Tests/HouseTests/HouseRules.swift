@@ -81,6 +81,11 @@ enum HouseRules {
     "CDirectDNSFiles": "Sources/DirectDNS/Files/",
     "CDirectDNSLoop": "Sources/DirectDNS/Loop/",
     "CDirectDNSLoop": "Sources/DirectDNS/Concurrency/WorkerThread.swift",
+    // They look whether something waits to be read of a connection.
+    "CDirectDNSLoop": "Sources/DirectDNS/Curl/CurlQueries+Pool.swift",
+    "CDirectDNSLoop": "Sources/DirectDNS/Curl/CurlSockets.swift",
+    "CDirectDNSLoop": "Sources/DirectDNS/Curl/CurlTransfers+Events.swift",
+    "CDirectDNSLoop": "Sources/DirectDNSProxy/Connections/OriginHandler+Silence.swift",
     // It waits on one descriptor more, by which the wait is ended.
     "CDirectDNSLoop": "Sources/DirectDNS/Files/CancellableFile.swift",
     // A setting of malloc(3) for all threads of a process, which is the program's business and not a library's.

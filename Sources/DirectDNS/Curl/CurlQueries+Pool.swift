@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CDirectDNSCurl
+internal import CDirectDNSLoop
 
 extension CurlQueries {
   /// The requests to one server: carries out the actions of its ``QueryPoolMachine``, and tells it what libcurl does.
@@ -80,7 +81,7 @@ extension CurlQueries {
     /// Whether a kept connection with that local port, which carries one transfer at a time, has brought what nobody
     /// has read, or has ended.
     func hasUnread(_ port: CInt) -> Bool {
-      sockets[port].map { driver.isSerial($0, of: route) && directdns_is_quiet($0) == 0 } ?? false
+      sockets[port].map { driver.isSerial($0, of: route) && directdns_peek($0) >= 0 } ?? false
     }
 
     func closed(_ socket: curl_socket_t) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CDirectDNSCurl
+internal import CDirectDNSLoop
 
 /// The sockets of a loop's connections, from when libcurl opens them until it closes them.
 @safe final class CurlSockets {
@@ -110,7 +111,7 @@ internal import CDirectDNSCurl
   ///   - isMeant: which of the connections with that port are looked at.
   /// - Returns: whether there is one.
   func hasUnread(port: CInt, where isMeant: (curl_socket_t) -> Bool) -> Bool {
-    socketsOfPort[port]?.contains { isMeant($0) && directdns_is_quiet($0) == 0 } ?? false
+    socketsOfPort[port]?.contains { isMeant($0) && directdns_peek($0) >= 0 } ?? false
   }
 
   private func closes(_ socket: curl_socket_t) {

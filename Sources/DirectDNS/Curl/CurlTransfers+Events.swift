@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CDirectDNSCurl
+internal import CDirectDNSLoop
 
 /// The questions and events of libcurl's callbacks.
 extension CurlTransfers {
@@ -28,7 +29,7 @@ extension CurlTransfers {
     guard let attempt = carrier(on: socket) else { return directdns_end_unread(socket) }
     // An upload may go on behind its response: libcurl does not watch its socket while the source has nothing to send,
     // and notices nothing before the source goes on.
-    guard attempt.lacksResponse, directdns_has_ended(socket) != 0 else { return attempt.endsConnection() }
+    guard attempt.lacksResponse, directdns_peek(socket) == 0 else { return attempt.endsConnection() }
     noteEnd(of: attempt, attempt.lines?.isUsed == true ? CURLE_PARTIAL_FILE : CURLE_GOT_NOTHING)
     // Before the next command, which may begin a transfer: that would get this one's place, and its end.
     perform()

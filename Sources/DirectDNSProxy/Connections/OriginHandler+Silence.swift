@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import CDirectDNSLoop
 internal import CDirectDNSSockets
 internal import NIOCore
 
@@ -38,12 +39,12 @@ extension OriginHandler {
 }
 
 extension ChannelHandlerContext {
-  /// Whether the kernel has something that nobody has read.
+  /// Whether the kernel has something that nobody has read, or the connection's end.
   var hasUnread: Bool {
-    let count = try? channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self) {
-      directdns_waits_to_be_read($0)
+    let peeked = try? channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self) {
+      directdns_peek($0)
     }
-    return (count ?? 0) != 0
+    return (peeked ?? -1) >= 0
   }
 
   /// Sets how many milliseconds the kernel waits for an acknowledgement; 0 for as long as the system does.
