@@ -147,6 +147,24 @@ import Testing
     #expect(message.count < 600 && message.hasSuffix("…."), "\(message.prefix(600))")
   }
 
+  @Test(
+    arguments: [
+      (TransferFailure(.init(reason: .timedOut, timer: .firstByte)), "--max-time"),
+      (TransferFailure(.init(reason: .timedOut, timer: .idle)), "--speed-time"),
+      (TransferFailure(.init(reason: .timedOut, timer: .total)), "--max-time"),
+      (TransferFailure(.tls("self-signed certificate")), "--cacert"),
+      (TransferFailure(.tls("tlsv13 alert certificate required")), "--cert"),
+    ] as [(TransferFailure, String)])
+  func `what is to be changed is named by its option`(_ failure: TransferFailure, _ option: String) throws {
+    let url = try WebURL("https://shop.test/")
+    let job = FetchJob(
+      index: 0, text: "\(url)", url: url, request: HTTPRequest(method: .get, url: url), body: .none,
+      destination: .standardOutput, wantsHeadAlone: false)
+    let settings = try ClientSettings(DirectClientConfiguration())
+    let context = RequestContext(url, RequestTimeouts(), settings, isRetryable: true)
+    #expect(FetchFailure(context.error(failure), job).message?.hasSuffix(" (\(option)).") == true)
+  }
+
   @Test(arguments: [
     ("-sSo file", "-s -S -o file"), ("-ofile -fL", "-o file -f -L"), ("-da=b=c", "-d a=b=c"), ("-d -ab", "-d -ab"),
     ("--data -ab -ab", "--data -ab -a -b"), ("--data=x -ab", "--data=x -a -b"), ("--silent -vZ", "--silent -v -Z"),

@@ -136,12 +136,11 @@ struct RequestContext: Sendable {
     case nil where failure.facts.delivery == .notSent: silent(for: nil)
     case .firstByte:
       "\(origin)\(way) was silent for \(timeouts.firstByte) before the head of its response was whole "
-        + "(timeouts.firstByte; dnsctl: --max-time)"
+        + "(timeouts.firstByte)"
     case .idle:
-      "\(origin)\(way) has sent nothing more of its response for \(timeouts.idle ?? timeouts.total) (timeouts.idle; "
-        + "dnsctl: --speed-time)"
+      "\(origin)\(way) has sent nothing more of its response for \(timeouts.idle ?? timeouts.total) (timeouts.idle)"
     case .total, nil:
-      "The request to \(origin)\(way) was not done within \(timeouts.total) (timeouts.total; dnsctl: --max-time)"
+      "The request to \(origin)\(way) was not done within \(timeouts.total) (timeouts.total)"
     }
   }
 
@@ -183,7 +182,7 @@ struct RequestContext: Sendable {
     case .expired?: "; if this machine's clock is right, whoever runs the server has to renew it"
     case .notYetValid?: "; check this machine's clock"
     case .otherName?: "; check the host in the URL, and that its addresses are those of the right server"
-    case .untrusted?: "; add the authority that signed it to the trust store (dnsctl: --cacert)"
+    case .untrusted?: "; add the authority that signed it to the trust store (trust)"
     case .notSpoken?: "; what answers there speaks no TLS: check the scheme and the port in the URL"
     case nil: ""
     }
@@ -191,7 +190,7 @@ struct RequestContext: Sendable {
 
   /// What to do where a client's certificate is wanted, which is shown to the origin alone.
   private var certificateAdvice: String {
-    let advice = "; show the server a certificate that it takes (dnsctl: --cert)"
+    let advice = "; show the server a certificate that it takes (identity)"
     guard let proxy, proxy.scheme.isSecure else { return advice }
     return (origin.scheme.isSecure ? advice : "")
       + "; a proxy is shown none: put stunnel, which can show one, before it"

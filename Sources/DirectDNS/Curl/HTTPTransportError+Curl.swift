@@ -62,7 +62,7 @@ extension HTTPTransportError {
     case CURLE_HTTP2_STREAM where detail.isEmpty:
       self = .connectionLost(
         "the server ended the HTTP/2 stream before it had the whole body, and libcurl lost what it answered; "
-          + "over HTTP/1.1 the answer arrives (dnsctl: --http1.1)")
+          + "over HTTP/1.1 the answer arrives (httpVersion)")
     // Including a lack of memory (CURLE_OUT_OF_MEMORY, CURLE_FAILED_INIT): nothing is wrong with the request.
     default: self = .connectionLost(text)
     }
@@ -81,7 +81,7 @@ extension HTTPTransportError {
   ]
 
   /// What to do about a body that cannot be decompressed.
-  fileprivate static let uncompressedAdvice = ": ask for it without compression (dnsctl: without --compressed)"
+  fileprivate static let uncompressedAdvice = ": ask for it without compression (decompresses)"
 
   /// Whether what came was too large for libcurl's buffers: before 8.6 it calls that a lack of memory, since then it
   /// has a code of its own.
@@ -141,7 +141,7 @@ extension ConnectAttempt {
     {
       return .connectionLost(
         "the server ended the HTTP/2 stream before it had the whole body, and if it has answered, libcurl lost that; "
-          + "over HTTP/1.1 the answer arrives (dnsctl: --http1.1)")
+          + "over HTTP/1.1 the answer arrives (httpVersion)")
     }
     if code == CURLE_COULDNT_CONNECT, let reason = localReason { return .noSocket(reason) }
     if let status = proxyStatus { return .refusedByProxy(status: status) }

@@ -17,9 +17,18 @@ struct FetchFailure: Error, Sendable {
     self.message = message
   }
 
+  /// The options for the settings that the library's messages name.
+  private static let options: KeyValuePairs<String, String> = [
+    "timeouts.firstByte": "--max-time", "timeouts.idle": "--speed-time", "timeouts.total": "--max-time",
+    "trust": "--cacert", "identity": "--cert", "httpVersion": "--http1.1", "decompresses": "without --compressed",
+  ]
+
   init(_ error: DirectDNSError, _ job: FetchJob) {
     status = ExitStatus(error)
-    message = error.attempts.isEmpty ? DirectDNSError.sentence("\(error)") : "\(error)"
+    let text = error.attempts.isEmpty ? DirectDNSError.sentence("\(error)") : "\(error)"
+    message = Self.options.reduce(text) { text, option in
+      text.replacing("(\(option.key))", with: "(\(option.value))")
+    }
     isTransient = FetchRetryRule.allows(job.request.method, isReplayable: job.isReplayable, after: error)
   }
 

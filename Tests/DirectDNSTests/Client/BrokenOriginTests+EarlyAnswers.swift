@@ -41,7 +41,7 @@ extension BrokenOriginTests {
       case .failure(let error):
         let error = error as? DirectDNSError
         #expect(!Self.isCurl(atLeast: [8, 1]) && error?.code == .connectionLost, "\(String(describing: error))")
-        #expect(error?.message.contains("--http1.1") == true)
+        #expect(error?.message.contains("(httpVersion)") == true)
       }
     }
   }

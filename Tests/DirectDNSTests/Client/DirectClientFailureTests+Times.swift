@@ -34,8 +34,9 @@ extension DirectClientFailureTests {
     let settings = try ClientSettings(DirectClientConfiguration())
     let context = RequestContext(try WebURL("http://shop.test/"), timeouts, settings, isRetryable: true)
     for (timer, words) in [
-      (TransferFailure.Timer.firstByte, "for 1.0 seconds before the head of its response was whole (timeouts.first"),
-      (.idle, "for 2.0 seconds (timeouts.idle;"), (.total, "within 3.0 seconds (timeouts.total;"),
+      (TransferFailure.Timer.firstByte, "before the head of its response was whole (timeouts.firstByte)."),
+      (.firstByte, "for 1.0 seconds"), (.idle, "for 2.0 seconds (timeouts.idle)."),
+      (.total, "within 3.0 seconds (timeouts.total)."),
     ] {
       let message = context.error(TransferFailure(.init(reason: .timedOut, timer: timer))).message
       #expect(message.contains(words), "\(message)")

@@ -74,8 +74,8 @@ struct DirectClientFailureTests {
   }
 
   @Test(arguments: [
-    ("SSL routines::tlsv13 alert certificate required", "show the server a certificate that it takes (dnsctl: --cert)"),
-    ("self-signed certificate", "add the authority that signed it to the trust store (dnsctl: --cacert)"),
+    ("SSL routines::tlsv13 alert certificate required", "show the server a certificate that it takes (identity)"),
+    ("self-signed certificate", "add the authority that signed it to the trust store (trust)"),
     ("certificate has expired", "if this machine's clock is right, whoever runs the server has to renew it"),
     ("certificate is not yet valid", "check this machine's clock"),
     ("wrong version number", "what answers there speaks no TLS: check the scheme and the port in the URL"),
@@ -126,7 +126,7 @@ struct DirectClientFailureTests {
       try WebURL(url), RequestTimeouts(), try ClientSettings(configuration), isRetryable: true)
     let message = context.error(TransferFailure(.tls("tlsv13 alert certificate required"))).message
     #expect(message.hasSuffix("; a proxy is shown none: put stunnel, which can show one, before it."))
-    #expect(message.contains("--cert)") == mayBeOrigin)
+    #expect(message.contains("(identity)") == mayBeOrigin)
   }
 
   @Test func `an address that is found forbidden when it is dialled is told as one that was before`() throws {

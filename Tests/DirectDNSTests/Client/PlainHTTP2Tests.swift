@@ -69,7 +69,7 @@ struct PlainHTTP2Tests {
       #expect(response.status == .contentTooLarge)
     } catch {
       #expect(CurlVersion.losesResponses, "\(error)")
-      #expect(error.code == .connectionLost && error.message.contains("--http1.1"), "\(error)")
+      #expect(error.code == .connectionLost && error.message.contains("(httpVersion)"), "\(error)")
     }
     await client.shutdown(within: .zero)
   }
