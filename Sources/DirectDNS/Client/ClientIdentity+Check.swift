@@ -12,7 +12,7 @@ extension ClientIdentity {
     let keyFile = key ?? certificate
     guard !certificate.isPEM, !keyFile.isPEM else {
       throw Self.invalid(
-        "the \(keyFile.isPEM ? "key" : "certificate") is given by its text in PEM form: write that into a file, and give the file's path."
+        "the \(certificate.isPEM ? "certificate" : "key") is given by its text in PEM form: write that into a file, and give the file's path."
       )
     }
     guard let certificateText = try Self.text(certificate), let keyText = try Self.text(keyFile) else { return }

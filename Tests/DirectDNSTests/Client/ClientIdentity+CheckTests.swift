@@ -58,7 +58,8 @@ struct ClientIdentityCheckTests {
     let identity = try TestCertificateAuthority().issueClient(name: "pipeline")
     let both = identity.certificates[0] + "\n" + identity.privateKey
     for (given, what) in [
-      (ClientIdentity(certificate: both), "key"),
+      (ClientIdentity(certificate: both), "certificate"),
+      (ClientIdentity(certificate: identity.certificates[0], key: identity.privateKey), "certificate"),
       (ClientIdentity(certificate: "/cert.pem", key: identity.privateKey), "key"),
       (ClientIdentity(certificate: identity.certificates[0], key: "/key.pem"), "certificate"),
     ] {
