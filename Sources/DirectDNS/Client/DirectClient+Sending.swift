@@ -202,11 +202,8 @@ extension DirectClient {
   ) throws(DirectDNSError) -> DirectResponse {
     report(head, reader.context)
     guard let read = ResponseHead(head.lines, target.restorer(of: head.lines), to: method) else {
-      throw DirectDNSError(
-        .malformedResponse,
-        "\(Origin(target.original)) sent a response that cannot be read: its status line, its length or its "
-          + "transfer coding is malformed, which the server has to mend."
-      ).reachingServer
+      let reason = "its status line, its length or its transfer coding is malformed, which the server has to mend"
+      throw reader.context.error(TransferFailure(.init(reason: .malformedResponse(reason), delivery: .mayHaveArrived)))
     }
     let connection = ConnectionDetails(
       remoteAddress: head.connection.address, remotePort: target.url.effectivePort, httpVersion: read.version,

@@ -115,6 +115,7 @@ extension ClientConnectionsTests {
 
   @Test(arguments: [
     ("SSH-2.0-x\r\n\r\n", "The proxy ", " sent a response that cannot be read: "),
+    ("HTTP/1.1 200 OK\r\nContent-Length: 5, 6\r\n\r\n", "The proxy ", " sent a response that cannot be read: "),
     ("", "The connection to the proxy ", " ended before a response came: "),
   ])
   func `without a tunnel it is the proxy that answers wrongly, or not at all`(
