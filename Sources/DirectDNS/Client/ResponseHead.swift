@@ -35,10 +35,11 @@ final class ResponseHead: Sendable {
     guard hasNoBody || lines.hasSoundLength else { return nil }
     let span = lines.bytes.span
     guard let end = HeadLine.index(of: ASCII.newline, in: span, span.indices),
-      let space = HeadLine.index(of: ASCII.space, in: span, 0..<end), space > 5,
+      let space = HeadLine.index(of: ASCII.space, in: span, 0..<end), space > 5, ASCII.isDigit(span[5]),
       let code = lines.status
     else { return nil }
-    let reason = HeadLine.text(span.extracting(HeadLine.trimmed(span, min(space + 5, end)..<end))) ?? ""
+    // No blank need stand before the reason, for libcurl.
+    let reason = HeadLine.text(span.extracting(HeadLine.trimmed(span, min(space + 4, end)..<end))) ?? ""
     status = reason.isEmpty ? .init(code: code) : .init(code: code, reasonPhrase: reason)
     // "HTTP/2 200" or "HTTP/1.1 200 OK".
     version = ConnectionDetails.HTTPVersion(

@@ -25,8 +25,15 @@ struct ResponseHeadTests {
 
   @Test(arguments: [
     "", "\r\n", "HTTP/1.1\r\n", "HTTP/1.1 \r\n", "HTTP/1.1 2x0 OK\r\n", "nonsense", "200 OK\r\n", "HTTP/1.1 20\r\n",
+    "HTTP/,.1 200 OK\r\n", "HTTP/.1 200 OK\r\n",
   ])
   func `what is no status line is no head`(_ text: String) { #expect(parse(text) == nil) }
+
+  @Test(arguments: ["HTTP/1.1 200 Fine\r\n", "HTTP/1.1 200Fine\r\n", "HTTP/1.1 200  Fine \r\n", "HTTP/1.1 200\tFine\n"])
+  func `a reason is whole, whatever stands before it`(_ line: String) throws {
+    let head = try #require(parse(line))
+    #expect(head.status.code == 200 && head.status.reasonPhrase == "Fine")
+  }
 
   @Test(
     arguments: [
