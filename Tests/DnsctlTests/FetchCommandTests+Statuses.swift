@@ -122,6 +122,7 @@ extension `dnsctl fetch` {
     (["-C-", "-o", "f", "--compressed"], "-C and --compressed"), (["-C-", "-o", "f", "-i"], "-C and -i"),
     (["-C", "5"], "Only -C -"),
     (["-O"], "does not end in a file's name"), (["-u", "name"], "USER:PASSWORD"), (["-H", "Host:"], "-H Host"),
+    (["--compressed", "-H", "accept-encoding:"], "-H Accept-Encoding"),
     (["-H", "s3cret"], "'Name: value'"), (["-x", "ftp://u:s3cret@p"], "proxy"), (["--key", "k"], "--key needs --cert"),
     (["-d", "a", "--json", "b"], "one of them"), (["--max-redirs", "-2"], "-1 for any"),
     (["-X", "A B"], "not an HTTP method"),

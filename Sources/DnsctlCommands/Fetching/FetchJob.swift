@@ -49,6 +49,10 @@ struct FetchJob: Sendable {
       throw CommandError(
         .usage, "-H Host: a request needs the field (RFC 9112 §3.2). Give it a value, or leave -H out.")
     }
+    if request.asksForCompression, flags.contains(.leaveOut(.acceptEncoding)) {
+      throw CommandError(
+        .usage, "-H Accept-Encoding: --compressed asks by it for what it decodes. Leave one of the two out.")
+    }
     // The parts have one of ours between them: with another in the field, no server could tell them apart.
     if sent?.boundary != nil, flags.contains(where: \.namesBoundary) {
       throw CommandError(
