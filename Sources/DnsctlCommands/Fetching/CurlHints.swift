@@ -64,6 +64,7 @@ enum CurlHints {
     ("--http3", ["--http3-only"], "the libcurl of most systems has none"),
     ("{a,b} and [1-9] in URLs", [], "the shell does it"),
     ("several files in one -F, ;encoder=, ;headers=", [], "give -F once for each file"),
+    ("NAME=( in -F", [], "( has no meaning: no part holds others"),
   ]
 
   /// The list for the manual, laid out like the discussion of a command.
