@@ -14,10 +14,10 @@ enum OptionWords {
   static func isFlag(_ name: String, of command: String?) -> Bool {
     switch name {
     case "head", "get", "compressed", "location", "no-location", "insecure", "http1.1", "http2",
-      "http2-prior-knowledge", "remote-name", "remote-name-all", "include", "fail", "silent", "show-error", "verbose",
-      "parallel", "no-system", "no-buffer", "globoff", "help", "version", "ipv4", "ipv6", "short", "strict", "reverse",
-      "trace", "yes", "keep-alive", "metrics-remote", "java", "upstream-resolves", "log-paths", "log-probes",
-      "serve-metrics", "help-hidden", "experimental-dump-help":
+      "http2-prior-knowledge", "remote-name", "remote-name-all", "include", "fail", "fail-with-body", "silent",
+      "show-error", "verbose", "parallel", "no-system", "no-buffer", "globoff", "help", "version", "ipv4", "ipv6",
+      "short", "strict", "reverse", "trace", "yes", "keep-alive", "metrics-remote", "java", "upstream-resolves",
+      "log-paths", "log-probes", "serve-metrics", "help-hidden", "experimental-dump-help":
       true
     case "json": command != "fetch"
     default: false

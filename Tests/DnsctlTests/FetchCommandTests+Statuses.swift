@@ -50,6 +50,37 @@ extension `dnsctl fetch` {
     }
   }
 
+  @Test(
+    arguments: [
+      ([], "gone"), (["-I"], "HTTP/1.1 404 Not Found\r\ncontent-length: 4\r\n\r\n"), (["-Z"], "gone"),
+      (["-i"], "HTTP/1.1 404 Not Found\r\ncontent-length: 4\r\n\r\ngone"), (["-w", " %{exitcode}"], "gone 22"),
+    ] as [([String], String)])
+  func `--fail-with-body ends with 22, and writes all that is asked for`(
+    _ flags: [String], _ text: String
+  ) async throws {
+    try await FetchFixture.with(handler: { _ in OriginResponse(.notFound, body: "gone") }) { fixture in
+      let outcome = await fixture.fetch(flags + ["--fail-with-body", fixture.url("/missing")])
+      #expect(outcome.status == 22 && outcome.output == text, "\(outcome)")
+      #expect(outcome.errors == "dnsctl: http://shop.example:\(fixture.origin.port)/missing answered 404 Not Found.\n")
+      #expect(fixture.origin.requests.count == 1)
+    }
+  }
+
+  @Test func `--fail-with-body puts into a file what the last try brought, behind a redirect, too`() async throws {
+    try await FetchFixture.with(handler: { request in
+      switch request.number {
+      case 1: OriginResponse(.found, fields: [.location: "/next"])
+      case 2: OriginResponse(.serviceUnavailable, body: "first")
+      default: OriginResponse(.serviceUnavailable, body: "last")
+      }
+    }) { fixture in
+      try fixture.write("old", to: "page")
+      let outcome = await fixture.fetch(
+        ["--fail-with-body", "--retry", "1", "-o", fixture.path("page"), fixture.url()])
+      #expect(outcome.status == 22 && fixture.read("page") == "last" && fixture.files == ["page"], "\(outcome)")
+    }
+  }
+
   @Test func `-f leaves a file that is to have a body, and writes one that is to have the head alone`() async throws {
     try await FetchFixture.with(handler: { _ in OriginResponse(.notFound, body: "gone") }) { fixture in
       for (flags, text) in [("-fi", "old"), ("-fI", "HTTP/1.1 404 Not Found\r\ncontent-length: 4\r\n\r\n")] {
@@ -122,7 +153,7 @@ extension `dnsctl fetch` {
     (["-C-", "-o", "f", "--compressed"], "-C and --compressed"), (["-C-", "-o", "f", "-i"], "-C and -i"),
     (["-C", "5"], "Only -C -"),
     (["-O"], "does not end in a file's name"), (["-u", "name"], "USER:PASSWORD"), (["-H", "Host:"], "-H Host"),
-    (["--compressed", "-H", "accept-encoding:"], "-H Accept-Encoding"),
+    (["--compressed", "-H", "accept-encoding:"], "-H Accept-Encoding"), (["-f", "--fail-with-body"], "do not go"),
     (["-H", "s3cret"], "'Name: value'"), (["-x", "ftp://u:s3cret@p"], "proxy"), (["--key", "k"], "--key needs --cert"),
     (["-d", "a", "--json", "b"], "one of them"), (["--max-redirs", "-2"], "-1 for any"),
     (["-X", "A B"], "not an HTTP method"),

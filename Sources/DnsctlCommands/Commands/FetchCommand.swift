@@ -42,14 +42,15 @@ struct FetchCommand: ContextCommand {
       A file that -d or -F names is held in memory, and is an error above 256 MiB; -T sends one of any size. -i and -D show trailers behind the body, as curl does, and no interim responses (1xx). They show fields as they were read: a folded one in one line, and no line that is no field. -H leaves out neither Content-Length nor Transfer-Encoding of a body, whose end they tell.
 
       EXIT STATUS
-          0  every URL was fetched, whatever its status, unless -f is given
+          0  every URL was fetched, whatever its status, unless -f or
+             --fail-with-body is given
           1  a name does not exist, has no such address, or is no valid name;
              a URL is invalid
           2  providers or network failed: also connecting, TLS, timeouts, and
              responses that cannot be read
           3  a policy refused a name, an address or a redirect
-         22  with -f, a status of 400 or above; with -C, a file that could not
-             be continued
+         22  with -f or --fail-with-body, a status of 400 or above; with -C, a
+             file that could not be continued
          47  too many redirects
          64  the command line is wrong
          74  standard input or a file could not be read, or standard output or

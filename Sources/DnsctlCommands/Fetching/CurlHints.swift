@@ -26,7 +26,6 @@ enum CurlHints {
     ),
     ("--limit-rate, -Y", ["--speed-limit"], "-m ends what is slow, -y what is silent"),
     ("--max-filesize", [], "ulimit -f bounds files, and | head -c what is piped"),
-    ("--fail-with-body", [], "-w '%{http_code}' shows the status"),
     ("--fail-early", [], "one command for each URL, with && between them"),
     ("--parallel-max", ["--parallel-immediate"], "-Z fetches 50 at once; xargs -P has any number"),
     ("--trace, --trace-ascii", ["--trace-time"], "-v"),

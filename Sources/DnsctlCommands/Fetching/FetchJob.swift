@@ -102,6 +102,10 @@ struct FetchJob: Sendable {
     for name in request.uploads { try InputFile.check(name, of: "-T") }
     if let name = output.headPath { try InputFile.check(name, of: "-D") }
     if let name = request.jarPath { try InputFile.check(name, of: "-c") }
+    guard !output.failsOnStatus || !output.failsWithBody else {
+      throw CommandError(
+        .usage, "-f and --fail-with-body do not go together: the one keeps the body back, the other writes it.")
+    }
     guard !hasData || request.uploads.isEmpty else {
       throw CommandError(
         .usage, "\(request.bodyOption) and -T do not go together: a request has one body.")

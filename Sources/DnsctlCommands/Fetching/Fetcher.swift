@@ -102,7 +102,9 @@ struct Fetcher: Sendable {
     }
     guard let beginning else {
       board?.update(job.index) { $0.begin(at: 0, expecting: expected(response), now: $1) }
-      return try await receive(response, job, file, report)
+      try await receive(response, job, file, report)
+      guard output.failsWithBody, response.status.code >= 400 else { return }
+      throw FetchFailure(status: response, isTransient: false)
     }
     try await resume(response, job, file, report, beginning, isLast: isLast)
   }

@@ -54,6 +54,9 @@ struct OutputFlags: ParsableArguments {
   )
   var failsOnStatus = false
 
+  @Flag(name: .customLong("fail-with-body"), help: "As -f, but write heads and body all the same.")
+  var failsWithBody = false
+
   @Flag(name: [.customShort("s"), .customLong("silent")], help: "Show no progress and no errors.")
   var isSilent = false
 
