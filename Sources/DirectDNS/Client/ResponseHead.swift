@@ -36,7 +36,8 @@ final class ResponseHead: Sendable {
     let span = lines.bytes.span
     guard let end = HeadLine.index(of: ASCII.newline, in: span, span.indices),
       let space = HeadLine.index(of: ASCII.space, in: span, 0..<end), space > 5, ASCII.isDigit(span[5]),
-      let code = lines.status
+      // nghttp2 takes any three digits.
+      let code = lines.status, code >= 100
     else { return nil }
     // No blank need stand before the reason, for libcurl.
     let reason = HeadLine.text(span.extracting(HeadLine.trimmed(span, min(space + 4, end)..<end))) ?? ""

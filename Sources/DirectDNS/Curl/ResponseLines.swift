@@ -51,7 +51,7 @@ struct ResponseLines {
       return .more
     }
     mayBeginHead = true
-    guard let status = head.status, status >= 200 || status == 101 else { return .more }
+    guard let status = head.status, !(100..<200).contains(status) || status == 101 else { return .more }
     isHeadComplete = true
     return .head
   }

@@ -25,7 +25,7 @@ struct ResponseHeadTests {
 
   @Test(arguments: [
     "", "\r\n", "HTTP/1.1\r\n", "HTTP/1.1 \r\n", "HTTP/1.1 2x0 OK\r\n", "nonsense", "200 OK\r\n", "HTTP/1.1 20\r\n",
-    "HTTP/,.1 200 OK\r\n", "HTTP/.1 200 OK\r\n",
+    "HTTP/,.1 200 OK\r\n", "HTTP/.1 200 OK\r\n", "HTTP/2 099\r\n", "HTTP/2 000\r\n",
   ])
   func `what is no status line is no head`(_ text: String) { #expect(parse(text) == nil) }
 

@@ -35,6 +35,13 @@ struct ResponseLinesTests {
     #expect(take(["HTTP/1.1 101 Switching\r\n", "\r\n"], &upgraded) == [.more, .head])
   }
 
+  @Test(arguments: ["000", "099", "200", "999"])
+  func `a number outside 100 to 199 is that of no interim response`(_ number: String) {
+    var lines = ResponseLines()
+    let meanings = take(["HTTP/2 \(number)\r\n", "\r\n"], &lines)
+    #expect(meanings == [.more, .head] && lines.isHeadComplete)
+  }
+
   @Test(arguments: ["Content-Length: x\r\n", "Transfer-Encoding: gzip\r\n", "Location: /\r\n"])
   func `nothing of an interim response counts for the one that follows`(_ field: String) {
     var lines = ResponseLines()
