@@ -39,7 +39,7 @@ struct FetchCommand: ContextCommand {
 
       NOT OFFERED
       \(CurlHints.table)
-      A file that -d or -F names is held in memory, and is an error above 256 MiB; -T sends one of any size. -i and -D show trailers behind the body, as curl does, and no interim responses (1xx). They show fields as they were read: a folded one in one line, and no line that is no field. -H leaves out neither Content-Length nor Transfer-Encoding of a body, whose end they tell.
+      A file that -d or -F names is held in memory, and is an error above 256 MiB; -T sends one of any size. -i and -D show trailers behind the body, as curl does, and neither interim responses (1xx) nor a proxy's to CONNECT. They show fields as they were read: a folded one in one line, and no line that is no field. -H leaves out neither Content-Length nor Transfer-Encoding of a body, whose end they tell.
 
       EXIT STATUS
           0  every URL was fetched, whatever its status, unless -f or
