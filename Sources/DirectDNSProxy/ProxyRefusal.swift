@@ -108,6 +108,8 @@ struct ProxyRefusal: Error, Equatable, Sendable {
       case " "..."~": String(scalar)
       // Of what is quoted or listed in part.
       case "…": "..."
+      // Of an RFC, as in the reason for which loopback is forbidden.
+      case "§": "section "
       default: scalar.escaped(asASCII: true)
       }
     }

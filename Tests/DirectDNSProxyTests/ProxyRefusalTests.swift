@@ -26,6 +26,7 @@ struct ProxyRefusalTests {
     (407, "This proxy wants a password.", "Proxy Authentication Required: this proxy wants a password"),
     (502, "b\u{fc}cher.test is gone.\r\nSet-Cookie: a", "Bad Gateway: b\\u{00FC}cher.test is gone.\\r\\nSet-Cookie: a"),
     (403, "It is outside of 10.0.0.0/8, ….", "Forbidden: It is outside of 10.0.0.0/8, ..."),
+    (403, "It is Loopback, RFC 1122 §3.2.1.3.", "Forbidden: It is Loopback, RFC 1122 section 3.2.1.3"),
     (400, "~\u{7f} is no name.", "Bad Request: ~\\u{7F} is no name"),
   ])
   func `the reason phrase is the message, in one line of ASCII`(status: Int, message: String, reason: String) {
