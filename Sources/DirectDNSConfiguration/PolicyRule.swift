@@ -63,12 +63,3 @@ package enum PolicyRule: Sendable, Hashable {
     return network
   }
 }
-
-extension HostName {
-  /// Reads a name that stands for itself and all names below it.
-  ///
-  /// Some tools write a leading dot for that; here names below are always included.
-  init(suffix text: String) throws(DirectDNSError) {
-    try self.init(text.hasPrefix(".") ? String(text.dropFirst()) : text)
-  }
-}

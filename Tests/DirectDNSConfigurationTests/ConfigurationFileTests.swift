@@ -39,6 +39,8 @@ import Testing
     (#"{ direct: {} }"#, "direct.off is missing. Give"), (#"{ direct: { on: ["a"] } }"#, "direct.on is not a key"),
     (#"{ direct: { off: "bank.example" } }"#, #"direct.off is "bank.example". Give a list of names."#),
     (#"{ direct: { off: ["a b"] } }"#, #"direct.off[0] is "a b". Give a host name"#),
+    (#"{ direct: { off: ["*.a"] } }"#, #"direct.off[0] is "*.a". Give a host name: a name stands for itself"#),
+    (#"{ proxy: { routes: { "*.a": "direct" } } }"#, #"and for all names below it: write "a"."#),
     (#"{ timeuot: 5 }"#, "timeuot is not a key that is known here. Known are: providers, system,"),
     (#"{ cache: { grce: 1 } }"#, "cache.grce is not a key that is known here. Known are: minimumTTL,"),
     (#"{ providers: [{ provider: "google", url: "x" }] }"#, "providers[0].url is not a key"),

@@ -38,7 +38,7 @@ public struct ProxyRoutes: Sendable, Hashable {
       } else if text.hasPrefix("=") {
         self = .exactly(try HostName(String(text.dropFirst())))
       } else {
-        self = .under(try HostName(text.hasPrefix(".") ? String(text.dropFirst()) : text))
+        self = .under(try HostName(suffix: text))
       }
     }
 

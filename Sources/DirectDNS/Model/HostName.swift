@@ -25,6 +25,18 @@ public struct HostName: Sendable {
     }
   }
 
+  /// Reads a name that stands for itself and all names below it.
+  ///
+  /// Some tools write a leading dot for that, which makes no difference here. `*.` is refused: elsewhere it leaves the
+  /// name itself out.
+  package init(suffix text: String) throws(DirectDNSError) {
+    guard !text.hasPrefix("*.") else {
+      let name = DirectDNSError.quoted(text.dropFirst(2))
+      throw DirectDNSError(.invalidName, "A name stands for itself and for all names below it: write \(name).")
+    }
+    try self.init(text.hasPrefix(".") ? String(text.dropFirst()) : text)
+  }
+
   /// Takes text that is known to be canonical: an earlier name's, or a constant of ours.
   init(canonical text: String) {
     assert(text.utf8.count <= HostName.maximumLength && text.utf8.last != ASCII.dot)

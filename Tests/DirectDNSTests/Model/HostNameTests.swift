@@ -74,6 +74,14 @@ struct HostNameTests {
     #expect(try !HostName("a.localhost").isSingleLabel)
   }
 
+  @Test func `a name that stands for those below it may begin with a dot, and with no asterisk`() throws {
+    for text in ["a.example", ".a.example"] { #expect(try HostName(suffix: text).text == "a.example") }
+    for (text, name) in [("*.a.example", "\"a.example\""), ("*.", "\"\""), ("*.\u{1b}", "\"\\u{1B}\"")] {
+      let error = #expect(throws: DirectDNSError.self) { try HostName(suffix: text) }
+      #expect(error?.message == "A name stands for itself and for all names below it: write \(name).", "\(text)")
+    }
+  }
+
   @Test func `names are ordered by their text`() throws {
     let names = try ["b.example", "a.example", "a"].map { try HostName($0) }
     #expect(names.sorted().map(\.text) == ["a", "a.example", "b.example"])
