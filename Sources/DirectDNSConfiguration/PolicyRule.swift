@@ -12,6 +12,9 @@ package enum PolicyRule: Sendable, Hashable {
       self = .network(network)
       return
     }
+    guard !text.contains(",") else {
+      throw ConfigurationFault("\"\(text.printable)\" has a comma. Give each network, address or name by itself.")
+    }
     guard !text.contains("/") else {
       throw ConfigurationFault("\"\(text.printable)\" is not a network. Write 10.0.0.0/8 or 2001:db8::/32.")
     }

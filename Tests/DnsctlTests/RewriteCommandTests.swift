@@ -139,6 +139,10 @@ import Testing
     (["--address", "x", "http://a.example/"], "\"x\" is not an IP address"),
     (["--allow", "10.0.0.0/33", "http://a.example/"], "\"10.0.0.0/33\" is not a network"),
     (["--deny", "a..b", "http://a.example/"], "\"a..b\" is neither a network, an address nor a name"),
+    (
+      ["--allow", "10.0.0.0/8,127.0.0.1", "http://a.example/"],
+      "\"10.0.0.0/8,127.0.0.1\" has a comma. Give each network, address or name by itself."
+    ),
     (["--deny", "*.b.example", "http://a.example/"], "for all names below it: write \"b.example\"."),
     (["--address-policy", "some", "http://a.example/"], "\"some\" is not an address policy"),
     ([], "<url>"),

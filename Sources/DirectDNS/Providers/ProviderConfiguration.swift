@@ -64,6 +64,9 @@ private struct ProviderEndpoint {
     guard let (format, written) = Self.parts(text) else {
       let formats = Format.allCases.map(\.rawValue).joined(separator: ", ")
       let shown = DirectDNSError.quoted(text.prefixBeforeSecrets)
+      guard !text.prefix(while: { $0 != ":" }).contains(",") else {
+        throw DirectDNSError(.invalidConfiguration, "\(shown) has a comma. Give each provider by itself.")
+      }
       let advice =
         Self.isWebURL(text)
         ? "does not say in which format it is asked: put one of \(formats) and a + in front of it. For DNS messages (RFC 8484) that is doh+https://…"

@@ -61,6 +61,8 @@ struct ProviderConfigurationTests {
     ("https://doh.test/q", "that is doh+https://"), ("http://127.0.0.1/dns-query/x", "that is doh+https://"),
     ("ftp://doh.test/dns-query", "FORMAT+https"), ("http://doh.test/dns-query", "plain http"),
     ("dot+https://doh.test/", "\"dot+https://doh.test/\""), ("+https://doh.test/", "not a provider"),
+    ("google,cloudflare", "\"google,cloudflare\" has a comma. Give each provider by itself."),
+    ("google,doh+https://doh.test/q", "has a comma"), ("dot+https://doh.test/a,b", "FORMAT+https"),
     ("doh+", "Provider doh+"),
     ("doh+doh.test", "Provider doh+"), ("doh+ftp://doh.test/", "\"ftp\""),
     ("doh+wss://doh.test/", "http or https only"),
