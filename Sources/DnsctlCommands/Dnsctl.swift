@@ -88,11 +88,12 @@ package struct Dnsctl: AsyncParsableCommand {
       let main = UnknownOption.error(behind: first, in: words, of: root) ?? error
       let said = root.fullMessage(for: main)
       let (message, code) = (CompletionScript.patched(said, commands: commands), root.exitCode(for: main))
-      let objection = UnknownOption.objection(in: message, of: command).map { "dnsctl: \($0)" }
+      let objection =
+        UnknownOption.objection(in: message, of: command) ?? UnexpectedArgument.objection(in: message, of: command)
       // The parser's own messages begin with "Error: ", and dnsctl's with its name.
       let near = UnknownOption.withoutFarSuggestion(message)
       let own = near.hasPrefix("Error: ") ? "dnsctl: " + near.dropFirst("Error: ".count) : near
-      let text = message.isEmpty ? "" : (objection ?? own) + "\n"
+      let text = message.isEmpty ? "" : (objection.map { "dnsctl: \($0)" } ?? own) + "\n"
       let errors = DescriptorOutput(descriptor: StandardDescriptor.errors)
       guard code.isSuccess else {
         errors.say(text)

@@ -18,9 +18,30 @@ enum UnknownOption {
     switch command {
     case "fetch":
       return CurlHints.advice(on: option).map { "curl's \(option) is not offered: \($0). See dnsctl fetch --help." }
-    case "resolve":
-      return DigHints.advice(on: option).map { "\(option) is not an option here: \($0). See dnsctl resolve --help." }
-    default: return nil
+    case let command?:
+      let advice = command == "resolve" ? DigHints.advice(on: option) : advice(on: option, of: command)
+      return advice.map { "\(option) is not an option here: \($0). See dnsctl \(command) --help." }
+    case nil: return nil
+    }
+  }
+
+  /// What to write in place of an option that other proxies and lists of names have; nil for any other.
+  private static func advice(on option: String, of command: String) -> String? {
+    switch (command, option) {
+    // The parser would suggest --ports, which says where requests may go.
+    case ("proxy", "--port"), ("proxy", "-p"), ("proxy", "--bind"), ("proxy", "--host"), ("proxy", "--address"):
+      "--listen ADDRESS:PORT says where it listens"
+    case ("proxy", "--user"), ("proxy", "-u"), ("proxy", "--auth"), ("proxy", "--password"):
+      "--users FILE or --token @FILE says who may use it"
+    case ("proxy", "--verbose"), ("proxy", "-v"), ("proxy", "--log"), ("proxy", "--log-file"):
+      "--access-log json writes a line for each request to standard output"
+    case ("exec", "--port"), ("exec", "-p"), ("exec", "--listen"):
+      "its proxy takes a free port, and dnsctl proxy has --listen"
+    case ("exec", "--verbose"), ("exec", "-v"), ("exec", "--trace"), ("exec", "--access-log"):
+      "dnsctl proxy --access-log json shows each request"
+    case ("warmup", "--file"), ("warmup", "--list"), ("warmup", "--input"), ("warmup", "-i"):
+      "--hosts FILE has names, one a line"
+    default: nil
     }
   }
 

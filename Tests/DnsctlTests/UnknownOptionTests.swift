@@ -18,12 +18,21 @@ struct UnknownOptionTests {
     ("fetch", "--fail-early", "&&"), ("fetch", "--parallel-max", "50"), ("fetch", "--socks4a", "SOCKS5"),
     ("resolve", "-p", "@HOST:PORT"), ("resolve", "-J", "--json"), ("resolve", "--verbose", "--trace"),
     ("resolve", "--dnssec", "dnsctl compare --json"),
+    ("proxy", "--port", "--listen ADDRESS:PORT"), ("proxy", "-u", "--users"), ("proxy", "-v", "--access-log"),
+    ("exec", "--listen", "dnsctl proxy"), ("exec", "-v", "--access-log"), ("warmup", "--file", "--hosts"),
   ])
   func `an option of another tool is answered with what to write here`(
     _ command: String, _ option: String, _ advice: String
   ) throws {
     let said = try #require(UnknownOption.objection(in: "Error: Unknown option '\(option)'\nUsage: …", of: command))
     #expect(said.contains(option) && said.contains(advice) && said.hasSuffix(". See dnsctl \(command) --help."))
+  }
+
+  @Test func `an option of another tool is no slip for one here that looks like it`() {
+    let message = "Error: Unknown option '--port'. Did you mean '--ports'?\nUsage: …"
+    #expect(
+      UnknownOption.objection(in: message, of: "proxy")
+        == "--port is not an option here: --listen ADDRESS:PORT says where it listens. See dnsctl proxy --help.")
   }
 
   @Test(arguments: [
