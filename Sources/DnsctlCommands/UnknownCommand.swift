@@ -15,7 +15,9 @@ enum UnknownCommand {
     if rest.first == "help" { rest.removeFirst() }
     while !commands.isEmpty, let word = rest.popFirst() {
       let names = commands.compactMap { $0.configuration.commandName }
-      if let objection = objection(to: word, commands: names, below: path) { return objection }
+      if let objection = objection(to: word, commands: names, under: paths(under: commands), below: path) {
+        return objection
+      }
       guard let next = commands.first(where: { $0.configuration.commandName == word }) else { return nil }
       commands = next.configuration.subcommands
       path.append(word)
@@ -28,9 +30,12 @@ enum UnknownCommand {
   /// - Parameters:
   ///   - word: the argument.
   ///   - commands: the commands that there are.
+  ///   - lower: the commands that these have, such as `cache export`; looked at where the word is none of the others.
   ///   - path: the commands before it.
   /// - Returns: what to write instead; nil for a command or an option.
-  static func objection(to word: String, commands: [String], below path: [String] = []) -> String? {
+  static func objection(
+    to word: String, commands: [String], under lower: @autoclosure () -> [String] = [], below path: [String] = []
+  ) -> String? {
     guard !word.hasPrefix("-"), word != "help", !commands.contains(word) else { return nil }
     let (path, help) = (
       path.map { $0 + " " }.joined(), "see \((["dnsctl"] + path + ["--help"]).joined(separator: " "))."
@@ -43,7 +48,19 @@ enum UnknownCommand {
     if word.contains("://") {
       return "a URL is not a command" + (commands.contains("fetch") ? ". Write dnsctl fetch URL." : ": \(help)")
     }
-    return "there is no command \(path)\(word.printable). \(advice(on: word, commands, below: path, help))"
+    let advice = lower().first { $0.hasSuffix(" \(word)") }.map { "Did you mean \(path)\($0)?" }
+    return "there is no command \(path)\(word.printable). "
+      + (advice ?? Self.advice(on: word, commands, below: path, help))
+  }
+
+  /// The commands of commands, each with the one that has it.
+  private static func paths(under commands: [any ParsableCommand.Type]) -> [String] {
+    commands.flatMap { command in
+      command.configuration.subcommands.compactMap { lower -> String? in
+        guard let name = command.configuration.commandName else { return nil }
+        return lower.configuration.commandName.map { "\(name) \($0)" }
+      }
+    }
   }
 
   private static func advice(on word: String, _ commands: [String], below path: String, _ help: String) -> String {

@@ -41,9 +41,13 @@ struct UnknownCommandTests {
     (["help", "rosolve"], "there is no command rosolve. Did you mean resolve?"),
     (["cache", "lst"], "there is no command cache lst. Did you mean cache list?"),
     (["help", "cache", "lst"], "there is no command cache lst. Did you mean cache list?"),
+    (["export"], "there is no command export. Did you mean cache export?"),
+    (["help", "stats"], "there is no command stats. Did you mean cache stats?"),
     (["cache", ""], "the argument after cache is empty, and should be a command: see dnsctl cache --help."),
   ])
-  func `a slip below a command and after help is answered, too`(_ words: [String], _ objection: String) {
+  func `a slip below a command and after help is answered, too, and a command without the one above it`(
+    _ words: [String], _ objection: String
+  ) {
     #expect(UnknownCommand.objection(in: words, of: Dnsctl.self) == objection)
   }
 
