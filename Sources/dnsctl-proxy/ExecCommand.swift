@@ -24,6 +24,8 @@ struct ExecCommand: AsyncParsableCommand {
 
       It helps programs that read these variables: curl, wget, git, pip, apt, cargo, Python's urllib and requests, Go, Ruby, PHP's curl, Node from 22.21 and 24.5 on. Java reads none of them; with --java it gets the proxy by JAVA_TOOL_OPTIONS. PHP's streams read none either: a context gives them the proxy.
 
+      Of an https URL that is refused curl and git show the status alone, such as "CONNECT tunnel failed, response 403". curl -v shows why, and so does dnsctl fetch where a name or an address is refused.
+
       Signals go to the program, but for those of a fault (SIGSEGV and the like), SIGCHLD, SIGPIPE and SIGXFSZ. At a terminal both stop and go on together. Once the program has ended, answers may still be stored: a second signal ends that at once. While it runs, anyone with an account on this machine can use its proxy. The proxy ends with the program: processes that the program leaves running lose it.
 
       The configuration file is followed while the program runs, and so is the file of --upstream with it: new settings apply to what is asked for from then on, and a file with an error changes nothing. What changes is said on standard error.
