@@ -25,7 +25,6 @@ struct PageSetup {
       PageSetup(phrase: "dnsctl warmup --store sqlite www.example.test pay", goesOn: true),
       PageSetup(phrase: "dnsctl fetch --store sqlite", goesOn: true),
       PageSetup(phrase: "dnsctl exec --store sqlite", goesOn: true),
-      PageSetup(phrase: "$ dnsctl exec -- curl"),
       PageSetup(phrase: "dnsctl resolve www.example.test shop.example.test both", prepare: served),
       PageSetup(phrase: "dnsctl resolve --trace", prepare: served),
       PageSetup(phrase: "printf '# two names", prepare: served),
