@@ -204,13 +204,11 @@ private enum HostAdvice {
     {
       rest = rest[..<colon]
     }
-    // If nothing was removed, the fault is in the name itself. Without `advises: false`, this would call itself as
-    // often as the text has colons.
+    // If nothing was removed, the fault is in the name itself; dots alone are a folder, as in `./hosts.txt`. Without
+    // `advises: false`, this would call itself as often as the text has colons.
     let written = String(rest)
-    guard rest.count < text.count, let host = try? WebURL.Host(utf8: written.utf8.span, advises: false) else {
-      return nil
-    }
-    return host
+    guard rest.count < text.count, !written.allSatisfy({ $0 == "." }) else { return nil }
+    return try? WebURL.Host(utf8: written.utf8.span, advises: false)
   }
 }
 

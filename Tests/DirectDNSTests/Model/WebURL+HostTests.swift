@@ -166,7 +166,9 @@ struct HostAdviceTests {
     #expect(throws: DirectDNSError.self) { try WebURL("http://\(text)/") }
   }
 
-  @Test(arguments: ["a b.example", "a..example", "", ":", "://", "a:b:c", "@", "x y:80", "%", "a%zz"])
+  @Test(arguments: [
+    "a b.example", "a..example", "", ":", "://", "a:b:c", "@", "x y:80", "%", "a%zz", "./hosts.txt", "../a",
+  ])
   func `where no host can be made out none is suggested`(_ text: String) {
     let error = #expect(throws: DirectDNSError.self) { try HostName(text) }
     #expect(error?.message.contains("alone") == false && error?.message.contains("zone") == false)
