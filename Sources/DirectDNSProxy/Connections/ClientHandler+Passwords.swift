@@ -13,13 +13,13 @@ extension ClientHandler {
     switch users.quickCheck(credentials.name, credentials.password) {
     case .correct: start(request, user: credentials.name)
     case .token: start(request, user: ProxyUsers.tokenUser)
-    case .wrong: refuse(Self.wrong, request)
+    case .wrong: refuse(Self.refusal(of: credentials), request)
     case .needsHash:
       let isTaken = checkPassword(users, credentials) { [self] isCorrect in
         if isCorrect {
           start(request, user: credentials.name)
         } else {
-          refuse(Self.wrong, request)
+          refuse(Self.refusal(of: credentials), request)
         }
       }
       guard !isTaken else { return }
@@ -33,7 +33,10 @@ extension ClientHandler {
     challenge("This proxy wants a name and a password: put them into the proxy's URL, http://USER:PASSWORD@HOST:PORT.")
   }
 
-  private static var wrong: ProxyRefusal { challenge("The name or the password is wrong: see the proxy's URL.") }
+  /// The refusal of a name and a password that are not right; a token that stands before the `@` alone is a name.
+  private static func refusal(of credentials: BasicCredentials) -> ProxyRefusal {
+    credentials.password.isEmpty ? missing : challenge("The name or the password is wrong: see the proxy's URL.")
+  }
 
   private static func challenge(_ text: String) -> ProxyRefusal {
     ProxyRefusal(407, nil, text, challenge: "DirectDNS proxy")
