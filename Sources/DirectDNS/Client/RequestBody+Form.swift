@@ -10,7 +10,7 @@ extension RequestBody {
   ///
   /// - Parameter fields: names and values, in their order; a name may come several times.
   /// - Returns: the body; it is empty for no fields.
-  public static func form(_ fields: [(name: String, value: String)]) -> RequestBody {
+  public static func form(_ fields: [(String, String)]) -> RequestBody {
     let items = fields.map { name, value in
       PercentEncoding.formEncoded(Array(name.utf8)) + "=" + PercentEncoding.formEncoded(Array(value.utf8))
     }

@@ -11,7 +11,7 @@ extension WebURL {
   ///
   /// - Parameter items: names and values, in their order; a name may come several times.
   /// - Returns: the URL; the same for no items.
-  public func appending(queryItems items: [(name: String, value: String)]) -> WebURL {
+  public func appending(queryItems items: [(String, String)]) -> WebURL {
     guard !items.isEmpty else { return self }
     let text = items.map { name, value in
       PercentEncoding.encoded(name, .reserved) + "=" + PercentEncoding.encoded(value, .reserved)

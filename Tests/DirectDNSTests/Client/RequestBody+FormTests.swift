@@ -15,8 +15,8 @@ struct FormBodyTests {
       request.path == "/" ? OriginResponse(.temporaryRedirect, fields: [.location: "/there"]) : OriginResponse()
     }
     let client = try ClientSample.client()
-    let body = RequestBody.form([("note", "a b+c&d=ü"), ("b", ""), ("a", "~*"), ("a", "2")])
-    let response = try await client.post(origin.url("/", host: "shop.test"), body: body)
+    let fields: [(String, String)] = [("note", "a b+c&d=ü"), ("b", ""), ("a", "~*"), ("a", "2")]
+    let response = try await client.post(origin.url("/", host: "shop.test"), body: .form(fields))
     #expect(response.status == .ok && response.hops.count == 1)
     let sent = Array("note=a+b%2Bc%26d%3D%C3%BC&b=&a=~%2A&a=2".utf8)
     #expect(origin.requests.map(\.body) == [sent, sent])

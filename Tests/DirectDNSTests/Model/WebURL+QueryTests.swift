@@ -14,7 +14,8 @@ struct WebURLQueryTests {
   ])
   func `items stand behind the query that is there, and before the fragment`(_ text: String, _ expected: String) throws
   {
-    let url = try WebURL(text).appending(queryItems: [("n", "1"), ("m", "2")])
+    let items: [(String, String)] = [("n", "1"), ("m", "2")]
+    let url = try WebURL(text).appending(queryItems: items)
     #expect(url.href == expected)
     let read = try WebURL(expected)
     #expect(url == read && url.layout == read.layout)
