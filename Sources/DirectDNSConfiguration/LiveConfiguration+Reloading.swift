@@ -75,7 +75,12 @@ extension LiveConfiguration {
 
   private func report(_ outcome: Result<SettingsDifference, DirectDNSError>) {
     warnOfWriters()
-    let wasRefused = state.withLock { exchange(&$0.isRefused, with: (try? outcome.get()) == nil) }
+    // The observer may be calling this, or be called by another thread: a changed file and SIGHUP may come together.
+    let (wasRefused, isBeingTold) = state.withLock { state in
+      let wasRefused = exchange(&state.isRefused, with: (try? outcome.get()) == nil)
+      state.untold.append((outcome, wasRefused))
+      return (wasRefused, state.untold.count > 1)
+    }
     let label: Outcome
     switch outcome {
     case .success(let difference):
@@ -96,21 +101,15 @@ extension LiveConfiguration {
         metadata: ["reason": "\(error.message)"])
     }
     MetricSource().count(.configurationReads, label.rawValue)
-    tell(outcome)
+    if !isBeingTold { tell() }
   }
 
-  /// Calls the observer, or leaves that to whoever is calling it: a changed file and SIGHUP may come at the same time, and
-  /// an observer may have the file read again.
-  private func tell(_ outcome: Result<SettingsDifference, DirectDNSError>) {
-    let isFirst = state.withLock { state in
-      state.untold.append(outcome)
-      return state.untold.count == 1
-    }
-    guard isFirst else { return }
+  /// Calls the observer until it has been told of every reading.
+  private func tell() {
     while true {
       // With the settings of this moment: who goes by what it was told last goes by what is in force.
-      let (outcome, settings) = state.withLock { ($0.untold[0], $0.settings) }
-      observer(outcome, settings)
+      let (reading, settings) = state.withLock { ($0.untold[0], $0.settings) }
+      observer(reading.outcome, settings, reading.wasRefused)
       let isLast = state.withLock { state in
         state.untold.removeFirst()
         return state.untold.isEmpty

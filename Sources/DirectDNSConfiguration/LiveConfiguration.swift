@@ -29,8 +29,10 @@ public final class LiveConfiguration: Sendable {
   /// Checks further settings before anything is changed; throws if the program cannot use them.
   package typealias Check = @Sendable (DirectSettings) throws(DirectDNSError) -> Void
 
-  /// Called after each further reading, one call at a time, with the settings that are then in force.
-  package typealias Observer = @Sendable (Result<SettingsDifference, DirectDNSError>, DirectSettings) -> Void
+  /// Called after each further reading, one call at a time, with the settings that are then in force, and whether the
+  /// reading before was refused.
+  package typealias Observer =
+    @Sendable (Result<SettingsDifference, DirectDNSError>, DirectSettings, _ wasRefused: Bool) -> Void
 
   struct State {
     var settings: DirectSettings
@@ -41,7 +43,7 @@ public final class LiveConfiguration: Sendable {
     /// Whether the last reading that was reported changed nothing because the file cannot be used.
     var isRefused = false
     /// Readings that the observer has yet to be told of; it is being told of the first.
-    var untold: [Result<SettingsDifference, DirectDNSError>] = []
+    var untold: [(outcome: Result<SettingsDifference, DirectDNSError>, wasRefused: Bool)] = []
     var kept = ConfiguredObjects()
   }
 
@@ -81,7 +83,7 @@ public final class LiveConfiguration: Sendable {
       let environment = try EnvironmentSettings(variables)
       try self.init(
         path, interval: interval, clock: SystemClock(),
-        logger: Logger(label: "directdns.configuration"), observer: { outcome, _ in observer(outcome) }
+        logger: Logger(label: "directdns.configuration"), observer: { outcome, _, _ in observer(outcome) }
       ) { bytes, name throws(ConfigurationFault) in
         var settings = try DirectSettings(
           ConfigurationFile(checking: bytes, name: name), environment: environment, overrides: SettingsOverrides())
@@ -109,7 +111,7 @@ public final class LiveConfiguration: Sendable {
 
   init(
     _ path: String, interval: Duration, clock: any ResolverClock, logger: Logger,
-    check: @escaping Check = { _ in }, observer: @escaping Observer = { _, _ in }, reading: @escaping Reading
+    check: @escaping Check = { _ in }, observer: @escaping Observer = { _, _, _ in }, reading: @escaping Reading
   ) throws(ConfigurationFault) {
     guard interval > .zero else {
       throw ConfigurationFault("interval is \(interval): leave some time between one look at the file and the next.")

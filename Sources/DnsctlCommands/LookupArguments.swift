@@ -127,10 +127,8 @@ extension LookupArguments {
     let store = storeText.flatMap { $0.hasPrefix("@") ? String($0.dropFirst()) : nil }
     let files = [context.askedConfiguration(configurationPath), store]
     guard files.compactMap(\.self).allSatisfy({ ReadableFile.mayBeRegular($0) }) else { return nil }
-    let isRefused = Locked(false)
     let live = try context.liveConfiguration(file: configurationPath, overrides(in: context), check: check) {
-      outcome, settings in
-      let wasRefused = isRefused.withLock { exchange(&$0, with: (try? outcome.get()) == nil) }
+      outcome, settings, wasRefused in
       switch outcome {
       case .success(let difference):
         for change in difference.changes { report("configuration: \(change)") }

@@ -46,13 +46,15 @@ final class LiveConfigurationReloadingTests: LiveConfigurationFixture {
   }
 
   @Test func `that a file says again what is in force is as visible as that it could not be used`() throws {
-    let live = try live("{ timeout: 2 }")
+    let told = Locked<[Bool]>([])
+    let live = try live("{ timeout: 2 }") { _, _, wasRefused in told.withLock { $0.append(wasRefused) } }
     let line = "configuration read: nothing has changed file=\(path)"
     for (timeout, logged) in [(2, ["info"]), (0, ["info"]), (2, ["info", "notice"])] {
       try change("{ timeout: \(timeout) }")
       live.reloadIfChanged()
       #expect(["info", "notice"].filter { log.text.contains("\($0) \(line)") } == logged)
     }
+    #expect(told.withLock(\.self) == [false, false, true])
   }
 
   @Test func `a change is taken on by all that are kept to the file, and logged`() throws {
@@ -87,7 +89,7 @@ final class LiveConfigurationReloadingTests: LiveConfigurationFixture {
     let (told, isHeld, proceed) = (Watched<[Duration]>([]), Watched(false), DispatchSemaphore(value: 0))
     let live = try LiveConfiguration(
       path, interval: .seconds(1), clock: clock, logger: log.logger,
-      observer: { _, settings in
+      observer: { _, settings, _ in
         if settings.resolver.timeout == .seconds(3) {
           isHeld.change { $0 = true }
           proceed.wait()
@@ -216,7 +218,7 @@ final class LiveConfigurationReloadingTests: LiveConfigurationFixture {
     let outcomes = Locked<[String]>([])
     let live = try LiveConfiguration(
       path, interval: .seconds(1), clock: clock, logger: log.logger,
-      observer: { outcome, _ in
+      observer: { outcome, _, _ in
         outcomes.withLock { $0.append((try? outcome.get().description) ?? "refused") }
       }
     ) { bytes, name throws(ConfigurationFault) in

@@ -23,7 +23,7 @@ final class LiveConfigurationServiceTests: LiveConfigurationFixture {
     try folder.link("linked", to: "..data/c.json5")
     let live = try LiveConfiguration(
       folder / "linked", interval: .seconds(1), clock: clock, logger: log.logger,
-      observer: { outcome, settings in
+      observer: { outcome, settings, _ in
         outcomes.change {
           $0.append("\((try? outcome.get().description) ?? "refused"), now \(settings.resolver.timeout)")
         }
@@ -51,7 +51,7 @@ final class LiveConfigurationServiceTests: LiveConfigurationFixture {
 
   @Test func `without signals it is followed just so`() async throws {
     let outcomes = Watched<[String]>([])
-    let live = try live("{ timeout: 2 }") { outcome in
+    let live = try live("{ timeout: 2 }") { outcome, _, _ in
       outcomes.change { $0.append((try? outcome.get().description) ?? "refused") }
     }
     let following = Task { await live.follow() }
@@ -78,7 +78,7 @@ final class LiveConfigurationServiceTests: LiveConfigurationFixture {
     // Its time stands still: only the signal can be the reason.
     let live = try LiveConfiguration(
       path: path, environment: EnvironmentSettings([:]), overrides: SettingsOverrides(), clock: ManualClock(),
-      observer: { outcome, _ in continuation.yield((try? outcome.get().description) ?? "refused") })
+      observer: { outcome, _, _ in continuation.yield((try? outcome.get().description) ?? "refused") })
     let running = Task { try await live.run { readiness.yield() } }
     for await _ in ready { break }
     var seen: [String] = []

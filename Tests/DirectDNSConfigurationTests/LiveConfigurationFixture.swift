@@ -13,13 +13,12 @@ class LiveConfigurationFixture {
   var path: String { folder / "c.json5" }
 
   func live(
-    _ text: String, observer: @escaping @Sendable (Result<SettingsDifference, DirectDNSError>) -> Void = { _ in },
+    _ text: String, observer: @escaping LiveConfiguration.Observer = { _, _, _ in },
     check: @escaping LiveConfiguration.Check = { _ in }
   ) throws -> LiveConfiguration {
     try folder.write(text, to: "c.json5")
     return try LiveConfiguration(
-      path, interval: .seconds(1), clock: clock, logger: log.logger, check: check,
-      observer: { outcome, _ in observer(outcome) }
+      path, interval: .seconds(1), clock: clock, logger: log.logger, check: check, observer: observer
     ) { bytes, name throws(ConfigurationFault) in
       try DirectSettings(
         ConfigurationFile(checking: bytes, name: name), environment: EnvironmentSettings([:]),
