@@ -96,7 +96,7 @@ package enum WireEvent: Sendable, Hashable {
   private(set) var watcher: TransferWatcher
 
   init(
-    route: CurlRoute, terms: TransferTerms, target: TransferTarget, message: TransferMessage, body: Body = .none,
+    route: CurlRoute, terms: TransferTerms, target: TransferTarget, message: TransferMessage, body: Body,
     watcher: TransferWatcher = TransferWatcher()
   ) {
     self.route = route

@@ -37,9 +37,7 @@ extension DirectResolver {
   /// Waits like ``flushStore(within:)``, but leaves it to that to count what was not written.
   ///
   /// - Returns: how many answers the store has evicted in all, for want of room.
-  package func drainStore(within limit: Duration = flushLimit) async -> Int {
-    await store?.drain(until: clock.now + limit) ?? 0
-  }
+  package func drainStore() async -> Int { await store?.drain(until: clock.now + Self.flushLimit) ?? 0 }
 
   /// Ends the resolver, like ``shutdown()``, and waits until all answers have been written to the store.
   ///

@@ -13,7 +13,7 @@ enum HeaderFlag: Sendable, Hashable {
   ///   - line: the text.
   ///   - place: where it stands, for errors: the text may be a secret.
   /// - Throws: what is wrong with it.
-  init(_ line: String, at place: String = "") throws(CommandError) {
+  init(_ line: String, at place: String) throws(CommandError) {
     // By code points: a combining mark after the sign would hide it from `Character`.
     let end = line.unicodeScalars.firstIndex { $0 == ":" || $0 == ";" }
     guard let end, let name = HTTPField.Name(String(line[..<end])) else {
