@@ -152,16 +152,16 @@ struct DescriptorInput: InputSource {
 
   func read() async throws(StreamError) -> [UInt8] {
     let result: Result<[UInt8], StreamError> = await withCheckedContinuation { continuation in
-      Self.queue.async { continuation.resume(returning: Self.read(descriptor, atMost: Self.chunk)) }
+      Self.queue.async { continuation.resume(returning: Self.read(descriptor)) }
     }
     return try result.get()
   }
 
-  fileprivate static func read(_ descriptor: Int32, atMost limit: Int) -> Result<[UInt8], StreamError> {
+  private static func read(_ descriptor: Int32) -> Result<[UInt8], StreamError> {
     while true {
       // Kept at once, before anything else sets `errno`.
       var code: Int32 = 0
-      let bytes = unsafe [UInt8](unsafeUninitializedCapacity: limit) { buffer, count in
+      let bytes = unsafe [UInt8](unsafeUninitializedCapacity: chunk) { buffer, count in
         let read = unsafe systemRead(descriptor, UnsafeMutableRawBufferPointer(buffer))
         count = max(0, read)
         if read < 0 { code = errno }
@@ -206,18 +206,9 @@ final class PipeInput: InputSource {
 ///
 /// A device or a pipe may never end: more than 256 MiB are an error.
 func readWholeFile(_ path: String) throws(StreamError) -> [UInt8]? {
-  let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
-  guard descriptor >= 0 else {
-    if errno == ENOENT || errno == ENOTDIR { return nil }
-    throw .last
-  }
-  defer { close(descriptor) }
-  var all: [UInt8] = []
-  while true {
-    let part = try DescriptorInput.read(descriptor, atMost: 65_536).get()
-    if part.isEmpty { return all }
-    all += part
-    guard all.count <= 256 << 20 else { throw .failed("it is longer than 256 MiB") }
+  do throws(FileFailure) { return try ReadableFile(path).readToEnd() } catch {
+    guard !error.isMissing else { return nil }
+    throw StreamError(error)
   }
 }
 
