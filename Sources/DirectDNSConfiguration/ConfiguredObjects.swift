@@ -5,10 +5,9 @@ public import DirectDNS
 ///
 /// They belong to others, and are dropped when their owner releases them or shuts them down.
 struct ConfiguredObjects: Sendable {
-  private struct Kept<Object: AnyObject & Sendable, Configuration>: Sendable {
-    weak var object: Object?
-    /// The owner's changes to the settings.
-    let adjust: @Sendable (inout Configuration) -> Void
+  /// One of them, which it keeps alive.
+  private struct Object {
+    let apply: @Sendable (DirectSettings) throws(DirectDNSError) -> Void
   }
 
   /// Why settings could not be applied.
@@ -18,17 +17,28 @@ struct ConfiguredObjects: Sendable {
     var wentBack: Bool
   }
 
-  private var resolvers: [Kept<DirectResolver, ResolverConfiguration>] = []
-  private var clients: [Kept<DirectClient, DirectClientConfiguration>] = []
+  /// Each of them; nil once it was dropped.
+  private var objects: [@Sendable () -> Object?] = []
 
+  /// Adds a resolver; `adjust` makes the owner's changes to the settings.
   mutating func add(_ resolver: DirectResolver, _ adjust: @escaping @Sendable (inout ResolverConfiguration) -> Void) {
-    resolvers.removeAll { $0.object?.hasEnded ?? true }
-    resolvers.append(Kept(object: resolver, adjust: adjust))
+    add { [weak resolver] () -> Object? in
+      guard let resolver, !resolver.hasEnded else { return nil }
+      return Object { settings throws(DirectDNSError) in try settings.apply(to: resolver, adjust) }
+    }
   }
 
+  /// Adds a client; `adjust` makes the owner's changes to the settings.
   mutating func add(_ client: DirectClient, _ adjust: @escaping @Sendable (inout DirectClientConfiguration) -> Void) {
-    clients.removeAll { $0.object?.hasEnded ?? true }
-    clients.append(Kept(object: client, adjust: adjust))
+    add { [weak client] () -> Object? in
+      guard let client, !client.hasEnded else { return nil }
+      return Object { settings throws(DirectDNSError) in try settings.apply(to: client, adjust) }
+    }
+  }
+
+  private mutating func add(_ object: @escaping @Sendable () -> Object?) {
+    objects.removeAll { $0() == nil }
+    objects.append(object)
   }
 
   /// Applies other settings to all of them, or to none.
@@ -38,25 +48,17 @@ struct ConfiguredObjects: Sendable {
   ///   - before: the settings that all of them have now.
   /// - Throws: the first error; objects that had applied the settings are set back to `before`.
   func apply(_ settings: DirectSettings, orGoBackTo before: DirectSettings) throws(Fault) {
-    // Strong references until the end: an object that is released in between would be neither updated nor set back.
-    let resolvers = resolvers.compactMap { kept in kept.object.map { ($0, kept.adjust) } }.filter { !$0.0.hasEnded }
-    let clients = clients.compactMap { kept in kept.object.map { ($0, kept.adjust) } }.filter { !$0.0.hasEnded }
+    // All of them at first: one that is released in between would be neither updated nor set back.
+    let objects = objects.compactMap { $0() }
     var changed = 0
     do throws(DirectDNSError) {
-      for (resolver, adjust) in resolvers {
-        try settings.apply(to: resolver, adjust)
-        changed += 1
-      }
-      for (client, adjust) in clients {
-        try settings.apply(to: client, adjust)
+      for object in objects {
+        try object.apply(settings)
         changed += 1
       }
     } catch {
       // The earlier settings are valid for all of them, since they were applied before.
-      for (resolver, adjust) in resolvers.prefix(changed) { try? before.apply(to: resolver, adjust) }
-      for (client, adjust) in clients.prefix(max(0, changed - resolvers.count)) {
-        try? before.apply(to: client, adjust)
-      }
+      for object in objects.prefix(changed) { try? object.apply(before) }
       throw Fault(error: error, wentBack: changed > 0)
     }
   }
