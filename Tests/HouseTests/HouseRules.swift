@@ -88,6 +88,7 @@ enum HouseRules {
     "CDirectDNSLoop": "Sources/DirectDNSProxy/Connections/OriginHandler+Silence.swift",
     // It waits on one descriptor more, by which the wait is ended.
     "CDirectDNSLoop": "Sources/DirectDNS/Files/CancellableFile.swift",
+    "CDirectDNSLoop": "Sources/DirectDNS/Files/WakeUp.swift",
     // A setting of malloc(3) for all threads of a process, which is the program's business and not a library's.
     "CDirectDNSLoop": "Sources/DnsctlCommands/AddressSpaceLimit.swift",
     "CDirectDNSOpenSSL": "Sources/DirectDNS/Providers/Signing.swift",

@@ -14,9 +14,8 @@ internal import CDirectDNSLoop
 /// One thread reads it at a time; any may cancel it.
 final class CancellableFile: Sendable {
   private let file: ReadableFile
-  /// Can be read from once the wait is cancelled; negative for a regular file, at which nobody waits.
-  private let cancelled: Int32
-  private let cancelling: Int32
+  /// Ends the wait; nil for a regular file, at which nobody waits.
+  private let wakeUp: WakeUp?
 
   /// Opens a file, or anything else that can be read, without waiting for a writer.
   ///
@@ -29,17 +28,14 @@ final class CancellableFile: Sendable {
       // Only Linux has poll(2) wait for a FIFO's first writer: elsewhere it has come to its end before there was one.
       let file = try ReadableFile(path)
     #endif
-    var (reading, writing): (Int32, Int32) = (-1, -1)
-    if !file.isRegular {
-      reading = unsafe directdns_wakeup_open(&writing)
-      guard reading >= 0 else { throw .last() }
-    }
     self.file = file
-    cancelled = reading
-    cancelling = writing
+    guard !file.isRegular else {
+      wakeUp = nil
+      return
+    }
+    guard let opened = WakeUp() else { throw .last() }
+    wakeUp = opened
   }
-
-  deinit { if cancelled >= 0 { directdns_wakeup_close(cancelled, cancelling) } }
 
   /// Reads the next bytes, for which it waits.
   ///
@@ -47,9 +43,9 @@ final class CancellableFile: Sendable {
   /// - Returns: at least one byte; none at the end.
   /// - Throws: why it cannot be read, or that the wait was cancelled.
   func read(_ limit: Int) throws(FileFailure) -> [UInt8] {
-    guard cancelled >= 0 else { return try file.read(limit) }
+    guard let wakeUp else { return try file.read(limit) }
     while true {
-      try wait()
+      try wait(unless: wakeUp)
       do throws(FileFailure) { return try file.read(limit) } catch {
         // Another reader of the FIFO was faster.
         guard error.code == EAGAIN else { throw error }
@@ -57,10 +53,10 @@ final class CancellableFile: Sendable {
     }
   }
 
-  private func wait() throws(FileFailure) {
+  private func wait(unless wakeUp: WakeUp) throws(FileFailure) {
     var watched = [
       directdns_pollfd(fd: file.descriptor, events: directdns_pollin, revents: 0),
-      directdns_pollfd(fd: cancelled, events: directdns_pollin, revents: 0),
+      directdns_pollfd(fd: wakeUp.descriptor, events: directdns_pollin, revents: 0),
     ]
     while unsafe directdns_poll(&watched, 2, -1) < 0 {
       guard errno == EINTR else { throw .last() }
@@ -69,5 +65,5 @@ final class CancellableFile: Sendable {
   }
 
   /// Ends the wait for bytes, and each one from now on.
-  func cancel() { if cancelled >= 0 { directdns_wakeup_call(cancelling) } }
+  func cancel() { wakeUp?.call() }
 }

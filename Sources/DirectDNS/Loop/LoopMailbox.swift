@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import CDirectDNSLoop
-
 /// Commands and tasks for a loop's thread, and the means to wake it.
 final class LoopMailbox<Driver: LoopDriver>: Sendable {
   struct State {
@@ -155,33 +153,6 @@ final class LoopMailbox<Driver: LoopDriver>: Sendable {
     }
     for continuation in waiting { continuation.resume() }
   }
-}
-
-/// Wakes a loop's thread: a descriptor that becomes readable by a call.
-///
-/// Callers keep it alive, so that nobody can write to a descriptor that has been closed and is another file by now.
-final class WakeUp: Sendable {
-  /// The descriptor that the thread waits for.
-  let descriptor: CInt
-  private let writing: CInt
-
-  /// Creates the descriptor; nil if the process may open no further files.
-  init?() {
-    var writing: CInt = -1
-    descriptor = unsafe directdns_wakeup_open(&writing)
-    self.writing = writing
-    guard descriptor >= 0 else { return nil }
-  }
-
-  deinit {
-    if descriptor >= 0 { directdns_wakeup_close(descriptor, writing) }
-  }
-
-  /// Wakes the thread, or ends its next wait at once.
-  func call() { directdns_wakeup_call(writing) }
-
-  /// Clears the call; called by the thread.
-  func wasSeen() { directdns_wakeup_drain(descriptor) }
 }
 
 /// A loop's thread: it takes commands, runs the driver's turn, and waits.
