@@ -179,14 +179,6 @@ extension ConfigurationFault {
   }
 }
 
-extension Seconds {
-  /// The value of an option that is a timeout, with what is wrong with it as an error of the command line parser.
-  package static func timeoutOption(_ text: String) throws -> Duration {
-    guard let time = timeout(text) else { throw ValidationError(timeoutExpectation) }
-    return time
-  }
-}
-
 extension FamilyWord: ExpressibleByArgument {}
 
 /// `allowed`, `refused` or `preferred`.

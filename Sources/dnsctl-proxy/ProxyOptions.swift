@@ -78,10 +78,7 @@ struct ProxyOptions: ParsableArguments {
     parsing: .unconditional,
     help: ArgumentHelp(
       "Seconds that what is under way may take at the end; 0 cuts it off. (default: 8)", valueName: "s"),
-    transform: { text in
-      guard let time = Seconds.wait(text) else { throw ValidationError(Seconds.waitExpectation) }
-      return time
-    })
+    transform: { text in try Seconds.waitOption(text) })
   var drain: Duration?
 
   @Option(

@@ -49,7 +49,7 @@ struct ConnectionFlags: ParsableArguments {
     help: ArgumentHelp(
       "Seconds that connecting may take, over all addresses; 0 is the default, as in curl. (default: 5)",
       valueName: "s"),
-    transform: { text in try Seconds.curlOption(text) })
+    transform: { text in try Seconds.waitOption(text) })
   var connectTimeout: Duration?
 
   @Option(
@@ -57,7 +57,7 @@ struct ConnectionFlags: ParsableArguments {
     help: ArgumentHelp(
       "Seconds that a whole transfer may take; 0 is the default, as in curl. (default: any, but 30 for the first byte of the response)",
       valueName: "s"),
-    transform: { text in try Seconds.curlOption(text) })
+    transform: { text in try Seconds.waitOption(text) })
   var wholeTimeout: Duration?
 
   @Option(
@@ -65,7 +65,7 @@ struct ConnectionFlags: ParsableArguments {
     help: ArgumentHelp(
       "Seconds for which a response's body may bring nothing, as with curl's --speed-limit of 1; 0 is the default. (default: any)",
       valueName: "s"),
-    transform: { text in try Seconds.curlOption(text) })
+    transform: { text in try Seconds.waitOption(text) })
   var idleTimeout: Duration?
 
   @Option(
@@ -213,13 +213,5 @@ extension ConnectionFlags {
     try InputFile.check(String(file), of: "--cert")
     if let key { try InputFile.check(key, of: "--key") }
     return ClientIdentity(certificate: String(file), key: key, password: password.map { Secret($0) })
-  }
-}
-
-extension Seconds {
-  /// The value of one of curl's options, where 0 is the default.
-  fileprivate static func curlOption(_ text: String) throws -> Duration {
-    guard let time = wait(text) else { throw ValidationError(waitExpectation) }
-    return time
   }
 }
