@@ -177,7 +177,6 @@ struct ProxyCommand: ContextCommand {
       begun()
       return nil
     }
-    context.ignoreHangUp()
     return Task {
       let signals = await UnixSignalsSequence(trapping: .sighup)
       begun()
