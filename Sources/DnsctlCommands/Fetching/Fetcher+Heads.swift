@@ -5,10 +5,10 @@ internal import HTTPTypes
 /// The heads and trailers of responses, as far as they are wanted.
 extension Fetcher {
   /// Writes the heads that have come to where -D says.
-  func dumpHeads(_ report: TransferReport, _ job: FetchJob) async throws(StreamError) {
+  func dumpHeads(_ report: TransferReport) async throws(StreamError) {
     let heads = report.now.heads
     guard let dump, !heads.isEmpty else { return }
-    if dump.isOnOutput { await turns?.wait(job.index) }
+    if dump.isOnOutput { await turns?.wait(report.job.index) }
     let isShown = dump.isOnOutput && context.isOutputTerminal
     try dump.write(heads.flatMap { $0.text(forTerminal: isShown) })
   }
@@ -47,8 +47,8 @@ extension Fetcher {
   /// A file gets nothing, since what it is to have does not come.
   ///
   /// - Returns: why they cannot be written.
-  func writeRedirects(_ job: FetchJob, _ report: TransferReport) async -> FetchFailure? {
-    let facts = report.now
+  func writeRedirects(_ report: TransferReport) async -> FetchFailure? {
+    let (job, facts) = (report.job, report.now)
     guard job.destination.path == nil, showsHeads(job), facts.response == nil, !facts.heads.isEmpty else { return nil }
     await turns?.wait(job.index)
     do throws(StreamError) {

@@ -21,7 +21,7 @@ struct Fetcher: Sendable {
   func fetch(_ job: FetchJob) async -> ExitStatus {
     let report = TransferReport(job)
     defer { turns?.end(job.index) }
-    let failure = await perform(job, report)
+    let failure = await perform(report)
     let status = failure?.status ?? .answered
     report.end(status, failure?.message, at: context.clock.now)
     guard let writeOut, status != .closedPipe else { return status }
@@ -30,17 +30,18 @@ struct Fetcher: Sendable {
   }
 
   /// Tries until it succeeds, or until another try would not help.
-  private func perform(_ job: FetchJob, _ report: TransferReport) async -> FetchFailure? {
+  private func perform(_ report: TransferReport) async -> FetchFailure? {
+    let job = report.job
     let file = job.destination.path.map { OutputFile($0) }
     var tries = 1
     while true {
       do throws(FetchFailure) {
-        try await attempt(job, file, report, isLast: tries > retries, resumes: output.resumes)
+        try await attempt(report, file, isLast: tries > retries, resumes: output.resumes)
         board?.end(job.index)
         return nil
       } catch {
         guard tries <= retries, error.isTransient else {
-          let failure = await writeRedirects(job, report) ?? error
+          let failure = await writeRedirects(report) ?? error
           reportError(failure, job)
           return failure
         }
@@ -58,8 +59,9 @@ struct Fetcher: Sendable {
   }
 
   private func attempt(
-    _ job: FetchJob, _ file: OutputFile?, _ report: TransferReport, isLast: Bool, resumes: Bool
+    _ report: TransferReport, _ file: OutputFile?, isLast: Bool, resumes: Bool
   ) async throws(FetchFailure) {
+    let job = report.job
     var request = job.request
     report.begin(at: context.clock.now)
     let beginning: OutputFile.Beginning?
@@ -75,11 +77,11 @@ struct Fetcher: Sendable {
       response = try await client.execute(request, body: job.requestBody(context.input), options: options(report))
     } catch {
       // The heads of redirects may have come.
-      try? await dumpHeads(report, job)
+      try? await dumpHeads(report)
       throw FetchFailure(error, job)
     }
     report.received(response)
-    do throws(StreamError) { try await dumpHeads(report, job) } catch {
+    do throws(StreamError) { try await dumpHeads(report) } catch {
       response.body.cancel()
       throw error == .closedPipe && dump?.isOnOutput == true
         ? FetchFailure(.closedPipe, nil) : FetchFailure(.streams, "-D: the heads cannot be written: \(error.reason).")
@@ -102,11 +104,11 @@ struct Fetcher: Sendable {
     }
     guard let beginning else {
       board?.update(job.index) { $0.begin(at: 0, expecting: expected(response), now: $1) }
-      try await receive(response, job, file, report)
+      try await receive(response, report, file)
       guard output.failsWithBody, response.status.code >= 400 else { return }
       throw FetchFailure(status: response, isTransient: false)
     }
-    try await resume(response, job, file, report, beginning, isLast: isLast)
+    try await resume(response, report, file, beginning, isLast: isLast)
   }
 
   /// What there is to follow of a try, as far as anybody wants to know it.
@@ -125,9 +127,10 @@ struct Fetcher: Sendable {
 
   /// Appends what comes to the file, or replaces it.
   private func resume(
-    _ response: DirectResponse, _ job: FetchJob, _ file: OutputFile?, _ report: TransferReport,
-    _ beginning: OutputFile.Beginning, isLast: Bool
+    _ response: DirectResponse, _ report: TransferReport, _ file: OutputFile?, _ beginning: OutputFile.Beginning,
+    isLast: Bool
   ) async throws(FetchFailure) {
+    let job = report.job
     let verdict = ResumeRule.verdict(beginning, status: response.status.code, fields: response.headerFields)
     log?.say("continuing behind \(beginning.length.counted("byte")): \(verdict)")
     let path = (job.destination.path ?? "-").printable
@@ -137,10 +140,10 @@ struct Fetcher: Sendable {
         say("\(path) is continued without comparing: nothing is known of the version that it began with.")
       }
       board?.update(job.index) { $0.begin(at: beginning.length, expecting: expected(response), now: $1) }
-      try await receive(response, job, file, report, continuing: missing)
+      try await receive(response, report, file, continuing: missing)
     case .startOver:
       board?.update(job.index) { $0.begin(at: 0, expecting: expected(response), now: $1) }
-      try await receive(response, job, file, report)
+      try await receive(response, report, file)
     case .complete:
       response.body.cancel()
       do throws(StreamError) { try file?.finish() } catch { throw FetchFailure(error, job) }
@@ -149,7 +152,7 @@ struct Fetcher: Sendable {
     where FetchRetryRule.allows(job.request.method, isReplayable: job.isReplayable, after: nil):
       response.body.cancel()
       say("\(path) is fetched from its beginning: \(reason).")
-      try await attempt(job, file, report, isLast: isLast, resumes: false)
+      try await attempt(report, file, isLast: isLast, resumes: false)
     case .askAnew(let reason), .refused(let reason):
       response.body.cancel()
       throw FetchFailure(.httpError, "\(path) cannot be continued and stays as it is: \(reason).")
@@ -158,9 +161,9 @@ struct Fetcher: Sendable {
 
   /// Writes a body: after what a file has, which lacks `missing` bytes, or from the beginning.
   private func receive(
-    _ response: DirectResponse, _ job: FetchJob, _ file: OutputFile?, _ report: TransferReport,
-    continuing missing: Int64? = nil
+    _ response: DirectResponse, _ report: TransferReport, _ file: OutputFile?, continuing missing: Int64? = nil
   ) async throws(FetchFailure) {
+    let job = report.job
     if file == nil { await turns?.wait(job.index) }
     var sink = sink(for: response, job, file, isOpen: missing != nil)
     do throws(StreamError) {
