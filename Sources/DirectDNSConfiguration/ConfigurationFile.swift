@@ -122,9 +122,7 @@ public struct ConfigurationFile: Sendable {
     expired = try object[.expired]?.choice()
     authorities = try (object[.ca]?.list("Give a list of files.") ?? []).map {
       node throws(ConfigurationFault) in
-      // A path is relative to the file, not to the working directory of the process.
-      let text = try node.text("Give a file's path.")
-      let path = text.hasPrefix("/") ? text : folder + text
+      let path = path(try node.text("Give a file's path."))
       if authorityOrigins[path] == nil { authorityOrigins[path] = "\(name): \(node.path)" }
       return path
     }
@@ -138,15 +136,19 @@ public struct ConfigurationFile: Sendable {
   private func place(_ node: ConfigurationNode) throws(ConfigurationFault) -> StorePlace {
     let text = try node.text(StorePlace.forms)
     do throws(ConfigurationFault) {
-      guard case .file(let path?) = try StorePlace(text) else { return try StorePlace(text) }
-      return .file(path.hasPrefix("/") ? path : folder + path)
+      let place = try StorePlace(text)
+      if case .file(let named?) = place { return .file(path(named)) }
+      return place
     } catch {
       throw ConfigurationFault("\(node.path): \(error.message)")
     }
   }
 
-  /// The part of the path before the file's name, with its slash.
-  private var folder: Substring { name.lastIndex(of: "/").map { name[...$0] } ?? "" }
+  /// A path as the file means it: relative to its folder, and not to the working directory of the process.
+  private func path(_ text: String) -> String {
+    guard !text.hasPrefix("/"), let end = name.lastIndex(of: "/") else { return text }
+    return name[...end] + text
+  }
 
   private mutating func readSystem(_ node: ConfigurationNode?) throws(ConfigurationFault) {
     guard let node else { return }
