@@ -140,7 +140,7 @@ internal import CDirectDNSCurl
       case UInt8(ascii: "/"):
         slashes += 1
         if slashes == 3 { length = index }
-      case UInt8(ascii: "#"), ...0x20, 0x7F: return nil
+      case UInt8(ascii: "#"), ...0x20, 0x7F...: return nil
       case UInt8(ascii: "?") where slashes < 3: return nil
       default: break
       }
