@@ -109,9 +109,19 @@ extension WarmupJob {
     advance()
   }
 
+  /// How many names a worker takes up before others have their turn on its thread.
+  private static let namesInARow = 32
+
   func work(_ first: [WarmupQueue.Task]) async {
     var next = first
+    var count = 0
     while let task = next.first {
+      // For names that nobody is asked about it never waits, and its thread is the one that reads the servers' replies.
+      count += next.count
+      if count >= Self.namesInARow {
+        count = 0
+        await Task.yield()
+      }
       if resolver.batchLimit > 1 { resolver.askTogether(next.map(\.host), plan.families) }
       if next.count == 1 {
         await look(task)

@@ -20,6 +20,37 @@ extension WarmupJobTests {
     #expect(try await running.value.resolved == 9)
   }
 
+  @Test func `names that nobody is asked about leave the resolver's thread to others in between`() async throws {
+    let provider = JSONProvider(name: "unasked", url: try WebURL("https://192.0.2.1/resolve"))
+    let resolver = try DirectResolver(ResolverConfiguration(providers: [ProviderConfiguration(provider: provider)]))
+    let count = 5000
+    let text = (0..<count).map { "n\($0).localhost\n" }.joined()
+    // In one piece, so that all of them wait from the beginning.
+    let lines = AsyncStream { feed in
+      feed.yield(Array(text.utf8))
+      feed.finish()
+    }
+    let plan = plan([]) {
+      $0.sources = [.lines(lines, name: "names")]
+      $0.concurrency = 1
+    }
+    let job = try WarmupJob(plan, resolver: resolver)
+    let running = Task { try await job.warmUp() }
+    let most = await withTaskExecutorPreference(resolver.executor) {
+      var (done, most) = (0, 0)
+      while job.report.end == .running {
+        let answered = job.report.answered
+        (done, most) = (answered, max(most, answered - done))
+        // A task that begins and ends on that thread, and is gone after two of its turns.
+        await withDiscardingTaskGroup { group in group.addTask {} }
+      }
+      return max(most, count - done)
+    }
+    #expect(most < 1000, "\(most)")
+    #expect(try await running.value.answered == count)
+    resolver.shutdown()
+  }
+
   @Test func `no more names begin in a second than the plan wants`() async throws {
     let fixture = try ResolverFixture()
     fixture.transport.answer(Self.good)
