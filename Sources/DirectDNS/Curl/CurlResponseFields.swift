@@ -27,8 +27,9 @@ struct CurlResponseFields: Sendable {
   /// beside a transfer coding that is none, so that a body may have been cut (RFC 9112 §6.3).
   var fault: HTTPTransportError? {
     if !isOver { return .connectionLost("the response ended before its head") }
-    guard isLengthWrong || isCoded == false && length != nil else { return nil }
-    return .malformedResponse("its Content-Length is malformed, which the server has to mend")
+    if isLengthWrong { return .malformedResponse("its Content-Length is malformed, which the server has to mend") }
+    guard isCoded == false, length != nil else { return nil }
+    return .malformedResponse("a Content-Length stands beside its Transfer-Encoding, which the server has to mend")
   }
 
   /// Forgets the last response: the next one begins.

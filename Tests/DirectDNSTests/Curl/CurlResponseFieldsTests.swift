@@ -76,23 +76,27 @@ struct CurlResponseFieldsTests {
 
   @Test(
     arguments: [
-      (["content-length: 5"], true), (["Content-Length: 5", "content-length: 05"], true), ([], true),
-      (["content-length: 5", "content-length: 4"], false), (["content-length: 0", "content-length: 5"], false),
-      (["content-length: 5, 5"], false), (["content-length:"], false), (["content-length: x"], false),
-      (["transfer-encoding: identity"], true), (["transfer-encoding: chunked", "content-length: 5"], true),
-      (["transfer-encoding: identity", "content-length: 5"], false),
-      (["content-length: 5", "transfer-encoding:"], false),
-      (["transfer-encoding: chunked", "transfer-encoding: identity", "content-length: 5"], true),
-    ] as [([String], Bool)])
+      (["content-length: 5"], nil), (["Content-Length: 5", "content-length: 05"], nil), ([], nil),
+      (["content-length: 5", "content-length: 4"], "its"), (["content-length: 0", "content-length: 5"], "its"),
+      (["content-length: 5, 5"], "its"), (["content-length:"], "its"), (["content-length: x"], "its"),
+      (["transfer-encoding: identity"], nil), (["transfer-encoding: chunked", "content-length: 5"], nil),
+      (["transfer-encoding: identity", "content-length: 5"], "a"),
+      (["content-length: 5", "transfer-encoding:"], "a"),
+      (["content-length: x", "transfer-encoding:"], "its"),
+      (["transfer-encoding: chunked", "transfer-encoding: identity", "content-length: 5"], nil),
+    ] as [([String], String?)])
   func `a response with two lengths, or one that is no number or stands beside no coding, is malformed`(
-    _ lines: [String], _ isSound: Bool
+    _ lines: [String], _ beginning: String?
   ) {
     var fields = CurlResponseFields()
     for line in ["HTTP/1.1 200 OK"] + lines + ["", "content-length: 1"] {
       fields.take(Array((line + "\r\n").utf8).span)
     }
-    let isMalformed = if case .malformedResponse? = fields.fault { true } else { false }
-    #expect(isMalformed != isSound && (isMalformed || fields.fault == nil))
+    if case .malformedResponse(let reason)? = fields.fault {
+      #expect(beginning.map { reason.hasPrefix($0 + " Content-Length ") } == true, "\(reason)")
+    } else {
+      #expect(beginning == nil && fields.fault == nil)
+    }
     fields.begin()
     for line in ["HTTP/1.1 200 OK", ""] { fields.take(Array((line + "\r\n").utf8).span) }
     #expect(fields.fault == nil)
