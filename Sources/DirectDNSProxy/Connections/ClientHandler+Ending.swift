@@ -114,13 +114,16 @@ extension ClientHandler {
       if silence > TimeAmount(limits.tunnelTimeout) { cutOffUnread() }
       return
     }
-    if silence > (speaksHTTP ? waiting(limits.idleTimeout) : TimeAmount(limits.idleTimeout)) { close() }
+    let limit = TimeAmount(limits.idleTimeout)
+    if silence > (loop.isDraining && speaksHTTP ? min(limit, ProxyLoop.nextRequestTime) : limit) { close() }
   }
 
-  /// How long a client may take to ask for something: so long, and less while the proxy ends.
-  private func waiting(_ limit: Duration) -> TimeAmount {
-    let limit = TimeAmount(limit)
-    return loop.isDraining ? min(limit, ProxyLoop.nextRequestTime) : limit
+  /// Whether a client takes too long for the rest of what it has begun to ask for.
+  private func isLate(since began: NIODeadline, _ now: NIODeadline, _ limits: ProxyLimits) -> Bool {
+    guard now - began <= TimeAmount(limits.headTimeout) else { return true }
+    // From the end on: the rest may be on its way, however slowly the beginning came.
+    guard let end = loop.drainBegan else { return false }
+    return now - max(began, end) > ProxyLoop.nextRequestTime
   }
 
   /// The bytes that were written and that the client has not acknowledged.
@@ -141,12 +144,12 @@ extension ClientHandler {
     switch state {
     case .head(since: nil): endIdle(now, limits)
     case .head(.some(let since)):
-      if now - since > waiting(limits.headTimeout) {
+      if isLate(since: since, now, limits) {
         refuse(
           ProxyRefusal(408, nil, "The request's header did not come in time.", closes: true), nil,
           mayBeConnect: buffered.beginsConnect)
       }
-    case .socks(_, let since): if now - since > waiting(limits.headTimeout) { close() }
+    case .socks(_, let since): if isLate(since: since, now, limits) { close() }
     case .exchange(let exchange): exchange.timePassed(now, limits)
     // It has been answered. A client that still sends the body would lose the response to a reset.
     case .draining(_, let limit): if now >= limit || loop.isDraining { linger() }

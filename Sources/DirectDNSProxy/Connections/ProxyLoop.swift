@@ -21,8 +21,10 @@ final class ProxyLoop {
     entrance = LoopEntrance(eventLoop)
   }
 
+  /// When the proxy began to end; nil before that.
+  private(set) var drainBegan: NIODeadline?
   /// Whether the proxy is ending.
-  private(set) var isDraining = false
+  var isDraining: Bool { drainBegan != nil }
   private var dated: (second: Int64, text: String) = (.min, "")
 
   /// The present time as `Date` has it (RFC 9110 §6.6.1), made once a second.
@@ -67,9 +69,10 @@ final class ProxyLoop {
   }
 
   /// From now on connections close after their responses.
-  func beginDraining() { isDraining = true }
+  func beginDraining(at now: NIODeadline = .now()) { drainBegan = now }
 
-  /// How long a client that has just connected, or got a response, may take to send a request when the proxy ends.
+  /// How long a client that has just connected, or got a response, may take to send a request when the proxy ends, and
+  /// one that has sent a part of it, to send the rest.
   ///
   /// The request may be on its way, and a client does not expect to lose it. A second is longer than any round trip.
   static let nextRequestTime = TimeAmount.seconds(1)

@@ -153,21 +153,26 @@ struct ClientStepsTests {
     }
   }
 
-  @Test(arguments: ["GET /li", "CONNECT a.test:443 HTTP/1.1\r\n", "\u{5}", "\u{5}\u{1}\u{0}", "\u{4}\u{1}"])
-  func `one that has asked for nothing whole a second after it began does not keep the proxy from ending`(
-    sent: String
+  /// The proxy begins to end so many seconds after they have begun to ask, or before.
+  @Test(
+    arguments: ["GET /li", "CONNECT a.test:443 HTTP/1.1\r\n", "\u{5}", "\u{5}\u{1}\u{0}", "\u{4}\u{1}"],
+    [0, 9, -9] as [Int64])
+  func `one that has asked for nothing whole has a second for the rest when the proxy ends`(
+    sent: String, seconds: Int64
   ) throws {
     try withClients(2) { clients, loop, _ in
       let (early, late) = (clients[0], clients[1])
+      let began = NIODeadline.now()
+      let end = began + .seconds(seconds)
       try early.channel.writeInbound(ByteBuffer(string: sent))
-      loop.beginDraining()
+      loop.beginDraining(at: end)
       loop.drain()
       try late.channel.writeInbound(ByteBuffer(string: sent))
       let isHTTP = sent.first?.isLetter == true
       for client in [early, late] {
-        client.handler.timePassed(.now())
+        client.handler.timePassed(max(began, end) + .milliseconds(900))
         #expect(client.channel.isActive && !client.peer.hasEnd)
-        client.handler.timePassed(.now() + .milliseconds(1100))
+        client.handler.timePassed(max(.now(), end) + .milliseconds(1100))
         #expect(isHTTP ? client.peer.hasEnd : !client.channel.isActive)
         #expect(try client.said().contains("HTTP/1.1 408 ") == isHTTP)
       }
