@@ -72,7 +72,8 @@ final class OpenListeners: Sendable {
     let isLost = state.withLock { state in
       guard let place = state.opened.firstIndex(where: { $0.channel === channel }) else { return false }
       // Another program may have a file of the same number there from now on.
-      state.opened[place].file = nil
+      let file = state.opened[place].file.take()
+      state.opened[place].access = file?.access
       return true
     }
     if isLost { openAgain(channel, at: next) }

@@ -19,7 +19,7 @@ enum ProxyListener: Sendable, CustomStringConvertible {
   case spare(Int32, of: ListenAddress)
   case address(ListenAddress)
   /// A Unix socket that was closed while its file stayed: who may connect stays, too.
-  case lostFile(path: String)
+  case lostFile(path: String, UnixSocketFile.Access)
 
   /// All of a configuration.
   static func all(of configuration: ProxyConfiguration) -> [ProxyListener] {
@@ -33,13 +33,15 @@ enum ProxyListener: Sendable, CustomStringConvertible {
     let place: ListenAddress
     /// The file of a Unix socket that was made for it.
     var file: UnixSocketFile?
+    /// Who may connect by that file, once SwiftNIO has closed the socket.
+    var access: UnixSocketFile.Access?
     /// A second descriptor of a socket that was handed over: SwiftNIO closes the first when it closes the listener.
     var spare: Int32?
 
     /// What listens at the same place once SwiftNIO has closed it.
     var successor: ProxyListener {
       if let spare { return .spare(spare, of: place) }
-      if case .unix(let path) = place { return .lostFile(path: path) }
+      if case .unix(let path) = place, let access { return .lostFile(path: path, access) }
       return .address(place)
     }
 
@@ -53,7 +55,7 @@ enum ProxyListener: Sendable, CustomStringConvertible {
     switch self {
     case .inherited(let descriptor): "the socket with descriptor \(descriptor)"
     case .address(let place), .spare(_, of: let place): place.description
-    case .lostFile(let path): ListenAddress.unix(path: path).description
+    case .lostFile(let path, _): ListenAddress.unix(path: path).description
     }
   }
 
@@ -72,7 +74,7 @@ enum ProxyListener: Sendable, CustomStringConvertible {
         return try await Self.take(duplicate(of: spare), bootstrap)
       case .address(.tcp(let address, let port)): return try await Self.listen(at: address, port, bootstrap)
       case .address(.unix(let path)): return try await Self.listen(at: path, bootstrap)
-      case .lostFile(let path): return try await Self.listen(at: path, keepsAccess: true, bootstrap)
+      case .lostFile(let path, let access): return try await Self.listen(at: path, for: access, bootstrap)
       }
     } catch let error as DirectDNSError {
       throw error
@@ -116,9 +118,9 @@ enum ProxyListener: Sendable, CustomStringConvertible {
   }
 
   private static func listen(
-    at path: String, keepsAccess: Bool = false, _ bootstrap: ServerBootstrap
+    at path: String, for access: UnixSocketFile.Access? = nil, _ bootstrap: ServerBootstrap
   ) async throws -> Opened {
-    let (socket, file) = try UnixSocketFile.listen(at: path, keepsAccess: keepsAccess)
+    let (socket, file) = try UnixSocketFile.listen(at: path, for: access)
     do {
       return Opened(channel: try await bootstrap.withBoundSocket(socket).get(), place: .unix(path: path), file: file)
     } catch {

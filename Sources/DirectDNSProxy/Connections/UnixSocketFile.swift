@@ -20,6 +20,13 @@ struct UnixSocketFile: Sendable {
   private let device: UInt64
   private let node: UInt64
 
+  /// Who may connect.
+  struct Access: Sendable {
+    fileprivate let owner: uid_t
+    fileprivate let group: gid_t
+    fileprivate let mode: mode_t
+  }
+
   /// Notes the file that is there now; nil if there is none.
   private init?(at path: String) {
     guard let status = Self.status(of: path) else { return nil }
@@ -31,21 +38,20 @@ struct UnixSocketFile: Sendable {
   ///
   /// - Parameters:
   ///   - path: the path.
-  ///   - keepsAccess: whether the file gets the owner, the group and the mode of one that it replaces, instead of those
-  ///     that come of the process and its umask.
+  ///   - access: who may connect; nil for what comes of the process and its umask.
   /// - Returns: the socket, which is the caller's, and its file.
   /// - Throws: if somebody listens there or another file is there, and the errors of bind(2) and the other calls.
-  static func listen(at path: String, keepsAccess: Bool = false) throws -> (socket: Int32, file: UnixSocketFile) {
+  static func listen(at path: String, for access: Access? = nil) throws -> (socket: Int32, file: UnixSocketFile) {
     // Otherwise of two programs that find the same dead socket, one would remove the socket that the other has just made.
     let lock = lockFolder(of: path)
     // This unlocks it.
     defer { if lock >= 0 { close(lock) } }
-    let dead = try removeDead(at: path)
+    try removeDead(at: path)
     let descriptor = try makeSocket()
     do {
       try unsafe call("bind", path) { unsafe bind(descriptor, $0, $1) }
       guard let file = UnixSocketFile(at: path) else { throw IOError(errnoCode: ENOENT, reason: "bind") }
-      if keepsAccess, let dead { copyAccess(of: dead, to: path) }
+      if let access { give(access, to: path) }
       guard systemListen(descriptor) == 0 else {
         let error = IOError(errnoCode: errno, reason: "listen")
         file.remove()
@@ -62,8 +68,18 @@ struct UnixSocketFile: Sendable {
   ///
   /// The socket has to be open still: as long as it is, no other file gets the number of this one.
   func remove() {
-    guard let now = UnixSocketFile(at: path), now.device == device, now.node == node else { return }
-    _ = unsafe unlink(path)
+    if isThere { _ = unsafe unlink(path) }
+  }
+
+  /// Who may connect by now; nil if the file is not there any more.
+  var access: Access? {
+    guard isThere, let status = Self.status(of: path) else { return nil }
+    return Access(owner: status.st_uid, group: status.st_gid, mode: status.st_mode)
+  }
+
+  private var isThere: Bool {
+    let now = UnixSocketFile(at: path)
+    return now?.device == device && now?.node == node
   }
 
   /// Locks the folder of a path against others that begin to listen in it.
@@ -81,18 +97,15 @@ struct UnixSocketFile: Sendable {
     return descriptor
   }
 
-  /// Gives a file the owner, the group and the mode of another one; nobody can connect before its socket listens.
-  private static func copyAccess(of old: stat, to path: String) {
+  /// Sets who may connect; nobody can before the socket listens.
+  private static func give(_ access: Access, to path: String) {
     // What the group may do is not for the members of another one.
-    let isSameGroup = unsafe lchown(path, old.st_uid, old.st_gid) == 0
-    _ = unsafe chmod(path, old.st_mode & (isSameGroup ? 0o777 : 0o707))
+    let isSameGroup = unsafe lchown(path, access.owner, access.group) == 0
+    _ = unsafe chmod(path, access.mode & (isSameGroup ? 0o777 : 0o707))
   }
 
-  /// Removes the file of a socket at which nobody listens.
-  ///
-  /// - Returns: what it was; nil if there was none.
-  private static func removeDead(at path: String) throws -> stat? {
-    guard let status = status(of: path) else { return nil }
+  private static func removeDead(at path: String) throws {
+    guard let status = status(of: path) else { return }
     guard status.st_mode & S_IFMT == S_IFSOCK else {
       throw DirectDNSError(
         .cannotListen,
@@ -107,7 +120,7 @@ struct UnixSocketFile: Sendable {
     } catch let error as IOError where error.errnoCode == ECONNREFUSED {
       // Nobody listens at the file. With any other error somebody does.
       _ = unsafe unlink(path)
-      return status
+      return
     } catch _ as IOError {}
     throw DirectDNSError(
       .cannotListen,

@@ -95,6 +95,24 @@ struct OpenListenersTests {
     await listeners.close()
   }
 
+  /// An attempt that fails removes the file, and another program may leave one of its own.
+  @Test(arguments: [false, true])
+  func `its mode is what it was when it was closed, whatever has become of its file since`(isReplaced: Bool) throws {
+    let first = try UnixSocketFile.listen(at: path)
+    try setMode(0o600)
+    let access = try #require(first.file.access)
+    first.file.remove()
+    close(first.socket)
+    if isReplaced {
+      close(try UnixSocketFile.listen(at: path).socket)
+      try setMode(0o666)
+    }
+    let second = try UnixSocketFile.listen(at: path, for: access)
+    #expect(try mode() == 0o600)
+    second.file.remove()
+    close(second.socket)
+  }
+
   @Test func `one that begins anew goes by the umask, whatever file is left there`() throws {
     let first = try UnixSocketFile.listen(at: path)
     let own = try mode()
