@@ -151,7 +151,7 @@ extension `dnsctl fetch` {
     (["-o", "a", "-o", "b"], "more -o than URLs"), (["-C", "-"], "-C needs a file"),
     (["-C-", "-o", "f", "-I"], "-C and -I"),
     (["-C-", "-o", "f", "--compressed"], "-C and --compressed"), (["-C-", "-o", "f", "-i"], "-C and -i"),
-    (["-C", "5"], "Only -C -"),
+    (["-C", "5"], "Only -C -"), (["-C-", "-o", "f", "--fail-with-body"], "-C and --fail-with-body"),
     (["-O"], "does not end in a file's name"), (["-u", "name"], "USER:PASSWORD"), (["-H", "Host:"], "-H Host"),
     (["--compressed", "-H", "accept-encoding:"], "-H Accept-Encoding"), (["-f", "--fail-with-body"], "do not go"),
     (["-H", "s3cret"], "'Name: value'"), (["-x", "ftp://u:s3cret@p"], "proxy"), (["--key", "k"], "--key needs --cert"),

@@ -106,6 +106,10 @@ struct FetchJob: Sendable {
       throw CommandError(
         .usage, "-f and --fail-with-body do not go together: the one keeps the body back, the other writes it.")
     }
+    guard !output.resumes || !output.failsWithBody else {
+      throw CommandError(
+        .usage, "-C and --fail-with-body do not go together: a failure's body would be continued. Give -f.")
+    }
     guard !hasData || request.uploads.isEmpty else {
       throw CommandError(
         .usage, "\(request.bodyOption) and -T do not go together: a request has one body.")

@@ -54,7 +54,7 @@ struct OutputFlags: ParsableArguments {
   )
   var failsOnStatus = false
 
-  @Flag(name: .customLong("fail-with-body"), help: "As -f, but write heads and body all the same.")
+  @Flag(name: .customLong("fail-with-body"), help: "As -f, but write heads and body all the same; not with -C.")
   var failsWithBody = false
 
   @Flag(name: [.customShort("s"), .customLong("silent")], help: "Show no progress and no errors.")
