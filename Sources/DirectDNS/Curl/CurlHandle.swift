@@ -112,8 +112,7 @@ internal import CDirectDNSCurl
   ///   - url: the URL.
   ///   - isSentWhole: whether it is sent to a proxy, with the origin.
   func setURL(_ url: String, isSentWhole: Bool = false) {
-    let length = isSentWhole ? nil : Self.originLength(url)
-    guard let length else {
+    guard !isSentWhole, let length = CurlURL.originLength(of: url) else {
       hasOrigin = false
       set(CURLOPT_REQUEST_TARGET, nil)
       unsafe setPointer(CURLOPT_CURLU, nil)
@@ -129,23 +128,6 @@ internal import CDirectDNSCurl
       unsafe url.withCString { text in
         unsafe directdns_setopt_string(pointer, CURLOPT_REQUEST_TARGET, text + length)
       })
-  }
-
-  /// How many bytes of a URL are before its path; nil if it has none, or if libcurl would not send the rest as it is.
-  private static func originLength(_ url: String) -> Int? {
-    let bytes = url.utf8.span
-    var (slashes, length) = (0, 0)
-    for index in bytes.indices {
-      switch bytes[index] {
-      case UInt8(ascii: "/"):
-        slashes += 1
-        if slashes == 3 { length = index }
-      case UInt8(ascii: "#"), ...0x20, 0x7F...: return nil
-      case UInt8(ascii: "?") where slashes < 3: return nil
-      default: break
-      }
-    }
-    return slashes < 3 ? nil : length
   }
 
   /// Notes what libcurl said of an option of which it makes a copy.
@@ -247,24 +229,6 @@ extension UnsafeMutableRawPointer? {
   func call<Object: AnyObject, Result>(_ type: Object.Type, _ body: (Object) -> Result) -> Result? {
     guard let context = self else { return nil }
     return unsafe Unmanaged<Object>.fromOpaque(context)._withUnsafeGuaranteedRef { body($0) }
-  }
-}
-
-/// A URL that libcurl has parsed (libcurl-url(3)).
-@safe final class CurlURL {
-  private let handle: OpaquePointer? = unsafe curl_url()
-  private(set) var text = ""
-
-  deinit { unsafe curl_url_cleanup(handle) }
-
-  /// Parses a URL; nil if it cannot be, or there is no memory for it.
-  func parse(_ text: String) -> UnsafeRawPointer? {
-    let flags = UInt32(CURLU_GUESS_SCHEME | CURLU_NON_SUPPORT_SCHEME)
-    guard let handle = unsafe handle else { return nil }
-    if text != self.text {
-      self.text = unsafe curl_url_set(handle, CURLUPART_URL, text, flags) == CURLUE_OK ? text : ""
-    }
-    return self.text.isEmpty ? nil : unsafe UnsafeRawPointer(handle)
   }
 }
 
