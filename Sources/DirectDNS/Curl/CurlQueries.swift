@@ -33,12 +33,17 @@ final class CurlQueries: CurlDriver {
     }
   }
 
-  /// libcurl has one limit for all servers: it is set to what the largest pool needs, or all pools of one server together
-  /// where libcurl does not tell them apart; other pools stay below by the limit of their transfers.
+  /// libcurl has one limit for all servers: it is set to what the largest pool needs, or all pools of one address
+  /// together where libcurl does not tell them apart; other pools stay below by the limit of their transfers.
   private func limitConnections() {
     let few = QueryPoolMachine.fewConnections
-    let limits = Dictionary(pools.values.map { ($0.route.origin, $0.connectionLimit) }) {
-      CurlVersion.countsByAddress ? $0 + $1 : max($0, $1)
+    var limits: [IPAddress?: Int] = [:]
+    for pool in pools.values {
+      let (addresses, own): ([IPAddress?], Int) = (pool.route.addresses, pool.connectionLimit)
+      for address in addresses.isEmpty ? [nil] : addresses {
+        let others = limits[address, default: 0]
+        limits[address] = CurlVersion.countsByAddress ? others + own : max(others, own)
+      }
     }
     let limit = limits.values.max() ?? few
     multis[0].set(CURLMOPT_MAX_HOST_CONNECTIONS, limit)

@@ -57,15 +57,17 @@ struct CurlQueriesTests {
     }
   }
 
-  @Test func `what one pool sends holds nothing up of another to the same server`() async throws {
+  @Test(arguments: [["doh.test", "doh.test"], ["doh.test", "dns.test"]])
+  func `what one pool sends holds nothing up of another to the same server, whatever that is called`(
+    _ hosts: [String]
+  ) async throws {
     try await withServer { server, loop, _ async throws in
       server.misbehave(.hold)
-      let url = "http://doh.test:\(server.port)/resolve?name="
-      let routes = (1...2).map {
-        QueryRoute.sample(addresses: ["127.0.0.1"], port: server.port, scope: $0, connections: 2)
-      }
-      let tasks = routes.flatMap { route in
-        (0..<2).map { loop.begin(.sample(url + "n\($0).flood.test", route: route)) }
+      let tasks = hosts.enumerated().flatMap { scope, host in
+        let route = QueryRoute.sample(
+          host: host, addresses: ["127.0.0.1"], port: server.port, scope: scope, connections: 2)
+        let url = "http://\(host):\(server.port)/resolve?name="
+        return (0..<2).map { loop.begin(.sample(url + "n\($0).flood.test", route: route)) }
       }
       await server.waitForHeld(4)
       #expect(server.requests.count == 4)

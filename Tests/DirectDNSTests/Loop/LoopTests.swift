@@ -86,10 +86,11 @@ extension QueryRequest {
 
 extension QueryRoute {
   static func sample(
-    width: Int = 50, addresses: [String] = [], port: Int = 80, scope: Int = 0, connections: Int = QueryRoute.connections
+    width: Int = 50, host: String = "o.test", addresses: [String] = [], port: Int = 80, scope: Int = 0,
+    connections: Int = QueryRoute.connections
   ) -> QueryRoute {
     QueryRoute(
-      origin: Origin(Sample.url("http://o.test:\(port)/")), addresses: addresses.map(Sample.address), scope: scope,
+      origin: Origin(Sample.url("http://\(host):\(port)/")), addresses: addresses.map(Sample.address), scope: scope,
       trust: CurlTrust(), width: width, connections: min(width, connections))
   }
 }
