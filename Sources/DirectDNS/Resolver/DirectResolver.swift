@@ -92,7 +92,8 @@ public final class DirectResolver: Sendable {
 
   deinit { shutdown() }
 
-  /// Runs tasks on the thread that carries the resolver's requests; on the shared pool with a transport of your own.
+  /// Runs tasks on the thread that carries the resolver's requests; on the shared pool with a transport that is no
+  /// ``CurlTransport``.
   ///
   /// A task that looks up many names that no cache has is faster there, since no answer makes it switch threads. But
   /// while such a task computes, no server's reply is read: anything that takes more than some microseconds, or blocks,
@@ -100,7 +101,7 @@ public final class DirectResolver: Sendable {
   ///
   ///     await withTaskExecutorPreference(resolver.executor) { … }
   ///
-  /// Once the resolver has been shut down, tasks run on the shared pool again.
+  /// Once the resolver or its transport has been shut down, tasks run on the shared pool again.
   public var executor: any TaskExecutor { (transport as? CurlTransport)?.executor ?? globalConcurrentExecutor }
 
   // MARK: Looking up

@@ -157,6 +157,19 @@ struct LoopExecutorTests {
     await server.stop()
   }
 
+  @Test func `tasks run on the thread of a resolver's CurlTransport, whoever made that, until it is shut down`()
+    async throws
+  {
+    let transport = try CurlTransport()
+    let resolver = try DirectResolver(transport: transport)
+    for isRunning in [true, false] {
+      let name = try await withTaskExecutorPreference(resolver.executor) { try thread() }
+      #expect(name.contains(" directdns.") == isRunning, "\(name)")
+      transport.shutdown()
+    }
+    resolver.shutdown()
+  }
+
   @Test func `a task on the loop's thread can end the client, and goes on elsewhere`() async throws {
     let origin = try await FakeOrigin.start()
     let client = try ClientSample.client()
