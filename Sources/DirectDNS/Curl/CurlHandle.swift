@@ -121,8 +121,9 @@ internal import CDirectDNSCurl
     if !hasOrigin || originURL.text.utf8.count != length || !url.hasPrefix(originURL.text) {
       hasOrigin = true
       let text = String(decoding: url.utf8.prefix(length), as: UTF8.self)
-      set(CURLOPT_URL, text)
       unsafe setPointer(CURLOPT_CURLU, originURL.parse(text))
+      // Last, since 8.12 and later forget it with that: of what cannot be parsed libcurl is to say why.
+      set(CURLOPT_URL, text)
     }
     note(
       unsafe url.withCString { text in

@@ -92,6 +92,16 @@ struct CurlHandleTests {
     await server.stop()
   }
 
+  @Test func `what is wrong with a URL that cannot be parsed is for libcurl to say`() throws {
+    let handle = try #require(CurlHandle())
+    let owner = Owner()
+    handle.setOwner(owner)
+    handle.setURL("http://127.0.0.1:0x/")
+    #expect(unsafe curl_easy_perform(handle.pointer) == CURLE_URL_MALFORMAT)
+    // Before 8.2 it says nothing.
+    #expect(!handle.failureText.hasPrefix("No URL"))
+  }
+
   @Test func `no URL is left for what a handle sends that was reset or renewed, or goes to a proxy`() async throws {
     let server = try await FakeProvider.start()
     let handle = try #require(CurlHandle())
