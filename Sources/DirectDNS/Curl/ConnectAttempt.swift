@@ -239,7 +239,7 @@ internal import CDirectDNSCurl
   func uses(port: Int) -> Bool { port > 0 && handle.number(CURLINFO_LOCAL_PORT) == port }
 
   /// Has libcurl close the connection at the end of the transfer.
-  func endsConnection() {
+  func forbidReuse() {
     handle.set(CURLOPT_FORBID_REUSE, 1)
     isClean = false
   }

@@ -29,7 +29,7 @@ extension CurlTransfers {
     guard let attempt = carrier(on: socket) else { return directdns_end_unread(socket) }
     // An upload may go on behind its response: libcurl does not watch its socket while the source has nothing to send,
     // and notices nothing before the source goes on.
-    guard attempt.lacksResponse, directdns_peek(socket) == 0 else { return attempt.endsConnection() }
+    guard attempt.lacksResponse, directdns_peek(socket) == 0 else { return attempt.forbidReuse() }
     noteEnd(of: attempt, attempt.lines?.isUsed == true ? CURLE_PARTIAL_FILE : CURLE_GOT_NOTHING)
     // Before the next command, which may begin a transfer: that would get this one's place, and its end.
     perform()
@@ -173,7 +173,7 @@ extension CurlTransfers {
   /// 417, libcurl stops even in the middle of the body.
   private func endConnection(of attempt: ConnectAttempt, answeredWith status: Int?) {
     guard attempt.transfer?.request.terms.expectsContinue == true, attempt.hasBody else { return }
-    if status == 417 || !attempt.hasBegunBody { attempt.endsConnection() }
+    if status == 417 || !attempt.hasBegunBody { attempt.forbidReuse() }
   }
 
   /// Notes a response over HTTP/2 that is complete although its request may not be.
