@@ -61,7 +61,7 @@ extension CurlTransfers {
     guard let socket = sockets.established(port: port, for: attempt.handle) else { return }
     if socket != attempt.dialled {
       attempt.note(dialled: socket)
-      machine.isConnected(socket, attempt.id, attempt: attempt.number)
+      machine.connected(socket, attempt.id, attempt: attempt.number)
     }
     guard let terms = attempt.transfer?.request.terms, Self.silence(terms.connectTimeout) > Self.silenceLimit else {
       return

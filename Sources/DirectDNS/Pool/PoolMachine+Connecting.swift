@@ -91,7 +91,7 @@ extension PoolMachine {
   }
 
   /// Of the sockets that an attempt has opened, to several addresses of a proxy, this one is connected.
-  mutating func isConnected(_ socket: Int32, _ id: TransferID, attempt number: Int) {
+  mutating func connected(_ socket: Int32, _ id: TransferID, attempt number: Int) {
     transfers.change(id) { $0.state.attempts.dialled(socket, by: number) }
   }
 
@@ -153,7 +153,7 @@ extension PoolMachine {
     guard let state = transfers[id]?.state, let joins = pools.read(pool, { $0.joins }) else { return .no }
     // libcurl keeps the connection, even if the request is not sent on it.
     noteEstablished(state.attempts[number], pool)
-    transfers.change(id) { $0.state.isConnectedAgain() }
+    transfers.change(id) { $0.state.connectedAgain() }
     guard state.isAwaitingResponse, state.mayBeSentAgain(joins: joins) else {
       transfers.change(id) { $0.state.refuseRetry() }
       return .no
@@ -190,7 +190,7 @@ extension PoolMachine {
     else { return }
     noteEstablished(transfer.state.attempts[number], transfer.pool)
     transfers.change(id) { transfer in
-      transfer.state.isConnectedAgain()
+      transfer.state.connectedAgain()
       transfer.state.refuseRewind(joins: joins)
     }
     if transfers.change(id, { $0.state.attempts.takeDialled(by: number) }) != true { noteJoin(transfer.pool) }
@@ -206,7 +206,7 @@ extension PoolMachine {
   /// - Returns: whether that was opened for it.
   mutating func goesOn(_ id: TransferID, attempt number: Int) -> Bool {
     guard let (pool, attempt) = transfers.read(id, { ($0.pool, $0.state.attempts[number]) }) else { return false }
-    transfers.change(id) { $0.state.isConnectedAgain() }
+    transfers.change(id) { $0.state.connectedAgain() }
     noteEstablished(attempt, pool)
     // From now on the time for the response runs again.
     defer { noteDue(id) }

@@ -213,7 +213,7 @@ struct TransferState {
   mutating func dialsAgain(at now: Int64) { if phase == .sent, dialsAgainSince == nil { dialsAgainSince = now } }
 
   /// libcurl has a connection for what it retries.
-  mutating func isConnectedAgain() { dialsAgainSince = nil }
+  mutating func connectedAgain() { dialsAgainSince = nil }
 
   /// Whether HTTP/2 refused the request: libcurl retries it only for that if nobody joined the connection it opened.
   func wasRefused(joins: Int) -> Bool { carrier?.joinsAtStart == joins }

@@ -24,7 +24,7 @@ final class PoolMachineConnectionsTests: PoolFixture {
     let id = start()
     for socket: Int32 in [7, 8] { machine.dialled(socket, id, attempt: 0) }
     machine.closed(8)
-    machine.isConnected(7, id, attempt: 0)
+    machine.connected(7, id, attempt: 0)
     let verdict = machine.maySend(id, attempt: 0, at: 1)
     let isFirst = if case .first(isReused: false) = verdict { true } else { false }
     machine.ended(id, attempt: 0, .complete, at: 2)
