@@ -35,7 +35,7 @@ internal import CDirectDNSCurl
     unsafe errorText.deallocate()
   }
 
-  func begins() { transferCount += 1 }
+  func countTransfer() { transferCount += 1 }
 
   /// Whether its next transfer may be one over HTTP/1; see ``CurlVersion/forgetsFields``.
   var canBeginHTTP1: Bool { transferCount == 0 || CurlVersion.forgetsFields }

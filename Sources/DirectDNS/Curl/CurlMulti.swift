@@ -55,7 +55,7 @@ internal import CDirectDNSOpenSSL
   /// - Returns: whether libcurl takes it; not for want of memory, for example. Otherwise nobody tells of its end.
   func add(_ easy: CurlHandle) -> Bool {
     guard unsafe curl_multi_add_handle(handle, easy.pointer) == CURLM_OK else { return false }
-    easy.begins()
+    easy.countTransfer()
     return true
   }
 

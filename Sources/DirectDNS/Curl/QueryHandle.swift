@@ -146,7 +146,7 @@ internal import HTTPTypes
 
   /// Sends the request that was prepared, and blocks until the response has come.
   func perform() -> CURLcode {
-    handle.begins()
+    handle.countTransfer()
     return withExtendedLifetime(self) { unsafe curl_easy_perform(handle.pointer) }
   }
 

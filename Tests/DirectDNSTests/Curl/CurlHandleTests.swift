@@ -24,11 +24,11 @@ struct CurlHandleTests {
     let owner = Owner()
     handle.setOwner(owner)
     #expect(handle.canBeginHTTP1)
-    handle.begins()
+    handle.countTransfer()
     // What a handle's only transfer brings is appended to nothing.
     #expect(handle.canReceive(overPlainHTTP2: false))
     #expect(handle.canBeginHTTP1 == CurlVersion.forgetsFields)
-    handle.begins()
+    handle.countTransfer()
     #expect(handle.canReceive(overPlainHTTP2: false) == CurlVersion.forgetsFields)
     #expect(handle.canReceive(overPlainHTTP2: true))
     #expect(handle.renew())
