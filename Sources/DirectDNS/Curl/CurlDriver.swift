@@ -69,10 +69,10 @@ extension CurlDriver {
   }
 
   private func actOnTimers() {
-    let corked = takeSocketsToCork()
-    CurlSockets.cork(corked, true)
+    let crowded = takeSocketsToCork()
+    CurlSockets.setCorked(true, crowded)
     for multi in multis where multi.due <= now { multi.actOnTimers() }
-    CurlSockets.cork(corked, false)
+    CurlSockets.setCorked(false, crowded)
   }
 
   /// Closes the handles, and with them the connections, which still call objects of the driver when they end.

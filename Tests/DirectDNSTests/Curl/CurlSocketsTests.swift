@@ -19,7 +19,7 @@ struct CurlSocketsTests {
       #expect(sockets.open.map { fcntl($0, F_GETFD) } == [FD_CLOEXEC])
       #if canImport(Glibc)
         for isCorked in [true, false] {
-          CurlSockets.cork(Array(sockets.open), isCorked)
+          CurlSockets.setCorked(isCorked, Array(sockets.open))
           #expect(sockets.open.map(self.isCorked) == [isCorked])
         }
       #endif
