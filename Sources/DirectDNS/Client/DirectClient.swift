@@ -186,7 +186,7 @@ public final class DirectClient: Sendable {
   /// - Parameter limit: how long requests under way may take; 30 s by default.
   public func shutdown(within limit: Duration = .seconds(30)) async {
     inFlight.close()
-    await inFlight.drained(within: limit)
+    await inFlight.waitUntilEmpty(within: limit)
     // All are told before one is waited for: they end at the same time.
     for loop in loops { loop.stop() }
     if ownsResolver { resolver.shutdown() }
@@ -195,7 +195,7 @@ public final class DirectClient: Sendable {
   }
 
   /// Whether it was shut down; requests may still be under way.
-  package var hasEnded: Bool { inFlight.hasEnded }
+  package var hasEnded: Bool { inFlight.isClosed }
 }
 
 extension DirectClient: Service {

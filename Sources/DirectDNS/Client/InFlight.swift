@@ -7,7 +7,7 @@ internal import Synchronization
 /// the count. Each must see what the other has written, so both accesses are sequentially consistent.
 final class InFlight: Sendable {
   private let count = Atomic<Int>(0)
-  private let isClosed = Atomic<Bool>(false)
+  private let closed = Atomic<Bool>(false)
   /// Those who wait for the end; there may be several, since a service group and the owner may both end a client.
   private let waiting = Locked<[Promise<Void>]>([])
 
@@ -16,7 +16,7 @@ final class InFlight: Sendable {
   /// - Returns: false if it is closed.
   func enter() -> Bool {
     count.add(1, ordering: .sequentiallyConsistent)
-    guard isClosed.load(ordering: .sequentiallyConsistent) else { return true }
+    guard closed.load(ordering: .sequentiallyConsistent) else { return true }
     leave()
     return false
   }
@@ -26,17 +26,16 @@ final class InFlight: Sendable {
 
   func leave() {
     let left = count.subtract(1, ordering: .sequentiallyConsistent).newValue
-    if left == 0, isClosed.load(ordering: .sequentiallyConsistent) { release() }
+    if left == 0, closed.load(ordering: .sequentiallyConsistent) { release() }
   }
 
-  /// Whether it is closed.
-  var hasEnded: Bool { isClosed.load(ordering: .acquiring) }
+  var isClosed: Bool { closed.load(ordering: .acquiring) }
 
   /// Closes it: nobody may enter any more.
-  func close() { isClosed.store(true, ordering: .sequentiallyConsistent) }
+  func close() { closed.store(true, ordering: .sequentiallyConsistent) }
 
   /// Waits until nothing is in flight, for at most that long, or until the task is cancelled.
-  func drained(within limit: Duration) async {
+  func waitUntilEmpty(within limit: Duration) async {
     let end = Promise<Void>()
     // Kept before the count is read: whoever leaves last after that fulfils it.
     waiting.withLock { $0.append(end) }

@@ -11,7 +11,7 @@ struct InFlightTests {
 
   /// How long the end was waited for, at most the limit.
   private func wait(for inFlight: InFlight, within limit: Duration = limit) async -> Duration {
-    await ContinuousClock().measure { await inFlight.drained(within: limit) }
+    await ContinuousClock().measure { await inFlight.waitUntilEmpty(within: limit) }
   }
 
   @Test func `what is closed lets nobody in, and waits for those who are`() async {
