@@ -127,11 +127,11 @@ extension DirectClient {
     inFlight.enterOnceMore()
     transfer.onEnd = leave
     if case .pulled(let upload) = transfer.request.body {
-      upload.connect { [weak loop, weak transfer] in
+      upload.setWake { [weak loop, weak transfer] in
         if let transfer { _ = loop?.post(.resume(transfer)) }
       }
     }
-    transfer.request.target.others?.connect { [weak loop, weak transfer] addresses in
+    transfer.request.target.others?.setReceiver { [weak loop, weak transfer] addresses in
       if let transfer { _ = loop?.post(.join(transfer, addresses)) }
     }
     await withTaskCancellationHandler {

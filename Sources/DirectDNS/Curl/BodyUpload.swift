@@ -64,7 +64,7 @@ final class BodyUpload: Sendable {
   // MARK: The loop's thread
 
   /// Sets what is called when there is more to read.
-  func connect(_ wake: @escaping @Sendable () -> Void) { state.withLock { $0.wake = wake } }
+  func setWake(_ wake: @escaping @Sendable () -> Void) { state.withLock { $0.wake = wake } }
 
   /// Copies the bytes that are there; the first call starts the source.
   func read(into room: UnsafeMutableRawBufferPointer) -> Piece {

@@ -28,7 +28,7 @@ struct TransferTarget: Sendable {
 /// The source of further addresses for a transfer whose first ones do not connect at once.
 protocol CurlAddressSource: AnyObject, Sendable {
   /// Sets what is called with addresses that come later; called before the transfer is started.
-  func connect(_ deliver: @escaping @Sendable ([IPAddress]) -> Void)
+  func setReceiver(_ deliver: @escaping @Sendable ([IPAddress]) -> Void)
 
   /// The addresses, which the policy has not judged yet, if they are known.
   ///

@@ -38,7 +38,9 @@ package final class OtherFamily: CurlAddressSource, Sendable {
   }
 
   /// Sets what is called with addresses that come later; called before ``ask()``.
-  package func connect(_ deliver: @escaping @Sendable ([IPAddress]) -> Void) { state.withLock { $0.deliver = deliver } }
+  package func setReceiver(_ deliver: @escaping @Sendable ([IPAddress]) -> Void) {
+    state.withLock { $0.deliver = deliver }
+  }
 
   /// The addresses, which the policy has not judged yet, if they are known; never waits.
   ///

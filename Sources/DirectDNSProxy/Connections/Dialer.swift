@@ -107,7 +107,7 @@ final class Dialer: Connector {
   /// Gets the other family's addresses, which join the race as soon as they are known.
   private func ask() {
     let bound = NIOLoopBound(self, eventLoop: loop.eventLoop)
-    others?.connect { [entrance = loop.entrance] found in
+    others?.setReceiver { [entrance = loop.entrance] found in
       entrance.execute {
         bound.value.add(found)
         bound.value.step()

@@ -92,7 +92,7 @@ struct CurlTransfersEventsTests {
       for await _ in pieces {}
     }
     let hasMore = Locked(false)
-    upload.connect { hasMore.withLock { $0 = true } }
+    upload.setWake { hasMore.withLock { $0 = true } }
     let lost = transfer(to: [.ipv4(0x7F00_0001)], at: server.port, by: .any, .pulled(upload))
     let next = transfer(to: [.ipv4(0x7F00_0001)], at: server.port, by: .any)
     driver.carryOut(.start(lost))

@@ -31,7 +31,7 @@ struct OtherFamilyTests {
     } observer: { [told] _ in
       told.change { $0 += 1 }
     }
-    family.connect { [delivered] addresses in delivered.change { $0.append(addresses) } }
+    family.setReceiver { [delivered] addresses in delivered.change { $0.append(addresses) } }
     return family
   }
 
@@ -54,7 +54,7 @@ struct OtherFamilyTests {
     let family = isFound ? family(look: .success(Self.found)) : family()
     do {
       let object = Waiting(isGone)
-      family.connect { [delivered] addresses in
+      family.setReceiver { [delivered] addresses in
         withExtendedLifetime(object) { delivered.change { $0.append(addresses) } }
       }
     }
