@@ -14,11 +14,11 @@ extension DirectClient {
         .invalidRequest, "A request of scheme \(url.scheme.rawValue) cannot be sent: use http or https.")
     }
     call.options.observer?(.sending(url))
-    guard telemetry.isActive else { return try await sendOnce(request, body, call, watch: nil) }
+    guard telemetry.isActive else { return try await sendAndRetry(request, body, call, watch: nil) }
     var request = request
     let watch = telemetry.begin(request.method, url, &request.fields, hop: hop)
     do {
-      let response = try await sendOnce(request, body, call, watch: watch)
+      let response = try await sendAndRetry(request, body, call, watch: watch)
       let connection = response.connection
       watch.end(
         status: response.status.code, version: connection.httpVersion.description, address: connection.remoteAddress,
@@ -30,7 +30,7 @@ extension DirectClient {
     }
   }
 
-  nonisolated(nonsending) private func sendOnce(
+  nonisolated(nonsending) private func sendAndRetry(
     _ request: ClientRequest, _ body: RequestBody, _ call: Call, watch: ClientTelemetry.Watch?
   ) async throws(DirectDNSError) -> DirectResponse {
     let length = try BodyLength.check(request, body)
@@ -54,7 +54,7 @@ extension DirectClient {
           "The request's URL and header fields have \(size) bytes, and \(Self.headLimit) are the most.")
       }
       let loop = loop(for: sent.route)
-      // The loop's thread has it from the start.
+      // Read before the transfer starts: from then on this part of it is the loop's thread's.
       let sentBody = sent.body
       let transfer = CurlTransfer(sent)
       let result = await perform(transfer, on: loop)
@@ -84,8 +84,8 @@ extension DirectClient {
   /// What one hop has been through, over all transfers of it.
   private struct Past {
     var history = RetryRule.History()
-    /// Why it was retried, unless it had been refused.
-    var lost: TransferFailure?
+    /// The failure that it was retried after, unless the server had refused it unprocessed.
+    var earlier: TransferFailure?
     /// Whether a server has answered it already.
     var isAnswered = false
   }
@@ -100,7 +100,7 @@ extension DirectClient {
   ) throws(DirectDNSError) -> String {
     if !failure.facts.isAnothers { report(failure.facts.failedAddresses, context) }
     guard past.history.allows(failure, isRetryable: context.isRetryable, canBeReplayed: canBeReplayed) else {
-      let error = context.error(failure, after: past.lost, others: target.others?.failure)
+      let error = context.error(failure, after: past.earlier, others: target.others?.failure)
       throw past.history.hasRetried || past.isAnswered ? error.reachingServer : error
     }
     let wasRefused = failure.facts.delivery == .refused
@@ -108,7 +108,7 @@ extension DirectClient {
     let reason = wasRefused ? "refused unprocessed" : failure.facts.reason.text
     logger.debug("sent once more", metadata: ["origin": "\(context.origin)", "reason": "\(reason)"])
     if !wasRefused {
-      past.lost = failure
+      past.earlier = failure
       target.moveToEnd(failure.facts.address)
     }
     return reason
@@ -176,7 +176,7 @@ extension DirectClient {
     return target
   }
 
-  /// Takes over what was decided about a request's addresses, which its target has: all of them, judged or not.
+  /// Leaves the allowed addresses in a request's target, which has had all of them, and sees to its `originalUrl`.
   private func take(_ decision: RequestRewriter.Decision, _ target: RequestTarget, _ call: Call) throws(DirectDNSError)
   {
     switch decision {

@@ -23,23 +23,23 @@ struct RequestContext: Sendable {
   /// - Parameters:
   ///   - failure: why there is no response, or only a part.
   ///   - inBody: whether the head had come already.
-  ///   - lost: why the request had been sent once before, if it had.
+  ///   - earlier: the failure after which the request was to be sent once more, if there was one.
   ///   - others: why the other family's addresses are missing, if they are.
   /// - Returns: the error, with every address that was tried.
   func error(
-    _ failure: TransferFailure, inBody: Bool = false, after lost: TransferFailure? = nil, others: String? = nil
+    _ failure: TransferFailure, inBody: Bool = false, after earlier: TransferFailure? = nil, others: String? = nil
   ) -> DirectDNSError {
-    let error = error(failure, inBody, lost, others)
+    let error = error(of: failure, inBody: inBody, after: earlier, others: others)
     return inBody || failure.facts.mayHaveReachedServer ? error.reachingServer : error
   }
 
   private func error(
-    _ failure: TransferFailure, _ inBody: Bool, _ lost: TransferFailure?, _ others: String?
+    of failure: TransferFailure, inBody: Bool, after earlier: TransferFailure?, others: String?
   ) -> DirectDNSError {
     // What the caller has to know first is that the request may have arrived, and only then why it could not go out
     // again.
-    let lost = failure.facts.isObstacle ? lost : nil
-    let attempts = ((lost?.facts.failedAddresses ?? []) + failure.facts.failedAddresses).map { failed in
+    let earlier = failure.facts.isObstacle ? earlier : nil
+    let attempts = ((earlier?.facts.failedAddresses ?? []) + failure.facts.failedAddresses).map { failed in
       DirectDNSError.Attempt(server: failed.address.description, reason: failed.reason.text)
     }
     if let bodyFailure = failure.facts.bodyFailure {
@@ -55,17 +55,21 @@ struct RequestContext: Sendable {
     }
     // What is missing explains a failure to connect alone.
     let missing = failure.facts.delivery == .mayHaveArrived || failure.facts.delivery == .inPart ? nil : others
-    let end = describe(failure, inBody) + (missing.map { ", and \($0)" } ?? "")
+    let end = describe(failure, inBody: inBody) + (missing.map { ", and \($0)" } ?? "")
     let text =
-      lost.map { "\(describe($0, false)); it was to be sent once more, and \(DirectDNSError.clause(of: end))" } ?? end
+      if let earlier {
+        "\(describe(earlier, inBody: false)); it was to be sent once more, and \(DirectDNSError.clause(of: end))"
+      } else {
+        end
+      }
     return DirectDNSError(
-      lost?.facts.reason.code ?? (brokeTunnel(failure) == nil ? failure.facts.reason.code : .connectFailed),
+      earlier?.facts.reason.code ?? (brokeTunnel(failure) == nil ? failure.facts.reason.code : .connectFailed),
       DirectDNSError.sentence(text), attempts: attempts,
       underlying: failure.facts.reason == .cancelled ? CancellationError() : failure.facts.reason)
   }
 
   /// What happened: a sentence without its period.
-  private func describe(_ failure: TransferFailure, _ inBody: Bool) -> String {
+  private func describe(_ failure: TransferFailure, inBody: Bool) -> String {
     switch failure.facts.reason {
     case .timedOut: timedOut(failure)
     case .connect(let reason): unconnected(failure, reason)
@@ -75,8 +79,8 @@ struct RequestContext: Sendable {
     case .tlsSetup(let reason):
       "TLS with \(tlsPeers) could not be set up on this machine: \(reason); check the client's certificate and key, "
         + "and the authorities' files"
-    case .connectionLost(let reason): lost(failure, reason, inBody)
-    case .malformedResponse(let reason): malformed(failure, reason, inBody)
+    case .connectionLost(let reason): lost(failure, reason, inBody: inBody)
+    case .malformedResponse(let reason): malformed(failure, reason, inBody: inBody)
     case .invalidRequest(let reason): "The request to \(origin) cannot be sent: \(reason)"
     case .bodyTooLarge:
       "The response of \(origin)\(way) decodes to more than can be kept: ask for it without compression"
@@ -150,7 +154,7 @@ struct RequestContext: Sendable {
     return proxy
   }
 
-  private func lost(_ failure: TransferFailure, _ reason: String, _ inBody: Bool) -> String {
+  private func lost(_ failure: TransferFailure, _ reason: String, inBody: Bool) -> String {
     if let proxy = brokeTunnel(failure) {
       return "The proxy \(proxy) ended the connection before it had opened a tunnel to \(origin): \(reason)"
     }
@@ -165,7 +169,7 @@ struct RequestContext: Sendable {
     return "The connection to \(peer) ended before a response came: \(reason)\(advice)"
   }
 
-  private func malformed(_ failure: TransferFailure, _ reason: String, _ inBody: Bool) -> String {
+  private func malformed(_ failure: TransferFailure, _ reason: String, inBody: Bool) -> String {
     if inBody { return "\(body) cannot be read: \(reason)" }
     // What refuses a tunnel, or talks nonsense instead, is the proxy.
     if failure.facts.delivery == .notSent, let proxy {
