@@ -12,19 +12,19 @@ extension DirectClient {
     if let pinned = call.settings.configuration.pins[HostPort(host: name, port: target.url.effectivePort)],
       let known = try resolver.pinned(name, to: pinned, options)
     {
-      return found(known, name, for: target, call)
+      return note(known, of: name, for: target, call)
     }
     // An answer that is there needs neither a time limit nor a measurement of its time.
-    if call.isDirect(name), let known = try resolver.immediate(name, options) {
-      found(known, name, for: target, call)
+    if call.isDirect(name), let known = try resolver.freshOrOwnAnswer(name, options) {
+      note(known, of: name, for: target, call)
       target.others = others(than: known, name, options, since: nil, call, watch)
     } else {
-      options = call.lookup(resolver)
+      options = call.lookupOptions(resolver)
       if !throughProxy { options = options.forConnecting }
       let start = resolver.clock.now
       let resolution = try await resolver.resolve(name, options, call, watch)
       target.lookup = resolver.clock.now - start
-      found(resolution, name, for: target, call)
+      note(resolution, of: name, for: target, call)
       target.others = others(than: resolution, name, options, since: start, call, watch)
     }
     guard let others = target.others else { return }
@@ -43,7 +43,7 @@ extension DirectClient {
     if isForbidden || throughProxy { target.others = nil }
   }
 
-  private func found(_ resolution: Resolution, _ name: HostName, for target: RequestTarget, _ call: Call) {
+  private func note(_ resolution: Resolution, of name: HostName, for target: RequestTarget, _ call: Call) {
     call.options.observer?(.resolved(name, to: resolution))
     target.addresses = Array(resolution.addresses)
     target.resolution = resolution
@@ -56,7 +56,7 @@ extension DirectClient {
     // Captures the resolver and not the client: transfers keep this closure, and must not keep the client alive.
     resolver.otherFamily(than: found, of: name, options, since: began, isDirect: call.isDirect(name)) {
       [resolver] families async throws(DirectDNSError) in
-      var options = call.lookup(resolver)
+      var options = call.lookupOptions(resolver)
       options.families = families
       return try await resolver.resolve(name, options, call, watch)
     } observer: { [observer = call.options.observer] in
@@ -71,7 +71,7 @@ extension DirectClient {
     let host = try HostName(proxy.host)
     var addresses = call.settings.configuration.pins[HostPort(host: host, port: proxy.effectivePort)] ?? []
     if addresses.isEmpty {
-      addresses = Array(try await resolver.resolve(host, call.lookup(resolver), call, nil).addresses)
+      addresses = Array(try await resolver.resolve(host, call.lookupOptions(resolver), call, nil).addresses)
     }
     return CurlProxy(
       proxy, resolvedHost: CurlProxy.ResolvedHost(host: name, port: proxy.effectivePort, addresses: addresses))
@@ -80,7 +80,7 @@ extension DirectClient {
 
 extension DirectClient.Call {
   /// The options of a lookup, which may take no longer than the request has left.
-  fileprivate func lookup(_ resolver: DirectResolver) -> LookupOptions {
+  fileprivate func lookupOptions(_ resolver: DirectResolver) -> LookupOptions {
     var options = self.options.lookup ?? settings.configuration.lookup
     let left = Duration.milliseconds(max(1, deadline - LoopTime.now))
     if left < options.timeout ?? resolver.settings.configuration.timeout { options.timeout = left }

@@ -60,9 +60,8 @@ extension DirectResolver {
   @inline(__always)
   var coarseNow: ResolverInstant { usesSystemClock ? SystemClock().coarseNow : clock.coarseNow }
 
-  /// An answer that is there without waiting: a fresh one, or one that needs nobody to be asked; nil for any other
-  /// name.
-  func immediate(_ host: HostName, _ options: LookupOptions) throws(DirectDNSError) -> Resolution? {
+  /// A fresh answer, or one that needs nobody to be asked; nil for any other name.
+  func freshOrOwnAnswer(_ host: HostName, _ options: LookupOptions) throws(DirectDNSError) -> Resolution? {
     var found = Resolution()
     if readFresh(host, options, to: &found) { return found }
     let settings = settings
@@ -84,12 +83,14 @@ extension DirectResolver {
   package func answerAtOnce(_ host: HostName, _ options: LookupOptions) -> Resolution? {
     var found = Resolution()
     if readFresh(host, options, to: &found) { return found }
-    return cachedSlowly(host, options, isLookup: true)
+    return cachedSlowly(host, options, lookupFollows: true)
   }
 
-  /// The answer beyond fresh ones; if a lookup follows (`isLookup`), only what serves at once counts, and begins anything.
+  /// The answer in the cache although it is not fresh, or the name's own; begins a refresh, and counts the outcome.
+  ///
+  /// With `lookupFollows` it does so only for an answer that serves at once: the lookup sees to all others.
   @inline(never)
-  func cachedSlowly(_ host: HostName, _ options: LookupOptions, isLookup: Bool = false) -> Resolution? {
+  func cachedSlowly(_ host: HostName, _ options: LookupOptions, lookupFollows: Bool = false) -> Resolution? {
     let settings = settings
     guard let request = try? request(host, options, settings.configuration.route(for: host)) else { return nil }
     if let own = try? ownAnswer(request, settings) { return own }
@@ -102,7 +103,7 @@ extension DirectResolver {
       metrics.hit(freshness)
       lookupTelemetry.hit(host, freshness)
       return found?.resolution
-    case _ where isLookup: return nil
+    case _ where lookupFollows: return nil
     case .wait:
       lookups.send { $0.refreshBehind(request, routedBy: settings, at: $1) }
       metrics.hit(.stale)
