@@ -33,7 +33,7 @@ extension CurlTransfers {
         return machine.checked(id, wasRefused: false)
       }
     case .resumeUpload(let id):
-      if let carrier = running[id.index].transfer?.carrier { resumed(carrier, carrier.resumeSending()) }
+      if let carrier = running[id.index].transfer?.carrier { endIfFailed(carrier, carrier.resumeSending()) }
     case .checkUpload(let id): machine.checked(id, uploadFacts(of: id))
     case .end(let id, let result): end(id, result)
     case .endConnection: break

@@ -139,19 +139,20 @@ extension CurlTransfers {
   func completedHead(_ attempt: ConnectAttempt) {
     // Before the body's time counts: it begins now.
     moved(attempt)
-    if let transfer = attempt.transfer { completeHead(transfer, attempt) }
+    if let transfer = attempt.transfer { deliverHead(of: transfer, attempt) }
   }
 
-  private func completeHead(_ transfer: CurlTransfer, _ attempt: ConnectAttempt) {
+  private func deliverHead(of transfer: CurlTransfer, _ attempt: ConnectAttempt) {
     let request = transfer.request
     let usesTLS = request.route.usesTLS
-    let tells = (request.route.proxy == nil || usesTLS) && !request.route.servesOnce
+    // Not by a proxy without a tunnel, whose own version it is, nor where each connection serves one request.
+    let showsMultiplexing = (request.route.proxy == nil || usesTLS) && !request.route.servesOnce
     let isHTTP2 = attempt.lines?.isHTTP2 ?? false
     if let observer = request.watcher.observer { observer(.wire(.head(bytes: attempt.lines?.headSize ?? 0))) }
     let lines = attempt.lines?.takeHead() ?? HeadLines()
     machine.headIsComplete(
-      attempt.id, isMultiplexed: tells ? isHTTP2 : nil, refusesExpectation: lines.status == 417)
-    if tells, isHTTP2 { attempt.multi?.sharesConnections = true }
+      attempt.id, isMultiplexed: showsMultiplexing ? isHTTP2 : nil, refusesExpectation: lines.status == 417)
+    if showsMultiplexing, isHTTP2 { attempt.multi?.sharesConnections = true }
     if !isHTTP2 { endConnection(of: attempt, answeredWith: lines.status) }
     guard let connection = machine.connection(of: attempt.id) else { return }
     let connect = connection.isReused ? nil : attempt.handle.time(CURLINFO_CONNECT_TIME_T)
@@ -194,7 +195,7 @@ extension CurlTransfers {
     guard let transfer = attempt.transfer, transfer.carrier === attempt else { return 0 }
     if attempt.lines?.isHeadComplete == false {
       attempt.lines?.completeHead()
-      completeHead(transfer, attempt)
+      deliverHead(of: transfer, attempt)
     }
     if case .drain(let left) = transfer.sink {
       guard left >= bytes.count else { return 0 }
@@ -275,8 +276,12 @@ extension CurlTransfers {
     perform()
   }
 
-  /// Ends a transfer that was to go on and must not: libcurl would leave out of the body what it has lost.
-  func resumed(_ attempt: ConnectAttempt, _ code: CURLcode) {
+  /// Ends a transfer that libcurl could not continue: what it has lost would be missing in the body.
+  ///
+  /// - Parameters:
+  ///   - attempt: the attempt that carries it.
+  ///   - code: what ``ConnectAttempt/resume()`` returned.
+  func endIfFailed(_ attempt: ConnectAttempt, _ code: CURLcode) {
     if code != CURLE_OK { noteEnd(of: attempt, code) }
   }
 

@@ -95,11 +95,11 @@ final class CurlTransfers: CurlDriver {
     case .join(let transfer, let addresses): join(transfer, addresses)
     case .resume(let transfer):
       if case .pool(let id) = transfer.place { machine.resumed(id, at: now) }
-      if let carrier = transfer.carrier { resumed(carrier, carrier.resume()) }
+      if let carrier = transfer.carrier { endIfFailed(carrier, carrier.resume()) }
     case .drain(let transfer, let limit):
       transfer.sink = .drain(left: limit)
       if case .pool(let id) = transfer.place { machine.shortenDeadline(id, until: now + Self.drainTime) }
-      if let carrier = transfer.carrier { resumed(carrier, carrier.resume()) }
+      if let carrier = transfer.carrier { endIfFailed(carrier, carrier.resume()) }
     case .closeIdle(let address): machine.closeIdle(address)
     }
     perform()
