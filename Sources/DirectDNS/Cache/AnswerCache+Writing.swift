@@ -120,21 +120,21 @@ extension AnswerCache {
     var value = known ?? CachedName(isKeptAlive: state.keptNames.contains(name))
     body(&value)
     guard !value.isEmpty else {
-      if wasKeptAlive { state.keptAlive -= 1 }
+      if wasKeptAlive { state.keptCount -= 1 }
       if !isNew { table.remove(name) }
       return 0
     }
     var evicted = 0
     if isNew {
       while table.count >= capacity {
-        guard let victim = leastUseful(table.count - state.keptAlive, for: value, at: now) else { return evicted }
+        guard let victim = leastUseful(table.count - state.keptCount, for: value, at: now) else { return evicted }
         table.remove(victim.name)
-        if victim.isKeptAlive { state.keptAlive -= 1 }
+        if victim.isKeptAlive { state.keptCount -= 1 }
         for family in IPAddress.Family.allCases { state.failures.forgetWait(of: AddressQuestion(victim.name, family)) }
         evicted += 1
       }
     }
-    if value.isKeptAlive != wasKeptAlive { state.keptAlive += value.isKeptAlive ? 1 : -1 }
+    if value.isKeptAlive != wasKeptAlive { state.keptCount += value.isKeptAlive ? 1 : -1 }
     write(value, for: name, isNew: isNew, now: now)
     return evicted
   }

@@ -6,12 +6,12 @@ internal import Synchronization
 /// Everything that writes takes a lock, and so does a read that has failed without one.
 final class AnswerCache: Sendable {
   struct State {
-    /// It has the policy, too.
+    /// Also holds the policy.
     var failures: FailureCache
     /// The names that are kept alive, whether the table has them or not.
     var keptNames: Set<HostName> = []
     /// How many of the table's names are kept alive.
-    var keptAlive = 0
+    var keptCount = 0
   }
 
   let capacity: Int

@@ -100,13 +100,13 @@ extension AnswerCacheTests {
     cache.keepAlive(kept, now: Sample.at(0))
     for number in 0..<50 { store(.addresses("192.0.2.1"), "n\(number).example", at: Double(number), in: cache) }
     #expect(Set(names(cache)) == Set(kept.map(\.text) + ["n49.example"]))
-    #expect(cache.state.withLock(\.keptAlive) == 39)
+    #expect(cache.state.withLock(\.keptCount) == 39)
     // Names that leave, stay or come: what is counted is what is there.
     cache.keepAlive(Set((20..<70).map { Sample.name("k\($0).example") }), now: Sample.at(60))
-    #expect(cache.count == 40 && cache.state.withLock(\.keptAlive) == cache.all().count { $0.value.isKeptAlive })
+    #expect(cache.count == 40 && cache.state.withLock(\.keptCount) == cache.all().count { $0.value.isKeptAlive })
     cache.forget(Sample.name("k30.example"), now: Sample.at(60))
     cache.keepAlive([], now: Sample.at(61))
-    #expect(cache.state.withLock(\.keptAlive) == 0)
+    #expect(cache.state.withLock(\.keptCount) == 0)
   }
 
   @Test(arguments: [(1000, 10), (Sanitizer.volume(of: 5000, atLeast: 900), 1)])
@@ -126,10 +126,10 @@ extension AnswerCacheTests {
     cache.keepAlive(kept, now: Sample.at(0))
     store(.addresses("192.0.2.1"), "x.example", at: 1, in: cache)
     let gone = kept.filter { cache.value($0) == nil }
-    #expect(gone.count == 1 && cache.state.withLock(\.keptAlive) == 599)
+    #expect(gone.count == 1 && cache.state.withLock(\.keptCount) == 599)
     for name in gone { store(.addresses("192.0.2.1"), name.text, at: 2, in: cache) }
     #expect(Set(names(cache)) == Set(kept.map(\.text)))
-    #expect(cache.all().allSatisfy(\.value.isKeptAlive) && cache.state.withLock(\.keptAlive) == 600)
+    #expect(cache.all().allSatisfy(\.value.isKeptAlive) && cache.state.withLock(\.keptCount) == 600)
   }
 
   @Test(.timeLimit(.minutes(1)))
