@@ -56,7 +56,8 @@ struct AddressOrder: Sendable, Hashable {
   /// Whether this family goes behind the other, although it is the preferred one: all of its addresses have failed, or
   /// connecting to any of them takes so much longer that a race is lost (RFC 8305 §4 allows to sort by such knowledge).
   func isBehind(_ other: AddressOrder) -> Bool {
-    guard equals > 0, other.equals > 0 else { return other.equals > 0 }
+    guard other.equals > 0 else { return false }
+    guard equals > 0 else { return true }
     guard isMeasured, let best, let otherBest = other.best else { return false }
     return best - otherBest >= AddressRecord.lostRace
   }

@@ -30,8 +30,7 @@ internal import CDirectDNSCurl
 
   /// Takes what curl_slist_append(3) returned: nil for want of memory, which leaves the list as it was.
   mutating func take(_ longer: UnsafeMutablePointer<curl_slist>?) {
-    guard let longer = unsafe longer else { return isComplete = false }
-    unsafe head = longer
+    if let longer = unsafe longer { unsafe head = longer } else { isComplete = false }
   }
 
   /// Gives up the list: the caller owns it from then on.

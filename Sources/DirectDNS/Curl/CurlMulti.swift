@@ -47,7 +47,12 @@ internal import CDirectDNSOpenSSL
   }
 
   private func setTimer(_ milliseconds: Int) {
-    timer = milliseconds < 0 ? .max : milliseconds == 0 ? .min : LoopTime.now + Int64(milliseconds)
+    timer =
+      switch milliseconds {
+      case ..<0: .max
+      case 0: .min
+      default: LoopTime.now + Int64(milliseconds)
+      }
   }
 
   /// Begins a handle's transfer.

@@ -38,8 +38,7 @@ extension LookupMachine {
 
   /// Handles what the servers and ended questions lead to, until nothing more follows.
   mutating func advance(at now: ResolverInstant) {
-    while true {
-      guard servers.hasNews || !questionOutcomes.isEmpty else { return }
+    while servers.hasNews || !questionOutcomes.isEmpty {
       servers.takeActions(into: &actionRoom)
       for index in actionRoom.indices { actions.append(.query(actionRoom[index])) }
       actionRoom.removeAll(keepingCapacity: true)

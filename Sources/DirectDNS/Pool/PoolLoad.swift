@@ -54,7 +54,8 @@ struct PoolLoad {
 
   /// How many connections count towards the limit of all; idle ones do not, since they can be closed.
   var weight: Int {
-    multiplexing == .never ? running : running == 0 ? 0 : max(1, established + opening)
+    if multiplexing == .never || running == 0 { return running }
+    return max(1, established + opening)
   }
 
   var isEmpty: Bool { running == 0 && established == 0 }

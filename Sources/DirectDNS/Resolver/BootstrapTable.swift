@@ -85,7 +85,8 @@ struct BootstrapTable: Sendable {
     if let failed = failed[host], failed.until > now { return (.fail(failed.failure), nil) }
     // It takes its time, whoever waits for it: the next caller can use what it brings.
     let lookupTime = known == nil ? max(timeout / 2, Self.usualTimeout) : Self.shortTimeout
-    let isBegun = running.updateValue(network, forKey: host) == network
+    let isBegun = running[host] == network
+    running[host] = network
     let lookup = isBegun ? nil : BootstrapLookup(of: host, timeout: lookupTime, network: network)
     if let known, !known.isDoubtful { return (.use(known.addresses), lookup) }
     // A caller with less time than the lookup may take, one family after the other, does not wait for its end.

@@ -8,8 +8,8 @@ extension DirectResolver {
     let settings = settings
     let request = try request(host, options, settings.configuration.route(for: host))
     if let own = try ownAnswer(request, settings) { return own }
-    let isTimed = hasMetrics || tracer != nil
-    let began = isTimed ? clock.now : ResolverInstant(nanoseconds: 0)
+    // Read for metrics and spans alone.
+    let began = hasMetrics || tracer != nil ? clock.now : nil
     switch lookups.send({ $0.begin(request, routedBy: settings, at: $1) }) {
     case .known(let result):
       switch result {
@@ -21,7 +21,7 @@ extension DirectResolver {
       metrics.hit(freshness)
       return try await lookups.outcome(of: number).result.get()
     case .waiting(let number, nil):
-      guard isTimed else { return try await lookups.outcome(of: number).result.get() }
+      guard let began else { return try await lookups.outcome(of: number).result.get() }
       let span = tracer.map { LookupSpan($0, host) }
       let result = await lookups.outcome(of: number).result
       metrics.waited(result, clock.now - began)

@@ -238,11 +238,12 @@ public final class DirectResolver: Sendable {
   /// Cached answers can still be read; lookups that would have to ask fail. Answers are still written to the store,
   /// without waiting for it: a process that is about to end should call ``shutdown(flushingWithin:)``, which waits.
   public func shutdown() {
-    let isFirst = lookups.send { machine, now in
-      defer { machine.shutdown(at: now) }
-      return !machine.isShutDown
+    let wasShutDown = lookups.send { machine, now in
+      let isOver = machine.isShutDown
+      machine.shutdown(at: now)
+      return isOver
     }
-    if isFirst { transport.shutdown() }
+    if !wasShutDown { transport.shutdown() }
   }
 
   /// What is known about addresses from real connections.
