@@ -22,7 +22,7 @@ struct StreamTrace {
     if let number = Self.number(in: line, behind: Self.opened) ?? Self.number(in: line, behind: Self.openedSince8) {
       // The request has a new stream, on another connection perhaps: what was said before does not count.
       (stream, last, isRefused) = (number, nil, false)
-    } else if let number = Self.number(in: line, behind: Self.goAway) {
+    } else if let number = Self.lastStream(of: line) {
       end(after: number)
       return number
     } else if Self.begins(line, at: 0, with: Self.refused) {
@@ -43,15 +43,19 @@ struct StreamTrace {
   private static let refused = Array("REFUSED_STREAM, ".utf8)
   // The word before it is misspelled in some versions, as `recveived`.
   private static let goAway = Array(" GOAWAY, error=".utf8)
-  private static let lastStream = Array("last_stream=".utf8)
+  private static let lastStreamMark = Array("last_stream=".utf8)
 
   private static func number(in line: Span<UInt8>, behind mark: [UInt8]) -> UInt64? {
-    if mark != goAway { return begins(line, at: 0, with: mark) ? digits(in: line, at: mark.count) : nil }
+    begins(line, at: 0, with: mark) ? digits(in: line, at: mark.count) : nil
+  }
+
+  /// The number that a line about a GOAWAY names; nil for any other line.
+  private static func lastStream(of line: Span<UInt8>) -> UInt64? {
     guard line.count > 0, line[0] == UInt8(ascii: "r"),
-      let blank = line.indices.first(where: { line[$0] == ASCII.space }), begins(line, at: blank, with: mark),
-      let place = line.indices.first(where: { begins(line, at: $0, with: lastStream) })
+      let blank = line.indices.first(where: { line[$0] == ASCII.space }), begins(line, at: blank, with: goAway),
+      let place = line.indices.first(where: { begins(line, at: $0, with: lastStreamMark) })
     else { return nil }
-    return digits(in: line, at: place + lastStream.count)
+    return digits(in: line, at: place + lastStreamMark.count)
   }
 
   private static func begins(_ line: Span<UInt8>, at place: Int, with mark: [UInt8]) -> Bool {
