@@ -13,8 +13,7 @@ struct CurlResponseFields: Sendable {
   private(set) var date: String?
   /// The content type of the response before: the next one nearly always has the same, and then reuses the string.
   private var likelyType: String?
-  /// Whether the head is complete.
-  private var isOver = false
+  private var isHeadComplete = false
   private var isRateLimited = false
   private var length: Int64?
   private var isLengthWrong = false
@@ -26,7 +25,7 @@ struct CurlResponseFields: Sendable {
   /// It asks for no more of a head than its status line. Of two lengths libcurl 7.88 goes by the last one, and by none
   /// beside a transfer coding that is none, so that a body may have been cut (RFC 9112 §6.3).
   var fault: HTTPTransportError? {
-    if !isOver { return .connectionLost("the response ended before its head") }
+    if !isHeadComplete { return .connectionLost("the response ended before its head") }
     if isLengthWrong { return .malformedResponse("its Content-Length is malformed, which the server has to mend") }
     guard isCoded == false, length != nil else { return nil }
     return .malformedResponse("a Content-Length stands beside its Transfer-Encoding, which the server has to mend")
@@ -42,7 +41,7 @@ struct CurlResponseFields: Sendable {
   /// Takes a line: a status line, a field, or the empty line behind them.
   mutating func take(_ line: Span<UInt8>) {
     guard !line.isEmpty, !HeadLine.isLineEnd(line[0]) else {
-      isOver = true
+      isHeadComplete = true
       return
     }
     switch ASCII.lowercased(line[0]) {
@@ -52,9 +51,9 @@ struct CurlResponseFields: Sendable {
       if let more = value(of: line, named: "cache-control") {
         cacheControl = cacheControl.map { $0 + ", " + more } ?? more
       }
-      if !isOver, HeadLine.isField("content-length", line) { note(HeadLine.length(of: line)) }
+      if !isHeadComplete, HeadLine.isField("content-length", line) { note(HeadLine.length(of: line)) }
     case UInt8(ascii: "t"):
-      if !isOver, HeadLine.isField("transfer-encoding", line) {
+      if !isHeadComplete, HeadLine.isField("transfer-encoding", line) {
         isCoded = isCoded == true || HeadLine.isChunked(line) != false
       }
     case UInt8(ascii: "r"): if retryAfter == nil { retryAfter = value(of: line, named: "retry-after") }
@@ -75,7 +74,7 @@ struct CurlResponseFields: Sendable {
   /// The value of the field of that name; nil for any other line.
   @inline(__always)
   private func value(of line: Span<UInt8>, named name: StaticString) -> String? {
-    guard HeadLine.isField(name, line), !isOver else { return nil }
+    guard HeadLine.isField(name, line), !isHeadComplete else { return nil }
     let value = line.extracting(HeadLine.value(of: line, behind: name))
     if let likelyType, Self.isSame(likelyType.utf8.span, value) { return likelyType }
     return HeadLine.text(value) ?? String(decoding: value.indices.map { value[$0] }, as: UTF8.self)
