@@ -49,7 +49,7 @@ internal import Synchronization
     var bodyWaiter: UnsafeContinuation<Void, Never>?
     var head: TransferHead?
     var body = BodyBuffer()
-    /// The trailer fields, as they came.
+    /// The trailer fields, as they came; or why the response is not whole.
     var end: Result<[UInt8], TransferFailure>?
   }
 
@@ -173,13 +173,13 @@ internal import Synchronization
   nonisolated(nonsending) func waitForBody() async -> Bool {
     var isAlone = true
     await unsafe withUnsafeContinuation { (continuation: UnsafeContinuation<Void, Never>) in
-      let isReady = shared.withLock { shared in
+      let resumesAtOnce = shared.withLock { shared in
         guard shared.body.bytes.isEmpty, shared.end == nil else { return true }
         isAlone = unsafe shared.bodyWaiter == nil
         if isAlone { unsafe shared.bodyWaiter = continuation }
         return !isAlone
       }
-      if isReady { unsafe continuation.resume() }
+      if resumesAtOnce { unsafe continuation.resume() }
     }
     return isAlone
   }
