@@ -9,7 +9,7 @@ package final class OtherFamily: CurlAddressSource, Sendable {
 
   private struct State {
     var outcome: Outcome?
-    var look: Task<Outcome, Never>?
+    var task: Task<Outcome, Never>?
     var deliver: (@Sendable ([IPAddress]) -> Void)?
   }
 
@@ -47,29 +47,29 @@ package final class OtherFamily: CurlAddressSource, Sendable {
   /// Otherwise starts to look them up, and returns nil; they are delivered later, as an empty list if there are none.
   package func ask() -> [IPAddress]? {
     if let outcome = known() { return outcome.addresses }
-    _ = looking()
+    _ = startLookup()
     return nil
   }
 
   /// Looks it up, and waits for the outcome.
   nonisolated(nonsending) package func outcome() async -> Outcome {
     if let outcome = known() { return outcome }
-    let look = looking()
+    let task = startLookup()
     return await withTaskCancellationHandler {
-      await look.value
+      await task.value
     } onCancel: {
-      look.cancel()
+      task.cancel()
     }
   }
 
   /// Cancels the lookup, since nobody wants it any more; queries under way go on for the cache.
   package func cancel() {
-    let look = state.withLock { state in
+    let task = state.withLock { state in
       // `deliver` may hold this object: without a lookup, nothing else would end that cycle.
-      if state.look == nil { state.deliver = nil }
-      return state.look
+      if state.task == nil { state.deliver = nil }
+      return state.task
     }
-    look?.cancel()
+    task?.cancel()
   }
 
   /// The answer, if it has come.
@@ -77,7 +77,7 @@ package final class OtherFamily: CurlAddressSource, Sendable {
 
   /// Why its addresses are missing, for an error; nil if it was not asked for, or has none.
   package var failure: String? {
-    let (outcome, isAsked) = state.withLock { ($0.outcome, $0.look != nil) }
+    let (outcome, isAsked) = state.withLock { ($0.outcome, $0.task != nil) }
     let code: DirectDNSError.Code
     switch outcome {
     case .success: return nil
@@ -90,15 +90,16 @@ package final class OtherFamily: CurlAddressSource, Sendable {
 
   private func known() -> Outcome? { state.withLock(\.outcome) ?? knowledge().map(note) }
 
-  private func looking() -> Task<Outcome, Never> {
+  /// The task that looks it up, which is started if there is none yet.
+  private func startLookup() -> Task<Outcome, Never> {
     state.withLock { state in
-      if let look = state.look { return look }
+      if let task = state.task { return task }
       let task = Task { [self] () -> Outcome in
         do throws(DirectDNSError) { return deliver(.success(try await look())) } catch {
           return deliver(.failure(error))
         }
       }
-      state.look = task
+      state.task = task
       return task
     }
   }
