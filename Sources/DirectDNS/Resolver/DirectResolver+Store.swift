@@ -15,7 +15,7 @@ extension DirectResolver {
   public func finishQueries(within limit: Duration) async {
     guard lookups.look(\.isAsking) else { return }
     _ = await Deadline.wait(until: clock.now + limit, clock, endsIfCancelled: true) { [lookups] in
-      await lookups.finished(servers: [.providers])
+      await lookups.drain(servers: [.providers])
     }
   }
 

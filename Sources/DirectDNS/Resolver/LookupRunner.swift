@@ -58,8 +58,8 @@ final class LookupRunner: QueryRecipient {
     }
   }
 
-  /// Waits until all questions have ended that are under way now.
-  func finished(_ host: HostName? = nil, servers: Set<InFlightQuestion.Server>) async {
+  /// Waits until all questions to these servers have ended that are under way now: about one name, or about any.
+  func drain(_ host: HostName? = nil, servers: Set<InFlightQuestion.Server>) async {
     let number = send { machine, _ in machine.drain(host, servers) }
     await drained.value(of: number)
   }

@@ -56,14 +56,14 @@ final class ResolverFixture: Sendable {
 
   /// Waits until nothing is asked about a name any more, and what came is in the cache.
   func settle(_ host: HostName = ResolverFixture.host) async {
-    await resolver.lookups.finished(host, servers: [.providers, .system])
+    await resolver.lookups.drain(host, servers: [.providers, .system])
   }
 
   /// Moves time on, has the resolver do what is due by then, and waits until nothing is asked any more.
   func pass(_ duration: Duration) async {
     clock.advance(by: duration)
     resolver.lookups.send { $0.timePassed(at: $1) }
-    await resolver.lookups.finished(servers: [.providers, .system])
+    await resolver.lookups.drain(servers: [.providers, .system])
   }
 
   /// Puts an answer into the cache by looking it up.
