@@ -32,7 +32,7 @@ extension PoolMachine {
   private mutating func take(from pool: SlabID<Pool>, _ admission: PoolLoad.Admission, at now: Int64) {
     guard let id = waiting.popFirst(in: pool) else { return }
     // One that has ended may have been all that kept the pool.
-    guard transfers.has(id) else { return note(pool) { _ in } }
+    guard transfers.has(id) else { return note(pool) }
     waitingDeadlines.set(id, at: nil)
     if let failure = outageFailure(of: id, in: pool, at: now) { return finish(id, .failure(failure)) }
     begin(id, in: pool, admission, at: now)

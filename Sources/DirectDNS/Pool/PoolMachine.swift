@@ -103,7 +103,7 @@ struct PoolMachine<Route: Hashable> {
   var waiting = RequestQueue<SlabID<Pool>, TransferID>()
   /// The sum of ``PoolLoad/weight`` of all pools.
   var taken = 0
-  /// Pools that have changed, so that another request may be able to start.
+  /// Pools that have changed: another request may be able to start, or they may have nothing left.
   var changed: [SlabID<Pool>] = []
   /// Transfers that do not wait in the queue, in no particular order.
   var running: [TransferID] = []
@@ -131,7 +131,7 @@ struct PoolMachine<Route: Hashable> {
       waiting.append(id, in: pool)
       noteDue(id)
       // Its pool may have room on an established connection, although others in the queue wait for a new one.
-      note(pool) { _ in }
+      note(pool)
       admitWaiting(at: now)
     }
     return id
@@ -148,7 +148,7 @@ struct PoolMachine<Route: Hashable> {
         return known
       }
       pools.change(known) { $0.isRetired = true }
-      note(known) { _ in }
+      note(known)
     }
     let load = PoolLoad(
       multiplexing: multiplexing, connectionLimit: limits.connectionsPerRoute, streamLimit: limits.streams)
@@ -192,7 +192,7 @@ struct PoolMachine<Route: Hashable> {
     for attempt in transfer.state.attempts.running { actions.append(.close(id, attempt: attempt.number)) }
     guard !transfer.state.isWaiting else {
       waitingDeadlines.set(id, at: nil)
-      return note(transfer.pool) { _ in }
+      return note(transfer.pool)
     }
     noteStopped(id, transfer.place)
     // Only what the closure needs: capturing the whole state would cost a retain for each of its parts.
@@ -203,8 +203,8 @@ struct PoolMachine<Route: Hashable> {
 
   // MARK: Pools
 
-  /// Changes the load of a pool, and notes that it has changed.
-  mutating func note(_ pool: SlabID<Pool>, _ change: (inout PoolLoad) -> Void) {
+  /// Changes the load of a pool, if that has changed, and has the pool looked at when the turn ends.
+  mutating func note(_ pool: SlabID<Pool>, _ change: (inout PoolLoad) -> Void = { _ in }) {
     let noted = pools.change(pool) { pool in
       let before = pool.load.weight
       change(&pool.load)
