@@ -56,6 +56,7 @@ public struct DirectResponse: Sendable {
   public var status: HTTPResponse.Status { source.status }
   /// The header fields; they are parsed when they are first asked for.
   public var headerFields: HTTPFields { source.response.headerFields }
+  /// False only if there is no `Set-Cookie`; the fields need not be parsed for it.
   var maySetCookie: Bool { source.hasRestorableField }
   /// How fresh the DNS answer was that the address came from; nil for an address literal and through a proxy.
   public var freshness: Resolution.Freshness? { resolution?.freshness }
@@ -91,14 +92,14 @@ public struct DirectResponse: Sendable {
 
   /// Leaves its body before a redirect is followed.
   ///
-  /// Within an origin its end is waited for on a connection of HTTP/1.1 that serves the next request then, which would
-  /// otherwise open another one.
+  /// Over HTTP/1.1, and within an origin, it waits for the body's end, so that the next request can use the connection.
   nonisolated(nonsending) package func leave(for next: Redirect) async {
-    if next.crossesOrigin || connection.httpVersion.major > 1 || isLast { body.discard() } else { await body.drain() }
+    let isReusable = !next.crossesOrigin && connection.httpVersion.major < 2 && !endsConnection
+    if isReusable { await body.drain() } else { body.discard() }
   }
 
   /// Whether its connection ends with it, over HTTP/1 (RFC 9112 §6.3, §9.3).
-  var isLast: Bool {
+  var endsConnection: Bool {
     let fields = headerFields
     let options = (fields[.connection] ?? "").lowercased().split { ", \t".contains($0) }
     guard !options.contains("close"), connection.httpVersion != .http1_0 || options.contains("keep-alive") else {

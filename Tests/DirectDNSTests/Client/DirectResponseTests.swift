@@ -34,11 +34,11 @@ struct DirectResponseTests {
       ([.contentLength: "3", .connection: "Keep-Alive"], .http1_0, false),
     ] as [(HTTPFields, ConnectionDetails.HTTPVersion, Bool)])
   func `a redirect whose connection ends with it is not read to its end`(
-    _ fields: HTTPFields, _ version: ConnectionDetails.HTTPVersion, _ isLast: Bool
+    _ fields: HTTPFields, _ version: ConnectionDetails.HTTPVersion, _ endsConnection: Bool
   ) throws {
     let response = DirectResponse(
       head: HTTPResponse(status: .found, headerFields: fields), url: try WebURL("http://shop.test/"),
       connection: ConnectionDetails(remotePort: 80, httpVersion: version))
-    #expect(response.isLast == isLast)
+    #expect(response.endsConnection == endsConnection)
   }
 }
