@@ -210,3 +210,19 @@ extension DirectClient: Service {
     await shutdown()
   }
 }
+
+extension CurlTransferSettings {
+  /// The settings of each of a client's loops.
+  init(_ configuration: DirectClientConfiguration) throws(DirectDNSError) {
+    let identity = configuration.identity
+    try identity?.check()
+    self.init(
+      trust: try configuration.trust.resolved(), certificate: identity?.certificate, key: identity?.key,
+      keyPassword: identity?.password?.text, requiresTLS13: configuration.minimumTLS == .v13,
+      limits: PoolLimits(
+        connections: max(1, configuration.connections / configuration.threads),
+        connectionsPerRoute: configuration.connectionsPerOrigin, streams: configuration.streamsPerConnection,
+        attemptDelay: configuration.attemptDelay.wholeMilliseconds),
+      bufferSize: configuration.bufferSize)
+  }
+}

@@ -152,14 +152,6 @@ public struct DirectClientConfiguration: Sendable {
   }
 }
 
-extension RequestTimeouts {
-  func validate(_ code: DirectDNSError.Code = .invalidConfiguration) throws(DirectDNSError) {
-    let times: KeyValuePairs = ["connect": connect, "firstByte": firstByte, "total": total, "idle": idle ?? total]
-    guard let (name, value) = times.first(where: { $0.value <= .zero }) else { return }
-    throw DirectDNSError(code, "timeouts.\(name) is \(value): give it some time.")
-  }
-}
-
 /// A client's certificate and its key.
 ///
 /// Both are checked when the client is made, and read again for each connection, so that the files can be renewed.

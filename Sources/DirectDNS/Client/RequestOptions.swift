@@ -166,4 +166,10 @@ public struct RequestTimeouts: Hashable, Sendable {
     self.idle = idle
     self.total = total
   }
+
+  func validate(_ code: DirectDNSError.Code = .invalidConfiguration) throws(DirectDNSError) {
+    let times: KeyValuePairs = ["connect": connect, "firstByte": firstByte, "total": total, "idle": idle ?? total]
+    guard let (name, value) = times.first(where: { $0.value <= .zero }) else { return }
+    throw DirectDNSError(code, "timeouts.\(name) is \(value): give it some time.")
+  }
 }
