@@ -3,6 +3,7 @@
 struct CacheEntry: Sendable, Hashable {
   var content: Answer.Content
   var canonicalName: HostName?
+  /// The code of its source; see ``SourceNames``.
   var source: UInt16
   var life: CacheLife
 
@@ -14,7 +15,7 @@ extension CacheEntry {
   ///
   /// - Parameters:
   ///   - answer: the answer.
-  ///   - source: the code of its source; see ``SourceNames``.
+  ///   - source: the code of its source.
   ///   - policy: says how long answers live.
   ///   - asked: when the query was sent, from when the lifetime counts.
   ///   - now: when the reply came; the entry lives for at least another second.

@@ -49,7 +49,7 @@ struct FailureCache: Sendable {
     limit = capacity
   }
 
-  /// Notes a failure, which is remembered for 1 s, and twice as long with each further one, up to 30 s.
+  /// Notes a failure, which is remembered for twice as long with each further one: see ``CachePolicy/failureTTL(after:)``.
   ///
   /// - Parameters:
   ///   - error: the error that lookups get meanwhile.

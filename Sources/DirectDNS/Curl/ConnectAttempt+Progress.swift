@@ -34,8 +34,7 @@ extension ConnectAttempt {
   /// Whether the response's status is one of success: then the server may still want the rest of the request's body.
   var isAccepted: Bool { (200..<300).contains(handle.number(CURLINFO_RESPONSE_CODE)) }
 
-  /// Whether the request has a body, of which a part may not have been sent yet, or libcurl may not have noticed that it
-  /// was.
+  /// Whether the request has a body that is not empty, or whose source may write something; see ``hasSentBody``.
   var hasBody: Bool {
     switch transfer?.request.body {
     case nil, .none?: false

@@ -34,7 +34,8 @@ internal import CDirectDNSCurl
   /// Not after a transfer that failed or was retried: libcurl remembers a refused stream even after `curl_easy_reset`.
   /// Nor if it lacks a part of a list, which would serve the next request that has the same fields.
   var isClean = true
-  /// Whether the connection that it has got must be used by a new handle (see ``CurlVersion/forgetsFields``), or by none.
+  /// Whether its transfer has to begin once more by a new handle: this one cannot receive over the connection that it has
+  /// got (see ``CurlVersion/forgetsFields``), or must not use that connection (``needsNewConnection``).
   var needsNewHandle = false
   /// Whether that connection is a kept one that must not carry the request.
   var needsNewConnection = false

@@ -200,7 +200,7 @@ internal import CDirectDNSCurl
   /// How long something has taken: one of libcurl's times, which are in microseconds.
   func time(_ info: CURLINFO) -> Duration { .microseconds(offset(info)) }
 
-  /// A length.
+  /// A number of 64 bits (`curl_off_t`), such as a length.
   func offset(_ info: CURLINFO) -> Int64 {
     var value: curl_off_t = 0
     unsafe directdns_getinfo_offset(pointer, info, &value)

@@ -18,8 +18,8 @@ internal import HTTPTypes
   /// What it sends at present, or has sent last.
   private var message: HTTPMessage?
   private var isPost = false
-  /// Whether the connection that it has got must be used by a new handle, see ``CurlVersion/forgetsFields``, or by
-  /// none: then libcurl ends it, and the new handle gets another one.
+  /// Whether its transfer has to begin once more by a new handle: this one cannot receive over the connection that it has
+  /// got (see ``CurlVersion/forgetsFields``), or nobody may use that connection, which libcurl then ends.
   private(set) var needsNewHandle = false
   /// Whether its transfer has opened a connection.
   private var hasDialled = false

@@ -20,9 +20,9 @@ struct BootstrapTable: Sendable {
     var addresses: [IPAddress]
     /// When they are looked up again.
     var until: ResolverInstant
-    /// Whether that is waited for, since they may not work any more.
+    /// Whether callers wait for that lookup, since these addresses may not work any more.
     var isDoubtful = false
-    /// Until when a failure to connect is no news: they were looked up because of one.
+    /// Until when a further failure to connect changes nothing, since they were looked up because of one.
     var settledUntil: ResolverInstant?
 
     mutating func doubt(at now: ResolverInstant) {
@@ -48,9 +48,12 @@ struct BootstrapTable: Sendable {
   static let recheck = Duration.seconds(30)
   /// How long a failure is remembered where there are no addresses: doubled with each further one, as for answers.
   private static let failureTTL = (least: Duration.seconds(1), most: Duration.seconds(30))
-  /// For how long, in seconds, addresses are used at most and at least, whatever their TTL; at least as long also where
-  /// connecting fails that were looked up because it had failed: a name may have others each time that are dead, too.
+  /// For how many seconds addresses are used at most, whatever their TTL.
   fileprivate static let longestLife: UInt32 = 600
+  /// For how many seconds they are used at least.
+  ///
+  /// Also if connecting fails to addresses that were looked up because it had failed: a name may have other ones each
+  /// time that are dead as well.
   private static let shortestLife: UInt32 = 10
 
   private var known: [HostName: Known] = [:]

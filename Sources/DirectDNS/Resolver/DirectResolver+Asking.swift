@@ -30,9 +30,9 @@ extension DirectResolver {
     }
   }
 
-  /// What a lookup wants of a name that is looked up there.
+  /// The request of a lookup: its options, and the resolver's defaults where they leave something open.
   ///
-  /// - Throws: `invalidRequest` where that is no family: all of none say that the name does not exist.
+  /// - Throws: `invalidRequest` if no family is wanted: the name would seem not to exist.
   func request(
     _ host: HostName, _ options: LookupOptions, _ route: NameRoute
   ) throws(DirectDNSError) -> LookupRequest {

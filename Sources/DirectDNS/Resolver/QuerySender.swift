@@ -79,7 +79,7 @@ final class QuerySender: CurlRecipient {
       sent.withLock { $0[query.number] = nil }
       query.recipient.ended([reply])
     }
-    // Unless it has ended already.
+    // If it has not ended already, which has removed it.
     sent.withLock { if $0[query.number] != nil { $0[query.number] = .task(task) } }
   }
 
@@ -99,7 +99,7 @@ final class QuerySender: CurlRecipient {
 
   /// Cancels a query; its end is still reported.
   func cancel(_ number: QueryMachine.QueryNumber) {
-    // It stays there until it has ended.
+    // Not removed: that is done when it has ended.
     switch sent.withLock({ $0[number] }) {
     case .transfer(let transfer, _)?: curl?.cancel(transfer)
     case .task(let task)?: task.cancel()
