@@ -7,44 +7,6 @@ struct FieldLines: Sendable {
   /// The lines, each followed by a NUL.
   private(set) var bytes: [UInt8] = []
 
-  /// `Name: value`, or `Name;` for an empty value (CURLOPT_HTTPHEADER(3)).
-  private mutating func append(_ name: HTTPField.Name, value: (inout [UInt8]) -> Void) {
-    bytes.append(contentsOf: name.rawName.utf8)
-    bytes.append(ASCII.colon)
-    bytes.append(ASCII.space)
-    let start = bytes.count
-    value(&bytes)
-    if bytes.count == start { bytes.replaceSubrange(start - 2..<start, with: CollectionOfOne(ASCII.semicolon)) }
-    bytes.append(0)
-  }
-
-  private mutating func append(_ name: HTTPField.Name, _ value: String) {
-    append(name) { $0.append(contentsOf: value.utf8) }
-  }
-
-  private mutating func append(_ field: HTTPField) { append(field.name) { $0.append(valueOf: field) } }
-
-  /// Adds all cookies in one field: HTTPFields may have a field for each, as in HTTP/2, and HTTP/1.1 requires one (RFC 9113
-  /// §8.2.3).
-  private mutating func append(cookies cookie: String?, and fields: HTTPFields) {
-    append(.cookie) { bytes in
-      if let cookie { bytes.append(contentsOf: cookie.utf8) }
-      var isFirst = cookie == nil
-      for field in fields where field.name == .cookie {
-        if !isFirst { bytes.append(contentsOf: "; ".utf8) }
-        bytes.append(valueOf: field)
-        isFirst = false
-      }
-    }
-  }
-
-  /// Keeps libcurl from adding a field of its own: `Name:`.
-  private mutating func suppress(_ name: String) {
-    bytes.append(contentsOf: name.utf8)
-    bytes.append(ASCII.colon)
-    bytes.append(0)
-  }
-
   /// The lines of a request.
   ///
   /// - Parameters:
@@ -99,6 +61,11 @@ struct FieldLines: Sendable {
     var trailer = false
   }
 
+  /// The lines of the fields that follow a body.
+  init(trailers: HTTPFields) {
+    for field in trailers { append(field) }
+  }
+
   /// The fields that are sent: the lines without those that only suppress a field.
   var fields: HTTPFields {
     var fields = HTTPFields()
@@ -126,8 +93,41 @@ struct FieldLines: Sendable {
     return length + 12 * bytes.count { $0 == 0 } <= 63 * 1024
   }
 
-  /// The lines of the fields that follow a body.
-  init(trailers: HTTPFields) {
-    for field in trailers { append(field) }
+  /// `Name: value`, or `Name;` for an empty value (CURLOPT_HTTPHEADER(3)).
+  private mutating func append(_ name: HTTPField.Name, value: (inout [UInt8]) -> Void) {
+    bytes.append(contentsOf: name.rawName.utf8)
+    bytes.append(ASCII.colon)
+    bytes.append(ASCII.space)
+    let start = bytes.count
+    value(&bytes)
+    if bytes.count == start { bytes.replaceSubrange(start - 2..<start, with: CollectionOfOne(ASCII.semicolon)) }
+    bytes.append(0)
+  }
+
+  private mutating func append(_ name: HTTPField.Name, _ value: String) {
+    append(name) { $0.append(contentsOf: value.utf8) }
+  }
+
+  private mutating func append(_ field: HTTPField) { append(field.name) { $0.append(valueOf: field) } }
+
+  /// Adds all cookies in one field: HTTPFields may have a field for each, as in HTTP/2, and HTTP/1.1 requires one (RFC 9113
+  /// §8.2.3).
+  private mutating func append(cookies cookie: String?, and fields: HTTPFields) {
+    append(.cookie) { bytes in
+      if let cookie { bytes.append(contentsOf: cookie.utf8) }
+      var isFirst = cookie == nil
+      for field in fields where field.name == .cookie {
+        if !isFirst { bytes.append(contentsOf: "; ".utf8) }
+        bytes.append(valueOf: field)
+        isFirst = false
+      }
+    }
+  }
+
+  /// Keeps libcurl from adding a field of its own: `Name:`.
+  private mutating func suppress(_ name: String) {
+    bytes.append(contentsOf: name.utf8)
+    bytes.append(ASCII.colon)
+    bytes.append(0)
   }
 }
