@@ -25,7 +25,7 @@ extension QueryPoolMachine {
   mutating func advance(_ id: QueryID, at now: Int64) -> Bool {
     while let step = queries.change(id, { $0.race?.step(at: now) }) ?? nil {
       switch step {
-      case .start(let address, let attempt): begin(id, at: address, attempt: attempt, now)
+      case .start(let address, let attempt): begin(id, to: address, attempt: attempt, at: now)
       case .wait(let instant):
         nextDue = min(nextDue, instant)
         return true
@@ -66,7 +66,7 @@ extension QueryPoolMachine {
           // There is a connection now.
           fail(other, .cancelled, at: now)
         } else {
-          beginAgain(other, by: number, now)
+          beginAgain(other, by: number, at: now)
         }
       }
     }

@@ -46,7 +46,7 @@ extension QueryPoolMachine {
     queries.change(id) { $0.retries += 1 }
     let (port, began) = (handles[number].port, handles[number].startedAt)
     if end != .http2, now - began >= Self.silenceLimit { endIdle(besides: port, silentSince: began) }
-    beginAgain(id, by: number, now)
+    beginAgain(id, by: number, at: now)
   }
 
   /// How often a query is sent again that was always lost together with others.

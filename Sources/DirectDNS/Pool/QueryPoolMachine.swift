@@ -160,7 +160,7 @@ struct QueryPoolMachine {
   mutating func start(deadline: Int64, at now: Int64) -> QueryID {
     let id = queries.insert(Query(deadline: deadline))
     if awaited < width, queue.isEmpty {
-      begin(id, at: addresses.first, attempt: 0, now)
+      begin(id, to: addresses.first, attempt: 0, at: now)
     } else {
       queue.append(id)
       nextWaitingDue = min(nextWaitingDue, deadline)
@@ -202,7 +202,7 @@ struct QueryPoolMachine {
   }
 
   /// Begins a transfer of a query.
-  mutating func begin(_ id: QueryID, at address: IPAddress?, attempt: Int, _ now: Int64) {
+  mutating func begin(_ id: QueryID, to address: IPAddress?, attempt: Int, at now: Int64) {
     let number = idle.popLast() ?? handles.count
     if number == handles.count { handles.append(Handle()) }
     handles[number] = Handle(
@@ -214,10 +214,10 @@ struct QueryPoolMachine {
   }
 
   /// Sends a query once more, from the first address on.
-  mutating func beginAgain(_ id: QueryID, by number: Int, _ now: Int64) {
+  mutating func beginAgain(_ id: QueryID, by number: Int, at now: Int64) {
     queries.change(id) { $0.race = nil }
     release(number)
-    begin(id, at: addresses.first, attempt: 0, now)
+    begin(id, to: addresses.first, attempt: 0, at: now)
   }
 
   mutating func release(_ number: Int) {
@@ -232,7 +232,7 @@ struct QueryPoolMachine {
   mutating func fill(at now: Int64) {
     while awaited < width, let next = queue.popFirst() {
       // Those that have ended are left in the queue until it is their turn.
-      if queries.has(next) { begin(next, at: addresses.first, attempt: 0, now) }
+      if queries.has(next) { begin(next, to: addresses.first, attempt: 0, at: now) }
     }
   }
 
