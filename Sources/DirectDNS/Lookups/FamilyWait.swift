@@ -57,8 +57,8 @@ struct FamilyWait: Sendable {
     outcomes[family] = outcome
     open.remove(AddressFamilies(family))
     if outcome.hasAddresses { hasAddresses = true }
-    if open.isEmpty { return isOver = true }
-    guard hasAddresses else { return }
+    if open.isEmpty { isOver = true }
+    guard !isOver, hasAddresses else { return }
     switch purpose {
     case .keeping: break
     case .connecting where family == preferred: isOver = true

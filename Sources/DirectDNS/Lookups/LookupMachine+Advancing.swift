@@ -57,8 +57,8 @@ extension LookupMachine {
       // Outcomes that these lead to wait for the next round.
       let count = questionOutcomes.count
       for index in 0..<count {
-        let ended = questionOutcomes[index]
-        deliver(ended.0, ended.1, at: now)
+        let (number, outcome) = questionOutcomes[index]
+        deliver(number, outcome, at: now)
       }
       questionOutcomes.removeFirst(count)
     }

@@ -161,8 +161,8 @@ struct QueryMachine: StateMachine {
 
   /// The server whose pause ends first, and when; nil unless all servers have said 429.
   func pause(at now: ResolverInstant) -> (server: String, end: ResolverInstant)? {
-    let ends = states.all.map { ($0.server.name, $0.health.pause?.end ?? now) }
-    return ends.min { $0.1 < $1.1 }.flatMap { $0.1 > now ? (server: $0.0, end: $0.1) : nil }
+    let pauses = states.all.map { (server: $0.server.name, end: $0.health.pause?.end ?? now) }
+    return pauses.min { $0.end < $1.end }.flatMap { $0.end > now ? $0 : nil }
   }
 
   /// Whether the breakers of all servers are open.

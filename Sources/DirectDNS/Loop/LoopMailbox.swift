@@ -87,7 +87,10 @@ final class LoopMailbox<Driver: LoopDriver>: Sendable {
   private func start(_ state: inout State) {
     guard let wakeUp = WakeUp(), let poller = Poller(wakeUp),
       let driver = Driver(settings, poller: poller, resumption: resumption)
-    else { return state.obstacle = Self.noDescriptors }
+    else {
+      state.obstacle = Self.noDescriptors
+      return
+    }
     // Passed to the thread: nobody else has them afterwards.
     let made = Locked<(Driver, Poller)?>((driver, poller))
     let isStarted = startThread(Driver.threadName) { [self] in
@@ -97,7 +100,8 @@ final class LoopMailbox<Driver: LoopDriver>: Sendable {
     }
     guard isStarted else {
       made.withLock { $0.take()?.0.close() }
-      return state.obstacle = WorkerThread.noThreads
+      state.obstacle = WorkerThread.noThreads
+      return
     }
     state.wakeUp = wakeUp
     state.threads += 1

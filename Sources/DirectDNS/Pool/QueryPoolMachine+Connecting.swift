@@ -56,7 +56,7 @@ extension QueryPoolMachine {
       guard let id = handles[winner].query, handles[winner].stage == .sent else { continue }
       queries.change(id) { $0.race = nil }
       let address = handles[winner].address
-      move(address) { $0.insert($1, at: 0) }
+      move(address, toFront: true)
       for number in handles.indices where number != winner && handles[number].stage != .sent {
         guard let other = handles[number].query, other == id || handles[number].address != address else { continue }
         queries.change(other) { $0.race = nil }
@@ -74,9 +74,10 @@ extension QueryPoolMachine {
     fill(at: now)
   }
 
-  mutating func move(_ address: IPAddress?, _ insert: (inout [IPAddress], IPAddress) -> Void) {
+  /// Has an address be tried first from now on, or last.
+  mutating func move(_ address: IPAddress?, toFront: Bool) {
     guard let address, let place = addresses.firstIndex(of: address) else { return }
     addresses.remove(at: place)
-    insert(&addresses, address)
+    addresses.insert(address, at: toFront ? 0 : addresses.endIndex)
   }
 }

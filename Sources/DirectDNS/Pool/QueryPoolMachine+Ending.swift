@@ -136,7 +136,7 @@ extension QueryPoolMachine {
       guard handle.stage != .waiting, !handle.hasResponse else { continue }
       let began = handle.startedAt
       if timedOut, !handles.contains(where: { $0.address == handle.address && $0.repliedAt > began }) {
-        move(handle.address) { $0.append($1) }
+        move(handle.address, toFront: false)
       }
       guard handle.stage == .sent else { continue }
       guard !hasReplied(handle.port, since: began) else {

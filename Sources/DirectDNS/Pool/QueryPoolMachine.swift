@@ -262,6 +262,7 @@ struct QueryPoolMachine {
       return false
     }
     let attempt = handles[number].attempt
+    // Nil without a race.
     let wins = queries.change(id) { $0.race?.connected(attempt) } ?? nil
     guard wins != false else { return false }
     if wins == true || id == abandoned { winners.append(number) }

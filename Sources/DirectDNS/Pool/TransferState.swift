@@ -91,7 +91,7 @@ struct TransferState {
   /// Whether it has a connection, and no response has come.
   var isAwaitingResponse: Bool { phase == .sent }
 
-  var mustRequeue: Bool { if case .required = requeueing { true } else { false } }
+  var mustRequeue: Bool { requeueing == .required }
 
   // MARK: Connecting
 
@@ -148,7 +148,7 @@ struct TransferState {
   ///
   /// - Returns: whether it may: only once, since libcurl may keep a connection open that it does not use any more.
   mutating func requireRequeue() -> Bool {
-    if case .done = requeueing { return false }
+    if requeueing == .done { return false }
     requeueing = .required
     return true
   }
