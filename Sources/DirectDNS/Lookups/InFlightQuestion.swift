@@ -39,7 +39,7 @@ struct InFlightQuestion: Sendable {
   var failure: QueryMachine.QuestionFailure?
   /// What is noted of the name's other family, if that was asked for meanwhile and brought nothing to keep.
   var other: CachedName.Slot?
-  /// What the store had for whoever asks once more, and is no news to him; the cache may have evicted it.
+  /// What the store had for a caller who asks once more, and so knows it; the cache may have evicted it.
   var restored: CacheEntry?
   /// The batch that it goes out with, if any.
   var batch: Number<QuestionBatch>?
@@ -65,7 +65,7 @@ struct InFlightQuestion: Sendable {
     waiters = []
   }
 
-  /// Adds somebody who waits, unless he does already.
+  /// Adds somebody who waits, unless it is there already.
   ///
   /// Lookups get ascending numbers, so that a new one need not be searched for among the thousands that may wait.
   mutating func add(_ waiter: Waiter) {

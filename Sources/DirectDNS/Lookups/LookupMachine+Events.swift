@@ -17,7 +17,7 @@ extension LookupMachine {
     switch cached?.verdict {
     case .serve(let served, _, let refresh):
       guard let resolution = cached?.resolution else { break }
-      let open = refresh || lacksUnkept(request, served) ? openFamilies(request, served, at: now) : []
+      let open = refresh || lacksUnkept(request, served) ? startRefreshBeside(request, served, at: now) : []
       report(.hit(request.host, resolution.freshness))
       guard !open.isEmpty, request.purpose == .handingOut else { return .known(.success(resolution)) }
       let caller = caller(request, at: now)

@@ -182,7 +182,7 @@ extension LookupMachine {
     switch cached?.verdict {
     case .serve(let served, _, let refresh):
       guard let resolution = cached?.resolution else { return false }
-      let open = refresh ? openFamilies(request, served, at: now) : []
+      let open = refresh ? startRefreshBeside(request, served, at: now) : []
       report(.hit(request.host, resolution.freshness))
       // A family without an outcome has been waited for long enough.
       let answered = open.filter { outcomes[$0] != nil }

@@ -94,10 +94,10 @@ extension LookupMachine {
     return started
   }
 
-  /// Refreshes what is not fresh while an answer is served.
+  /// Refreshes what is not fresh while an answer of those families is served.
   ///
   /// - Returns: the families that are asked for, are not part of the answer, and may have addresses.
-  mutating func openFamilies(
+  mutating func startRefreshBeside(
     _ request: LookupRequest, _ served: AddressFamilies, at now: ResolverInstant
   ) -> AddressFamilies {
     let value = cache.value(request.host)
