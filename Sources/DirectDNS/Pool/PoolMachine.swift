@@ -203,7 +203,7 @@ struct PoolMachine<Route: Hashable> {
 
   // MARK: Pools
 
-  /// Changes the load of a pool, if that has changed, and has the pool looked at when the turn ends.
+  /// Changes a pool's load, by default not at all, and has the pool looked at when the turn ends.
   mutating func note(_ pool: SlabID<Pool>, _ change: (inout PoolLoad) -> Void = { _ in }) {
     let noted = pools.change(pool) { pool in
       let before = pool.load.weight
