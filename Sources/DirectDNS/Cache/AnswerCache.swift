@@ -14,6 +14,12 @@ final class AnswerCache: Sendable {
     var keptCount = 0
   }
 
+  /// A verdict, and the answer that goes with it, if any.
+  struct Found {
+    var verdict: CacheVerdict
+    var resolution: Resolution?
+  }
+
   let capacity: Int
   let ranking = AddressRanking()
   /// The sources that entries refer to by codes.
@@ -188,12 +194,6 @@ final class AnswerCache: Sendable {
         turn: isNew ? .first : AddressOrder.Turn(at: now), at: now)
       return Found(verdict: verdict, resolution: isFilled ? resolution : nil)
     }
-  }
-
-  /// A verdict, and the answer that goes with it, if any.
-  struct Found {
-    var verdict: CacheVerdict
-    var resolution: Resolution?
   }
 
   /// The phase of an entry's life, for a caller who allows expired answers.

@@ -166,6 +166,12 @@ public struct ResponseBody: AsyncSequence, Sendable {
 
 /// Reads the body of a transfer; the transfer ends when the reader is dropped.
 final class BodyReader: Sendable {
+  /// What there is to read without waiting.
+  struct Ready {
+    /// The piece; nil at the end.
+    let piece: [UInt8]?
+  }
+
   let transfer: CurlTransfer
   private let loop: Loop<CurlTransfers>
   let context: RequestContext
@@ -178,12 +184,6 @@ final class BodyReader: Sendable {
   }
 
   deinit { if !isDiscarded.load(ordering: .relaxed) { cancel() } }
-
-  /// What there is to read without waiting.
-  struct Ready {
-    /// The piece; nil at the end.
-    let piece: [UInt8]?
-  }
 
   /// The next piece, or the end, if it is there; nil if it has to be waited for.
   ///

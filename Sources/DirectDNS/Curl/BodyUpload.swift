@@ -3,6 +3,9 @@
 ///
 /// When ``room`` bytes wait to be read, the writer is suspended.
 final class BodyUpload: Sendable {
+  /// Writes every piece in order, until `write` returns false because nobody wants more.
+  typealias Source = @Sendable (_ write: @Sendable ([UInt8]) async -> Bool) async throws -> Void
+
   enum Piece: Hashable {
     /// So many bytes were copied.
     case bytes(Int)
@@ -39,9 +42,6 @@ final class BodyUpload: Sendable {
       exchange(&isStarved, with: false) ? wake : nil
     }
   }
-
-  /// Writes every piece in order, until `write` returns false because nobody wants more.
-  typealias Source = @Sendable (_ write: @Sendable ([UInt8]) async -> Bool) async throws -> Void
 
   static let room = 256 * 1024
 

@@ -9,13 +9,6 @@ internal import CDirectDNSCurl
 /// that nothing is left for the next request: after a custom `Host`, for example, libcurl 7.88 would send cookies
 /// across hosts.
 @safe final class ConnectAttempt {
-  let handle: CurlHandle
-  /// Makes the decisions, and outlives every attempt.
-  private let events: Unmanaged<CurlTransfers>
-  private(set) var transfer: CurlTransfer?
-  private(set) var id = CurlTransfers.Machine.TransferID.none
-  private(set) var number = 0
-  private(set) var address: IPAddress?
   /// What an attempt has to know of a pool.
   struct Pool {
     let id: SlabID<CurlTransfers.Machine.Pool>
@@ -25,6 +18,22 @@ internal import CDirectDNSCurl
     let speaksHTTP2: Bool
   }
 
+  /// What happens to the bytes of the body that libcurl receives.
+  enum Receiving {
+    case handingOver
+    /// libcurl keeps them, since the reader is behind.
+    case holdingBack
+    /// They are thrown away.
+    case ending
+  }
+
+  let handle: CurlHandle
+  /// Makes the decisions, and outlives every attempt.
+  private let events: Unmanaged<CurlTransfers>
+  private(set) var transfer: CurlTransfer?
+  private(set) var id = CurlTransfers.Machine.TransferID.none
+  private(set) var number = 0
+  private(set) var address: IPAddress?
   /// The pool that the handle is set up for; nil if the handle is new or was reset.
   private(set) var pool: Pool?
   /// The multi handle that carries its transfer.
@@ -47,15 +56,6 @@ internal import CDirectDNSCurl
   private(set) var dialled: curl_socket_t?
   /// Whether anything was sent on that socket.
   var hasBegunSending = false
-  /// What happens to the bytes of the body that libcurl receives.
-  enum Receiving {
-    case handingOver
-    /// libcurl keeps them, since the reader is behind.
-    case holdingBack
-    /// They are thrown away.
-    case ending
-  }
-
   var receiving = Receiving.handingOver
   /// The head and the trailers of the response; nil unless this attempt carries the transfer.
   var lines: ResponseLines?
@@ -63,9 +63,10 @@ internal import CDirectDNSCurl
   var movedAt = Int64.min
   /// The options that may differ between the requests of a pool, as they were set last.
   var applied = Applied()
-  /// The fields that it sends, and where it connects to: as their list is, which serves as long as they are the same.
+  /// What ``fields`` was made of: the list serves as long as that is the same.
   var fieldLines: [UInt8] = []
   var fields = CurlList([])
+  /// What ``connectTo`` was made of.
   var target: (address: IPAddress?, port: UInt16)?
   var connectTo = CurlList([])
   var resolve = CurlList([])

@@ -14,6 +14,14 @@ internal import Synchronization
     case drain(left: Int)
   }
 
+  /// What is to be delivered at the end of the turn.
+  struct Pending {
+    /// Whether the transfer is among ``PendingDeliveries``.
+    var isDue = false
+    var head: TransferHead?
+    var end: Result<[UInt8], TransferFailure>?
+  }
+
   let request: TransferRequest
   /// Called once when it has ended; set before it is started.
   var onEnd: (@Sendable () -> Void)?
@@ -25,17 +33,9 @@ internal import Synchronization
   var carrier: ConnectAttempt?
   var incoming: [UInt8] = []
   var sink = Sink.reader
-  /// What is to be delivered at the end of the turn.
   var pending = Pending()
   var progress = TransferProgress()
   var progressedAt: Int64 = 0
-
-  struct Pending {
-    /// Whether the transfer is among ``PendingDeliveries``.
-    var isDue = false
-    var head: TransferHead?
-    var end: Result<[UInt8], TransferFailure>?
-  }
 
   // MARK: Shared
 
