@@ -108,7 +108,7 @@ final class AnswerCache: Sendable {
   @inline(never)
   func reordered(_ reading: AnswerTable.Reading, at now: ResolverInstant) -> AnswerTable.Reading? {
     state.withLock { _ in
-      guard table.isIntact(reading, seconds: now.wholeSeconds) else { return nil }
+      guard table.confirm(reading, seconds: now.wholeSeconds) else { return nil }
       return reordered(table.name(of: reading), at: now)
     }
   }
@@ -139,7 +139,7 @@ final class AnswerCache: Sendable {
     if reading.shape.canonical4 | reading.shape.canonical6 != 0 {
       found.canonicalText = table.canonicalText(families, of: reading, prefersIPv6: prefersIPv6)
     }
-    guard table.isIntact(reading, seconds: now.wholeSeconds) else { return false }
+    guard table.confirm(reading, seconds: now.wholeSeconds) else { return false }
     let uses4 = families.contains(AddressFamilies.ipv4)
     let uses6 = families.contains(AddressFamilies.ipv6)
     // Of two families, the earlier instants count.

@@ -5,7 +5,7 @@ internal import Synchronization
 extension AnswerTable {
   /// A record's numbers, as a reader has copied them.
   ///
-  /// They must not be relied on before ``AnswerTable/isIntact(_:seconds:)`` has returned true.
+  /// They must not be relied on before ``AnswerTable/confirm(_:seconds:)`` has returned true.
   @safe struct Reading {
     fileprivate let record: UnsafeMutablePointer<Word>
     fileprivate let sequence: UInt64
@@ -70,9 +70,11 @@ extension AnswerTable {
         expireAt: Int64(bitPattern: record[Field.expires6].load(ordering: .relaxed))))
   }
 
-  /// Whether a record has not changed since it was read; if so, notes that it was used.
+  /// Confirms a reading: notes that the record was used, if it has not changed since it was read.
+  ///
+  /// - Returns: whether it has not changed.
   @inline(__always)
-  func isIntact(_ reading: Reading, seconds: UInt32) -> Bool {
+  func confirm(_ reading: Reading, seconds: UInt32) -> Bool {
     atomicMemoryFence(ordering: .acquiring)
     guard unsafe reading.record[Field.sequence].load(ordering: .relaxed) == reading.sequence else { return false }
     // Written at most once a second, so that threads can share the cache line of a popular name.

@@ -139,7 +139,7 @@ struct AnswerTableReadingTests: AnswerTableSuite {
     let table = AnswerTable(capacity: 10)
     table.store(Self.value(1), for: Self.name(1), lastUsed: 5)
     let reading = try #require(table.read(Self.name(1)))
-    #expect(table.isIntact(reading, seconds: 9))
+    #expect(table.confirm(reading, seconds: 9))
     var used: UInt32?
     table.visit { words in
       used = words.lastUsed
@@ -154,20 +154,20 @@ struct AnswerTableReadingTests: AnswerTableSuite {
     let table = AnswerTable(capacity: 10)
     table.store(Self.value(1), for: Self.name(1), lastUsed: 0)
     let first = try #require(table.read(Self.name(1)))
-    #expect(table.isIntact(first, seconds: 0))
+    #expect(table.confirm(first, seconds: 0))
     table.store(Self.value(2), for: Self.name(1), lastUsed: 0)
-    #expect(!table.isIntact(first, seconds: 0))
+    #expect(!table.confirm(first, seconds: 0))
 
     let second = try #require(table.read(Self.name(1)))
     table.store(Self.value(2, generation: 4), for: Self.name(1), lastUsed: 0)
-    #expect(!table.isIntact(second, seconds: 0))
+    #expect(!table.confirm(second, seconds: 0))
 
     let third = try #require(table.read(Self.name(1)))
     table.remove(Self.name(1))
-    #expect(!table.isIntact(third, seconds: 0))
+    #expect(!table.confirm(third, seconds: 0))
 
     table.store(Self.value(3, generation: 4), for: Self.name(3), lastUsed: 0)
-    #expect(!table.isIntact(third, seconds: 0))
+    #expect(!table.confirm(third, seconds: 0))
   }
 
   @Test func `readers never see another name's addresses while a writer changes, evicts and reuses records`()
@@ -202,7 +202,7 @@ struct AnswerTableReadingTests: AnswerTableSuite {
             var addresses = AddressList()
             table.append(.any, of: reading, prefersIPv6: false, to: &addresses)
             let alias = reading.shape.canonical4 == 0 ? nil : table.canonicalText(.any, of: reading, prefersIPv6: false)
-            guard table.isIntact(reading, seconds: 0) else { continue }
+            guard table.confirm(reading, seconds: 0) else { continue }
             result.read += 1
             if wrong(Array(addresses), number) { result.wrong += 1 }
             if let alias, alias != "alias-\(number).example.net" { result.wrong += 1 }

@@ -28,6 +28,6 @@ extension AnswerTableSuite {
     guard let reading else { return nil }
     var addresses = AddressList()
     table.append(.any, of: reading, prefersIPv6: false, to: &addresses)
-    return table.isIntact(reading, seconds: 1) ? Array(addresses) : nil
+    return table.confirm(reading, seconds: 1) ? Array(addresses) : nil
   }
 }
