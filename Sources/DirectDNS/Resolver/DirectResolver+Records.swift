@@ -46,10 +46,10 @@ extension DirectResolver {
   ///
   /// Cache, store, pins and the system's DNS are left out: it is for a comparison of what each provider says, also that
   /// there are none, and whether that is authenticated.
-  package func askedAddresses(
-    of host: HostName, _ family: IPAddress.Family, timeout: Duration
+  package func askProviders(
+    for host: HostName, _ family: IPAddress.Family, timeout: Duration
   ) async throws(DirectDNSError) -> RecordAnswer {
-    try await asked(AddressQuestion(host, family).message, timeout).answer
+    try await askProviders(AddressQuestion(host, family).message, timeout).answer
   }
 
   /// Refuses names that no public provider is asked about.
@@ -74,7 +74,7 @@ extension DirectResolver {
 
   private func ask(_ question: DNSQuestion, _ timeout: Duration?) async throws(DirectDNSError) -> RecordResolution {
     let asked: QueryMachine.Answered<RecordAnswer>
-    do throws(DirectDNSError) { asked = try await self.asked(question, timeout) } catch {
+    do throws(DirectDNSError) { asked = try await askProviders(question, timeout) } catch {
       // A new configuration ends the lookups of names that are looked up elsewhere from then on.
       if error.code != .cancelled, error.code != .shutDown { try checkZone(of: question.name, question.type) }
       throw error
@@ -82,7 +82,7 @@ extension DirectResolver {
     return try RecordResolution(asked.answer, to: question, from: asked.server.name)
   }
 
-  private func asked(
+  private func askProviders(
     _ question: DNSQuestion, _ timeout: Duration?
   ) async throws(DirectDNSError) -> QueryMachine.Answered<RecordAnswer> {
     let number = lookups.send { $0.askRecords(question, timeout, at: $1) }

@@ -89,7 +89,7 @@ struct Comparer: Sendable {
       return answer
     }
     do throws(DirectDNSError) {
-      let found = try await resolver.askedAddresses(of: host, family, timeout: timeout)
+      let found = try await resolver.askProviders(for: host, family, timeout: timeout)
       let addresses = found.records.compactMap { if case .address(let one) = $0.data { one } else { nil } }
       answer.content =
         found.isNameMissing

@@ -74,15 +74,15 @@ struct ResolverRecordsTests {
       ]
     }
     for address in ["192.0.2.1", "192.0.2.2"] {
-      let found = try await resolver.askedAddresses(of: Sample.name("a.example"), .ipv4, timeout: .seconds(3))
+      let found = try await resolver.askProviders(for: Sample.name("a.example"), .ipv4, timeout: .seconds(3))
       #expect(found.records.map(\.description) == ["a.example. 1 IN A \(address)"] && !found.isNameMissing)
     }
-    let none = try await resolver.askedAddresses(of: Sample.name("a.example"), .ipv4, timeout: .seconds(3))
+    let none = try await resolver.askProviders(for: Sample.name("a.example"), .ipv4, timeout: .seconds(3))
     #expect(none.records.isEmpty && none.isAuthenticated == nil)
     // One that fails is named with its reason, and not as one that could not be asked.
     texts.withLock { $0.append("no reply of its format") }
     let error = await #expect(throws: DirectDNSError.self) {
-      try await resolver.askedAddresses(of: Sample.name("a.example"), .ipv4, timeout: .seconds(3))
+      try await resolver.askProviders(for: Sample.name("a.example"), .ipv4, timeout: .seconds(3))
     }
     #expect(error?.code == .upstreamFailed && error?.attempts.map(\.server) == ["pod"])
   }

@@ -59,7 +59,7 @@ struct RecoveryTests {
   @Test func `a reply to a question for records ends them too`() async throws {
     let names = Self.names(3)
     let fixture = try await outage(5, names)
-    _ = try? await fixture.resolver.askedAddresses(of: Self.stranger, .ipv4, timeout: .seconds(3))
+    _ = try? await fixture.resolver.askProviders(for: Self.stranger, .ipv4, timeout: .seconds(3))
     fixture.clock.advance(by: .milliseconds(40))
     for name in names { #expect(await fixture.outcome(name).resolution?.texts == ["192.0.2.99"]) }
   }
