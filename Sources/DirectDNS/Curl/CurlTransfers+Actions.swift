@@ -98,10 +98,10 @@ extension CurlTransfers {
   private func close(_ id: Machine.TransferID, _ number: Int) {
     guard let transfer = running[id.index].transfer, let attempt = attempt(id, number) else { return }
     running[id.index].attempts.removeAll { $0 === attempt }
-    defer { forget(transfer, id) }
     // Before the list is changed, since libcurl calls back here.
     let isEmpty = attempt.stop()
     idleAttempts.add(attempt, isEmpty: isEmpty)
+    forget(transfer, id)
   }
 
   private func end(_ id: Machine.TransferID, _ result: Result<Void, TransferFailure>) {

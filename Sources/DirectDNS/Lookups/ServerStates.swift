@@ -41,8 +41,9 @@ struct ServerStates: Sendable {
     var known = all
     all = configuration.reachedProviders.map { provider in
       guard let place = known.firstIndex(where: { $0.isServer(of: provider) }) else {
-        defer { nextNumber += 1 }
-        return DNSServerState(Number(rawValue: nextNumber), provider, at: now)
+        let server = DNSServerState(Number(rawValue: nextNumber), provider, at: now)
+        nextNumber += 1
+        return server
       }
       var server = known.remove(at: place)
       server.update(provider, at: now)

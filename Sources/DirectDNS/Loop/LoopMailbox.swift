@@ -47,8 +47,8 @@ final class LoopMailbox<Driver: LoopDriver>: Sendable {
       if state.wakeUp == nil, startsThread { start(&state) }
       guard let wakeUp = state.wakeUp else { return (false, nil) }
       leave(&state)
-      defer { state.isAsleep = false }
-      return (true, state.isAsleep ? wakeUp : nil)
+      let wasAsleep = exchange(&state.isAsleep, with: false)
+      return (true, wasAsleep ? wakeUp : nil)
     }
     // Not with the lock held, since the woken thread takes it first.
     wakeUp?.call()

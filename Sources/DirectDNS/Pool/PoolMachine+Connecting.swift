@@ -176,9 +176,10 @@ extension PoolMachine {
       transfer.state.noteRetry(joins: joins)
       transfer.state.sent(at: now)
     }
+    let isNew = noteJoin(id, pool, attempt: number, address)
     // Its source may have had nothing to send, which no time ran for.
-    defer { noteDue(id) }
-    return noteJoin(id, pool, attempt: number, address)
+    noteDue(id)
+    return isNew
   }
 
   /// libcurl has a connection to send a request once more, and cannot go back to the beginning of its body.
@@ -208,9 +209,10 @@ extension PoolMachine {
     guard let (pool, attempt) = transfers.read(id, { ($0.pool, $0.state.attempts[number]) }) else { return false }
     transfers.change(id) { $0.state.connectedAgain() }
     noteEstablished(attempt, pool)
+    let isNew = noteJoin(id, pool, attempt: number, attempt?.address)
     // From now on the time for the response runs again.
-    defer { noteDue(id) }
-    return noteJoin(id, pool, attempt: number, attempt?.address)
+    noteDue(id)
+    return isNew
   }
 
   /// Notes whether a request opened its connection or joined one.

@@ -188,8 +188,9 @@ extension PoolMachine {
   /// A part of a request has been sent, or its body has ended.
   mutating func sent(_ id: TransferID, at now: Int64) {
     let wasStarved = transfers.change(id) { transfer in
-      defer { transfer.state.sent(at: now) }
-      return transfer.state.isStarved
+      let isStarved = transfer.state.isStarved
+      transfer.state.sent(at: now)
+      return isStarved
     }
     // From now on the time for the response runs again.
     if wasStarved == true { noteDue(id) }
