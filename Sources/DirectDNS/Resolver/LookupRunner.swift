@@ -131,6 +131,7 @@ final class LookupRunner: QueryRecipient {
       case .drained(let number): drained.deliver((), under: number)
       }
     }
+    guard !callers.isEmpty else { return }
     resumption.resume(callers.count) { [callers] in
       for (caller, outcome) in callers { caller.resume(returning: outcome) }
     }

@@ -18,7 +18,7 @@ struct TaskResumptionTests {
     }
   }
 
-  @Test func `one task is resumed by the thread that has its result, several are from the shared pool`() async {
+  @Test func `one task is resumed by the thread that has its result, several are by another`() async {
     let resumption = TaskResumption()
     #expect(await resumesHere(1, by: resumption))
     #expect(await !resumesHere(2, by: resumption))
