@@ -34,7 +34,7 @@ extension URLError {
     case .upstreamFailed: .dnsLookupFailed
     case .timedOut: .timedOut
     case .refused, .addressForbidden, .connectFailed: .cannotConnectToHost
-    case .tlsFailed: tlsCode(error.message)
+    case .tlsFailed: tlsCode(error)
     case .connectionLost: .networkConnectionLost
     case .malformedResponse: .cannotParseResponse
     case .bodyFailed, .bodyNotReplayable: .requestBodyStreamExhausted
@@ -49,10 +49,20 @@ extension URLError {
   }
 
   /// TLS libraries tell why in words alone: these are OpenSSL's.
-  private static func tlsCode(_ message: String) -> Code {
-    let text = message.lowercased()
+  private static func tlsCode(_ error: DirectDNSError) -> Code {
+    let reason: String
+    switch error.underlying as? HTTPTransportError {
+    // A certificate, key or file of authorities of this machine's own, which says nothing about the server.
+    case .tlsSetup?: return .secureConnectionFailed
+    // The message has the host as well, and a host may be called anything.
+    case .tls(let text)?: reason = text
+    default: reason = error.message
+    }
+    let text = reason.lowercased()
+    // libcurl's words for a connection that ends in the handshake, with the host behind them.
+    if text.contains(" in connection to ") { return .secureConnectionFailed }
     // An alert is the server's word, and so about the client's.
-    if text.contains(" alert "), text.contains("certificate") {
+    if text.contains(" alert "), text.contains("certificate") || text.contains("unknown ca") {
       return text.contains("certificate required") ? .clientCertificateRequired : .clientCertificateRejected
     }
     if text.contains("certificate has expired") { return .serverCertificateHasBadDate }

@@ -41,4 +41,21 @@ struct URLErrorTests {
   ]) func `TLS that fails says why`(_ message: String, _ expected: URLError.Code) {
     #expect(URLError(DirectDNSError(.tlsFailed, message), url: nil).code == expected)
   }
+
+  @Test(arguments: [
+    // What the client says of a file of this machine's own names the client's certificate among what to look at.
+    (HTTPTransportError.tlsSetup("error setting certificate file: /ca.pem"), URLError.Code.secureConnectionFailed),
+    (.tlsSetup("unable to set private key file: '/key.pem' type PEM"), .secureConnectionFailed),
+    (.tls("SSL routines::wrong version number"), .secureConnectionFailed),
+    (.tls("SSL routines::sslv3 alert handshake failure"), .secureConnectionFailed),
+    (.tls("SSL_connect: Connection reset by peer in connection to certificate.test:443"), .secureConnectionFailed),
+    (.tls("SSL certificate problem: self-signed certificate"), .serverCertificateUntrusted),
+    (.tls("SSL routines::tlsv1 alert unknown ca"), .clientCertificateRejected),
+  ])
+  func `neither a host's name nor a file of this machine's own is taken for the server's certificate`(
+    _ reason: HTTPTransportError, _ expected: URLError.Code
+  ) {
+    let message = "TLS with https://certificate.test failed; check the client's certificate and key."
+    #expect(URLError(DirectDNSError(.tlsFailed, message, underlying: reason), url: nil).code == expected)
+  }
 }
