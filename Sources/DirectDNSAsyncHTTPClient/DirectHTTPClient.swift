@@ -129,6 +129,8 @@
       _ request: HTTPClientRequest, to url: WebURL, until deadline: NIODeadline
     ) async throws -> HTTPClientResponse {
       let origin = Origin(url)
+      // A lookup alone tells a name to whoever answers for it.
+      try policy.check(url.host)
       let found = try await resolver.resolve(url.host, options: lookup(until: deadline)).addresses
       let (addresses, fields) = try rewrite(request, to: url, using: found)
       let sent = try request.carrying(fields).naming(url)

@@ -98,6 +98,24 @@ extension DirectHTTPClientTests {
     }
   }
 
+  @Test func `a host that is denied is not looked up, be it a redirect's`() async throws {
+    let provider = try await FakeProvider.start(records: RecordTable { $0.add("www.b.example.com", "127.0.0.1") })
+    try await withOrigin(answering: { request in
+      let port = request.host?.split(separator: ":").last ?? ""
+      return OriginResponse(.found, fields: [.location: "http://www.b.example.com:\(port)/"])
+    }) { origin in
+      let client = DirectHTTPClient(
+        resolver: try resolver(asking: provider),
+        policy: AddressPolicy(.any, deniedSuffixes: [try HostName("b.example.com")]))
+      for url in ["www.b.example.com", "a.test"].map({ origin.url("/", host: $0) }) {
+        let error = await #expect(throws: DirectDNSError.self) { try await send(url, by: client) }
+        #expect(error?.code == .addressForbidden)
+      }
+      #expect(provider.requests.isEmpty && origin.requests.map(\.host) == ["a.test:\(origin.port)"])
+    }
+    await provider.stop()
+  }
+
   @Test func `the twenty-first redirect is an error`() async throws {
     try await withOrigin(answering: { _ in OriginResponse(.found, fields: [.location: "/"]) }) { origin in
       let client = DirectHTTPClient(resolver: try resolver(), policy: Self.local)
