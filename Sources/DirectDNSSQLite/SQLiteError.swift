@@ -64,6 +64,12 @@ enum SQLiteError: Error, Hashable, Sendable {
     }
   }
 
+  /// Whether a second look may find otherwise: a page that could not be read for once looks like damage to SQLite, and
+  /// another program may have changed the table since the file was opened.
+  var deservesSecondLook: Bool {
+    if case .statement = self { true } else { self == .damaged }
+  }
+
   func directDNSError(_ path: String) -> DirectDNSError {
     let file = "The store \(DirectDNSError.quoted(path))"
     let message =

@@ -81,18 +81,17 @@ actor SQLiteWorker {
     suspect.withLock { $0 = nil }
   }
 
-  /// A page that could not be read for once looks like damage to SQLite, and set aside nothing of the file would serve
-  /// again: a second look decides.
+  /// Set aside nothing of the file would serve again: a second look decides.
   private func lookTwice<Value: Sendable>(
     in former: SQLiteFile? = nil, _ body: @Sendable (SQLiteDatabase) throws(SQLiteError) -> Value
   ) throws(SQLiteError) -> Value {
     do throws(SQLiteError) { return try attempt(in: former, body) } catch {
-      guard error == .damaged, file != nil else { throw error }
+      guard error.deservesSecondLook, file != nil else { throw error }
     }
     return try attempt(in: former, body)
   }
 
-  /// A file that looks damaged is closed: what SQLite remembers of it must not speak for it.
+  /// A file that looks damaged, or other than it was, is closed: what SQLite remembers of it must not speak for it.
   ///
   /// So is one with a transaction that could not be rolled back.
   private func attempt<Value: Sendable>(
@@ -104,7 +103,7 @@ actor SQLiteWorker {
       if !readsOnly { try readSuspect(database) }
       return try body(database)
     } catch {
-      if error == .damaged || open?.hasOpenTransaction == true { open = nil }
+      if error.deservesSecondLook || open?.hasOpenTransaction == true { open = nil }
       throw error
     }
   }

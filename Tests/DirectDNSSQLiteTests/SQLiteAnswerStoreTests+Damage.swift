@@ -134,6 +134,39 @@ extension SQLiteAnswerStoreTests {
     #expect(FileManager.default.fileExists(atPath: folder.path() + ".damaged"))
   }
 
+  @Test func `a table that is taken away while the file is used is noticed, and the file set aside by writing`()
+    async throws
+  {
+    let store = Self.store(folder.path()) { _ in }
+    try await store.write([answer(1)])
+    let known = try question(1)
+    #expect(try await store.read([known]).count == 1)
+    do { try raw().execute("DROP TABLE answers") }
+    let failure = await error { () throws(DirectDNSError) in try await store.read([known]).forget() }
+    #expect(failure?.message.contains("is damaged") == true, "\(String(describing: failure))")
+    try await store.write([answer(2)])
+    #expect(try await store.read([question(2)]).count == 1)
+    #expect(try folder.names == ["answers.sqlite", "answers.sqlite.damaged"])
+  }
+
+  @Test func `a file that a newer version changes while it is used is left alone`() async throws {
+    try await store.write([answer(1)])
+    let (known, next) = (try question(1), try answer(2))
+    #expect(try await store.read([known]).count == 1)
+    do {
+      try raw().execute(
+        "DROP INDEX answers_by_end; ALTER TABLE answers RENAME COLUMN line TO text; PRAGMA user_version = 2")
+    }
+    let failures = [
+      await error { () throws(DirectDNSError) in try await store.read([known]).forget() },
+      await error { () throws(DirectDNSError) in try await store.write([next]) },
+    ]
+    for failure in failures {
+      #expect(failure?.message.contains("is of version 2") == true, "\(String(describing: failure))")
+    }
+    #expect(try folder.names == ["answers.sqlite"])
+  }
+
   @Test func `a file that looks damaged once, as when a page cannot be read, stays where it is`() async throws {
     try await store.write([answer(1)])
     let said = Watched<[String]>([])
