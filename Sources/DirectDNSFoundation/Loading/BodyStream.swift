@@ -21,11 +21,13 @@ struct BodyStream: AsyncSequence, Sendable {
   fileprivate final class Reader: @unchecked Sendable {
     private static let pieceSize = 64 * 1024
     private let stream: InputStream
+    private var hasBegun = false
     private let queue = DispatchQueue(label: "DirectDNS.BodyStream")
 
     init(_ stream: InputStream) { self.stream = stream }
 
-    deinit { stream.close() }
+    // One that was not begun may still go with another request.
+    deinit { if hasBegun { stream.close() } }
 
     func next() async throws -> [UInt8]? {
       try await withCheckedThrowingContinuation { continuation in
@@ -34,7 +36,8 @@ struct BodyStream: AsyncSequence, Sendable {
     }
 
     private func read() throws -> [UInt8]? {
-      if stream.streamStatus == .notOpen { stream.open() }
+      if !hasBegun { stream.open() }
+      hasBegun = true
       var failed = false
       let piece = unsafe [UInt8](unsafeUninitializedCapacity: Self.pieceSize) { buffer, count in
         guard let start = buffer.baseAddress else { return }

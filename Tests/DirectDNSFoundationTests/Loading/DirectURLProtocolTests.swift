@@ -246,6 +246,28 @@ struct DirectURLProtocolTests {
     await origin.stop()
   }
 
+  @Test func `a stream goes out once, with the first request that has somebody to send it to`() async throws {
+    let (origin, gone) = (try await FakeOrigin.start(), try await FakeOrigin.start())
+    let nowhere = gone.url("/", host: "shop.test")
+    await gone.stop()
+    let direct = try DirectSession()
+    let body = InputStream(data: Data("order".utf8))
+    let urls = [nowhere, origin.url("/", host: "shop.test")]
+    let requests = try urls.map { url in
+      try DirectSession.request(url) {
+        $0.httpMethod = "PUT"
+        $0.httpBodyStream = body
+      }
+    }
+    #expect(try await direct.error(requests[0]).code == .cannotConnectToHost)
+    #expect(try await direct.text(requests[1]).response.statusCode == 200)
+    let error = try await direct.error(requests[1])
+    #expect(error.code == .requestBodyStreamExhausted && error.directError?.code == .bodyNotReplayable)
+    #expect(origin.requests.map(\.body) == [Array("order".utf8)])
+    await direct.end()
+    await origin.stop()
+  }
+
   @Test func `a stream that cannot be read fails its request, and does not end the body`() async throws {
     let origin = try await FakeOrigin.start()
     let direct = try DirectSession()
