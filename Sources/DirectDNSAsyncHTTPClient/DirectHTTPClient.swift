@@ -134,6 +134,9 @@
       let found = try await resolver.resolve(url.host, options: lookup(until: deadline)).addresses
       let (addresses, fields) = try rewrite(request, to: url, using: found)
       let sent = try request.carrying(fields).naming(url)
+      // The password must not get into the head, which may be logged; a redirect takes it from the request's URL. Any
+      // address of the answer stands for the name, one that must not be connected to as well.
+      let restorer = ResponseRestorer(originalURL: try WebURL(url.text(userInfo: false)), addresses: found)
       var rest = addresses
       // Connections that are established, or come about for another request, are better than the best address.
       if let known = clients[origin], known.isAlive, let index = rest.firstIndex(of: known.address) {
@@ -151,8 +154,7 @@
         let use = pinned.begin()
         do {
           var response = try await pinned.client.execute(sent, deadline: deadline)
-          // Any address of the answer stands for the name, one that must not be connected to as well.
-          response.restore(by: ResponseRestorer(originalURL: url, addresses: found), request)
+          response.restore(by: restorer, request)
           return response.holding(use)
         } catch {
           // One without a connection would have the next request wait for the very attempt that this one gave up.

@@ -360,6 +360,18 @@ struct DirectHTTPClientTests {
     }
   }
 
+  @Test func `a password in the URL goes along within its origin, and stands in no field of a response`() async throws {
+    try await withOrigin(answering: { request in
+      OriginResponse(request.path == "/go" ? .found : .created, fields: [.location: "/there"])
+    }) { origin in
+      let client = DirectHTTPClient(resolver: try resolver(), policy: Self.local)
+      let history = try await send("http://u:p@a.test:\(origin.port)/go", by: client).response.history
+      let there = origin.url("/there", host: "a.test")
+      #expect(history.compactMap { $0.responseHead.headers.first(name: "location") } == [there, there])
+      #expect(origin.requests.map { $0.field("Authorization") } == ["Basic dTpw", "Basic dTpw"])
+    }
+  }
+
   @Test(arguments: [(HTTPResponse.Status.created, "/x"), (.found, "/x#part")])
   func `a fragment is inherited by redirects alone`(_ status: HTTPResponse.Status, _ location: String) async throws {
     try await withOrigin(answering: { _ in OriginResponse(status, fields: [.location: "/x"]) }) { origin in
