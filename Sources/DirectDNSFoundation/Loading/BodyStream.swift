@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import DirectDNS
 internal import Foundation
 
 /// The pieces of a stream, read when they are wanted.
@@ -7,7 +8,11 @@ internal import Foundation
 struct BodyStream: AsyncSequence, Sendable {
   private let reader: Reader
 
-  init(_ stream: InputStream) { reader = Reader(stream) }
+  /// - Throws: `bodyNotReplayable` for a stream that was opened before.
+  init(_ stream: InputStream) throws(DirectDNSError) {
+    try Reader.check(stream)
+    reader = Reader(stream)
+  }
 
   struct AsyncIterator: AsyncIteratorProtocol {
     fileprivate let reader: Reader
@@ -35,9 +40,22 @@ struct BodyStream: AsyncSequence, Sendable {
       }
     }
 
+    /// What is left of a stream that was read, which may be nothing, would go out as the whole body.
+    static func check(_ stream: InputStream) throws(DirectDNSError) {
+      guard stream.streamStatus != .notOpen else { return }
+      throw DirectDNSError(
+        .bodyNotReplayable,
+        "The request's httpBodyStream was opened before: give each request a stream of its own that is not open, or "
+          + "httpBody.")
+    }
+
     private func read() throws -> [UInt8]? {
-      if !hasBegun { stream.open() }
-      hasBegun = true
+      if !hasBegun {
+        // Another request may have begun to read it while this one waited for its connection.
+        try Self.check(stream)
+        stream.open()
+        hasBegun = true
+      }
       var failed = false
       let piece = unsafe [UInt8](unsafeUninitializedCapacity: Self.pieceSize) { buffer, count in
         guard let start = buffer.baseAddress else { return }

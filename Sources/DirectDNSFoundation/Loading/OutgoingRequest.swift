@@ -25,15 +25,7 @@ struct OutgoingRequest: Sendable {
     bodyKind = Redirect.Body(of: request)
     switch (bodyKind, request.httpBody, request.httpBodyStream) {
     case (.replayable, let bytes?, _): body = .bytes(Array(bytes))
-    case (.oneShot, _, let stream?):
-      // What is left of one that was read, which may be nothing, would go out as the whole body.
-      guard stream.streamStatus == .notOpen else {
-        throw DirectDNSError(
-          .bodyNotReplayable,
-          "The request's httpBodyStream was opened before: give each request a stream of its own that is not open, or "
-            + "httpBody.")
-      }
-      body = .stream(BodyStream(stream))
+    case (.oneShot, _, let stream?): body = try .stream(BodyStream(stream))
     default: body = .none
     }
     head = try HTTPRequest(request)

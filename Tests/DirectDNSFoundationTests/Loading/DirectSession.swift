@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import DirectDNS
 import DirectDNSFoundation
+import DirectDNSTesting
 import Foundation
 import Testing
 
@@ -8,18 +9,19 @@ import Testing
   import FoundationNetworking
 #endif
 
-/// A session that goes direct, to names that are pinned to this machine.
+/// A session that goes direct, to names that are pinned to this machine, or that a provider is asked for.
 struct DirectSession {
   let session: URLSession
   let client: DirectClient
   let storage: HTTPCookieStorage
 
   init(
-    names: [String] = ["shop.test"], authority: String? = nil, delegate: (any URLSessionDelegate)? = nil,
-    streamsToDelegate: Bool = false, client change: (inout DirectClientConfiguration) -> Void = { _ in },
+    names: [String] = ["shop.test"], asking provider: FakeProvider? = nil, authority: String? = nil,
+    delegate: (any URLSessionDelegate)? = nil, streamsToDelegate: Bool = false,
+    client change: (inout DirectClientConfiguration) -> Void = { _ in },
     configuration configure: (URLSessionConfiguration) -> Void = { _ in }
   ) throws {
-    client = try Self.client(names: names, authority: authority, change)
+    client = try Self.client(names: names, asking: provider, authority: authority, change)
     let configuration = URLSessionConfiguration.ephemeral
     configure(configuration)
     configuration.goDirect(through: client, streamsToDelegate: streamsToDelegate)
@@ -28,9 +30,15 @@ struct DirectSession {
   }
 
   static func client(
-    names: [String], authority: String?, _ change: (inout DirectClientConfiguration) -> Void = { _ in }
+    names: [String], asking provider: FakeProvider? = nil, authority: String?,
+    _ change: (inout DirectClientConfiguration) -> Void = { _ in }
   ) throws -> DirectClient {
     var resolving = ResolverConfiguration()
+    if let provider {
+      resolving.providers = [try ProviderConfiguration("json+\(provider.url("/resolve"))")]
+      resolving.usesSystemDNS = false
+      resolving.timeout = .seconds(3600)
+    }
     for name in names { resolving.localZones.pins[try HostName(name)] = [.ipv4(0x7F00_0001)] }
     var configuration = DirectClientConfiguration()
     configuration.policy = .any

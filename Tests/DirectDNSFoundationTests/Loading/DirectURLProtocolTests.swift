@@ -268,6 +268,35 @@ struct DirectURLProtocolTests {
     await origin.stop()
   }
 
+  @Test func `a stream that another request reads while the name is looked up is an error, and not an empty body`()
+    async throws
+  {
+    let origin = try await FakeOrigin.start()
+    let provider = try await FakeProvider.start(records: RecordTable { $0.add("late.test", "127.0.0.1") })
+    provider.misbehave(.hold)
+    let direct = try DirectSession(asking: provider)
+    let body = InputStream(data: Data("order".utf8))
+    let requests = try ["late.test", "shop.test"].map { host in
+      try DirectSession.request(origin.url("/", host: host)) {
+        $0.httpMethod = "PUT"
+        $0.httpBodyStream = body
+      }
+    }
+    async let late = direct.error(requests[0])
+    await provider.waitForHeld()
+    #expect(try await direct.text(requests[1]).response.statusCode == 200)
+    provider.behave()
+    provider.release()
+    let error = try await late
+    #expect(error.code == .requestBodyStreamExhausted && error.directError?.code == .bodyNotReplayable)
+    await direct.end()
+    // It has read by then all that has come.
+    #expect(await origin.waitForOpenConnections(0))
+    #expect(origin.requests.map(\.body) == [Array("order".utf8)])
+    await provider.stop()
+    await origin.stop()
+  }
+
   @Test func `a stream that cannot be read fails its request, and does not end the body`() async throws {
     let origin = try await FakeOrigin.start()
     let direct = try DirectSession()
