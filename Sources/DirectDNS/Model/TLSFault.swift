@@ -68,7 +68,7 @@ extension TLSFault? {
 extension HTTPTransportError {
   /// Whether OpenSSL tells of a server's alert about the client's certificate (RFC 8446 §6.2); what is wrong with the
   /// server's own is no alert.
-  static func isAboutClientCertificate(_ text: String) -> Bool {
+  package static func isAboutClientCertificate(_ text: String) -> Bool {
     text.contains(" alert ") && (text.contains("certificate") || text.contains("unknown ca"))
   }
 

@@ -62,7 +62,7 @@ extension URLError {
     // libcurl's words for a connection that ends in the handshake, with the host behind them.
     if text.contains(" in connection to ") { return .secureConnectionFailed }
     // An alert is the server's word, and so about the client's.
-    if text.contains(" alert "), text.contains("certificate") || text.contains("unknown ca") {
+    if HTTPTransportError.isAboutClientCertificate(text) {
       return text.contains("certificate required") ? .clientCertificateRequired : .clientCertificateRejected
     }
     if text.contains("certificate has expired") { return .serverCertificateHasBadDate }
