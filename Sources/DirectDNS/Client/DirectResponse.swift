@@ -92,7 +92,8 @@ public struct DirectResponse: Sendable {
 
   /// Leaves its body before a redirect is followed.
   ///
-  /// Over HTTP/1.1, and within an origin, it waits for the body's end, so that the next request can use the connection.
+  /// Over HTTP/1, within an origin, and unless the connection ends with it, it waits for the body's end, so that the next
+  /// request can use the connection.
   nonisolated(nonsending) package func leave(for next: Redirect) async {
     let isReusable = !next.crossesOrigin && connection.httpVersion.major < 2 && !endsConnection
     if isReusable { await body.drain() } else { body.discard() }
