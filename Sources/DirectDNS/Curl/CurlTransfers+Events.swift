@@ -59,6 +59,7 @@ extension CurlTransfers {
   /// A connection is established, with that local port: what was allowed for making it is over.
   func connected(_ attempt: ConnectAttempt, port: CInt) {
     guard let socket = sockets.established(port: port, for: attempt.handle) else { return }
+    if sockets.open.count > keptLimit { attempt.forbidReuse() }
     if socket != attempt.dialled {
       attempt.note(dialled: socket)
       machine.connected(socket, attempt.id, attempt: attempt.number)

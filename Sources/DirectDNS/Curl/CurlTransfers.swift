@@ -45,17 +45,23 @@ final class CurlTransfers: CurlDriver {
   }
 
   func configure(_ multi: CurlMulti) {
-    // libcurl closes the longest idle connection to make room. No transfer waits in libcurl, since the pool has the
-    // queue.
-    multi.set(CURLMOPT_MAX_TOTAL_CONNECTIONS, settings.limits.connections + Self.raceRoom)
-    // Idle connections must leave file descriptors to the rest of the process.
-    multi.set(CURLMOPT_MAXCONNECTS, min(settings.limits.connections, max(8, directdns_file_limit() / 4)))
+    // Never reached: of each connection that libcurl closes to make room, versions before 8.10 keep an entry, and go
+    // through all of them at the end of each transfer. The pool has the queue, and makes room.
+    let most = keptLimit + settings.limits.connections + Self.raceRoom
+    multi.set(CURLMOPT_MAX_TOTAL_CONNECTIONS, most)
+    multi.set(CURLMOPT_MAXCONNECTS, most)
     multi.set(CURLMOPT_MAX_CONCURRENT_STREAMS, settings.limits.streams)
     multi.sockets = sockets
   }
 
   /// How many milliseconds sent bytes may stay unacknowledged before the kernel ends the connection.
   static let silenceLimit: UInt32 = 20_000
+
+  /// So many open connections may be kept behind their transfers: idle ones must leave file descriptors to the rest of
+  /// the process.
+  ///
+  /// Among them are those that the pool has ended: libcurl closes these when it looks for them, once a second.
+  var keptLimit: Int { min(settings.limits.connections + Self.raceRoom, max(8, directdns_file_limit() / 4)) }
 
   /// Connections beyond the limit, for attempts that race.
   private static let raceRoom = 32
