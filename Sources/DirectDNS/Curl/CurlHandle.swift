@@ -165,6 +165,8 @@ internal import CDirectDNSCurl
     self.sockets = sockets
     sockets.watch(self)
     set(CURLOPT_NOSIGNAL, 1)
+    // It would keep each address that a transfer connects to for a minute, and go through all of them at each end.
+    set(CURLOPT_DNS_CACHE_TIMEOUT, 0)
     set(CURLOPT_PROTOCOLS_STR, usesTLS ? "https" : "http")
     set(CURLOPT_MAXLIFETIME_CONN, Int(PoolLimits.lifetime / 1_000))
   }
